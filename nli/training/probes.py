@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from nli.judges.embedded import LABELS, STANCE_MODEL, EmbeddedJudge
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Premise
+from retrieval.training.data import read_lines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         judge = EmbeddedJudge(options.model)
-        probes = [json.loads(line) for line in options.probes.read_text("utf-8").splitlines()]
+        probes = read_lines(options.probes)
     except (CounterpointError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

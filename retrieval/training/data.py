@@ -20,6 +20,12 @@ def read_reserved_pmids(folder: Path) -> frozenset[str]:
         raise BadInput(f"{path} cannot be read ({error.strerror}); name the folder that holds it with --data.") from error
 
 
+def read_lines(source: Path) -> list[Any]:
+    """The records of a file of JSON lines, or of all `*.jsonl` files of a folder, in the order of their names."""
+    files = sorted(source.glob("*.jsonl")) if source.is_dir() else [source]
+    return [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
+
+
 def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
     """The records of `folder/name`, or one sentence on what is missing."""
     path = folder / name

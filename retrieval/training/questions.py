@@ -5,7 +5,6 @@ Papers of `pubmed/reserved_pmids.txt` are left out of every set that names its p
 
 from __future__ import annotations
 
-import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from typing import Any
 
 from retrieval.core.values import Document
 from retrieval.rerank.reranker import make_passage
-from retrieval.training.data import read_reserved_pmids, read_rows
+from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
 from retrieval.training.folds import is_held_out
 
 
@@ -79,7 +78,7 @@ def read_ordinary(folder: Path, claims: Path, most: int, rng: random.Random) -> 
     They come from `stance/ordinary.jsonl.gz` (train) and, about PubMed, from `claims/*.jsonl`. A false claim is as relevant as a
     true one; claims that a paper leaves open are not read.
     """
-    written = [json.loads(line) for file in sorted(claims.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines()]
+    written = read_lines(claims)
     ordinary = [row for row in read_rows(folder, "stance/ordinary.jsonl.gz") if row["split"] == "train"]
     reserved = read_reserved_pmids(folder)
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)

@@ -50,11 +50,12 @@ from nli.training.reader.fit import fit_weights
 from nli.training.reader.lesson import Lesson, fit_claim_only, measure_leans
 from nli.training.reader.loop import TOKENS, compute_loss, make_batches, make_example
 from nli.training.reader.outcome_families import make_family_lessons, read_families
-from nli.training.reader.teach import draw_pairs, read_taught
+from nli.training.reader.teach import draw_pairs, make_key, read_taught
 from nli.training.reader.train import load_model, load_start, make_parser, make_tokenizer
 from nli.training.reader.vocabulary import SPECIAL, find_base_rows, read_tokens, read_words
 from retrieval.core.errors import BadInput, ModelUnusable
 from retrieval.core.values import Verdict
+from retrieval.store.journal import Journal
 from retrieval.training.encoder import BertEncoder
 from retrieval.training.encoder import load_base as load_bert
 from retrieval.training.export import export, restore_weights
@@ -394,7 +395,7 @@ def test_what_a_teacher_thinks_is_learnt_as_it_is(tmp_path: Path) -> None:
     record = {"pmid": "1", "title": "Zinc", "abstract": ["We gave zinc. Colds were shorter."]}
     write_rows(tmp_path / "pubmed/abstracts.jsonl.gz", [record])
     write_rows(tmp_path / "scifact/corpus.jsonl.gz", [])
-    (tmp_path / "taught.jsonl").write_text('{"claim": "Zinc helps.", "pmid": "1", "shares": [0.2, 0.7, 0.1]}\n', "utf-8")
+    Journal(tmp_path / "taught.jsonl", {"teacher": "some"}).add(make_key("1", "Zinc helps."), [0.2, 0.7, 0.1])
     (lesson,) = read_taught(tmp_path / "taught.jsonl", tmp_path)
     assert (lesson.label, lesson.evidence, lesson.sentences) == (1, None, ("We gave zinc.", "Colds were shorter."))
     tokenize = DocumentTokenizer(make_tokenizer(["zinc", "helps"]), 64)
@@ -408,11 +409,13 @@ def test_a_teacher_reads_papers_that_may_be_trained_on(tmp_path: Path) -> None:
         {"pmid": str(pmid), "title": f"Zinc {pmid}", "abstract": ["We gave zinc. Colds were shorter."]} for pmid in range(1, 40)
     ]
     write_rows(tmp_path / "pubmed/abstracts.jsonl.gz", records)
-    write_rows(tmp_path / "scifact/corpus.jsonl.gz", [])
+    papers = [{"doc_id": place, "title": f"Zinc {place}", "abstract": ["Colds were shorter."]} for place in (1001, 1002)]
+    write_rows(tmp_path / "scifact/corpus.jsonl.gz", papers)
+    write_rows(tmp_path / "scifact/claims_dev.jsonl.gz", [{"evidence": {"1001": []}, "cited_doc_ids": []}])
     (tmp_path / "pubmed/reserved_pmids.txt").write_text("3\n", "utf-8")
     pairs = list(draw_pairs(tmp_path, ["Zinc shortens colds.", "Zinc helps."], 6, 1))
     assert len(pairs) == 6 and pairs == list(draw_pairs(tmp_path, ["Zinc shortens colds.", "Zinc helps."], 6, 1))
-    assert all(pmid != "3" and not is_held_out(pmid) for _, pmid, _ in pairs)
+    assert all(name not in ("3", "scifact 1001") and not is_held_out(name) for _, name, _ in pairs)
 
 
 def test_claims_by_kind_of_mistake_are_lessons_with_their_papers(tmp_path: Path) -> None:

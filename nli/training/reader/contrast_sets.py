@@ -22,7 +22,6 @@ Beside them, sets by rule: comparisons of papers and of our claims, turned round
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,6 +31,7 @@ from nli.training.comparisons import turn_comparison
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader.examples import read_papers
 from nli.training.reader.lesson import Lesson
+from retrieval.training.data import read_lines
 
 WITH_ABSTRACT = 0.5
 """The share of the comparing sentences that are also read within their abstract."""
@@ -41,7 +41,7 @@ SIDES = (("support", SUPPORT), ("contradict", CONTRADICT), ("neutral", NEUTRAL))
 
 def read_contrasts(folder: Path) -> list[dict[str, Any]]:
     """All sets in the folder, in the order of its files."""
-    return [json.loads(line) for path in sorted(folder.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
+    return read_lines(folder)
 
 
 def make_contrast_lessons(sets: Sequence[Mapping[str, Any]], leans: Mapping[str, float]) -> Iterator[Lesson]:
@@ -91,8 +91,7 @@ def read_kinds(source: Path, folder: Path) -> list[dict[str, Any]]:
 
     Where the sentences are split differently now, the evidence of its claims is unknown.
     """
-    files = sorted(source.glob("*.jsonl")) if source.is_dir() else [source]
-    lines = [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
+    lines = read_lines(source)
     papers = {name: (title, sentences) for name, title, sentences in read_papers(folder, {one["pmid"] for one in lines})}
     rows = []
     for one in lines:

@@ -8,7 +8,6 @@ is measured.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from nli.training.reader.lesson import fit_claim_only
 from retrieval.core.values import Verdict
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import return_exit_code
+from retrieval.training.data import read_lines
 from retrieval.training.measure import balanced_accuracy, bootstrap_interval, calibration_error, f1, macro_f1
 
 Unit = TypeVar("Unit")
@@ -118,7 +118,7 @@ def measure_given(name: str, some: Sequence[Judged]) -> Iterable[Line]:
 
 
 def measure_kinds(judged: Mapping[str, Sequence[Judged]]) -> Iterable[Line]:
-    """Accuracy of three by kind of mistake, and the mean over kinds."""
+    """Accuracy of three, of all claims and by kind of mistake."""
 
     def accuracy(some: Sequence[Judged]) -> float:
         return 100.0 * float(np.mean([one.label == one.case.gold for one in some]))
@@ -150,7 +150,7 @@ def measure_pairs(name: str, papers: Sequence[tuple[int, int, bool]]) -> Iterabl
 
 def measure_probes(path: Path, reader: DocumentReader) -> float:
     """The percentage of probes whose most probable class is right."""
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines = read_lines(path)
     predictions = [int(reader.logits(one["claim"], [Abstract("", (one["sentence"],))])[0][0].argmax()) for one in lines]
     hits = [LABELS[label] == one["label"] for label, one in zip(predictions, lines, strict=True)]
     return 100.0 * float(np.mean(hits))

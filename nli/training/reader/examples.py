@@ -6,7 +6,6 @@ papers and the held-out claims of SciFact and HealthVer are left out.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +21,7 @@ from nli.training.reader.outcome_families import make_family_lessons, read_famil
 from nli.training.rules import _NOMINAL, make_finding_pairs, make_prompt_pairs, shorten
 from nli.training.turns import frame_claims, make_number_pairs
 from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import read_reserved_pmids, read_rows
+from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
 from retrieval.words.lexical import split_terms
 
@@ -101,10 +100,8 @@ def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
     may have several lines; "neutral" may be missing. A line with a doc_id is about a paper of SciFact's corpus, not of PubMed.
     """
     rows_by_paper: dict[str, list[dict[str, Any]]] = {}
-    for path in sorted(claims.glob("*.jsonl")):
-        for line in path.read_text("utf-8").splitlines():
-            row = json.loads(line)
-            rows_by_paper.setdefault(row.get("pmid") or name_scifact_paper(row["doc_id"]), []).append(row)
+    for row in read_lines(claims):
+        rows_by_paper.setdefault(row.get("pmid") or name_scifact_paper(row["doc_id"]), []).append(row)
     papers = []
     for name, title, sentences in read_papers(folder, rows_by_paper):
         for row in rows_by_paper[name]:
@@ -163,8 +160,8 @@ def turn_lessons(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, sh
             yield replace(lesson, claim=claim, label=SUPPORT + CONTRADICT - lesson.label, source=f"{lesson.source}_turned")
 
 
-def read_literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """(title, sentences) of PubMed's and SciFact's papers that may be used for training."""
+def read_literature(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """(name, title, sentences) of PubMed's and SciFact's papers that may be used for training, named as `read_papers` does."""
     reserved_pmids = read_reserved_pmids(folder)
     claims = list(read_rows(folder, "scifact/claims_dev.jsonl.gz"))
     gold = {int(doc) for claim in claims for doc in [*claim["evidence"], *claim["cited_doc_ids"]]}
@@ -173,12 +170,12 @@ def read_literature(folder: Path) -> Iterator[tuple[str, list[str]]]:
         if int(document["doc_id"]) in gold:
             gold_titles.add(" ".join(split_terms(document["title"])))
         else:
-            yield document["title"], document["abstract"]
+            yield name_scifact_paper(document["doc_id"]), document["title"], document["abstract"]
     for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         pmid, title = str(record["pmid"]), record["title"] or ""
         if pmid in reserved_pmids or is_held_out(pmid) or (title and " ".join(split_terms(title)) in gold_titles):
             continue
-        yield title, [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
+        yield pmid, title, [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
 
 
 def make_title_lessons(papers: Sequence[tuple[str, list[str]]], most: int, flips: Flips, rng: random.Random) -> Iterator[Lesson]:
@@ -248,7 +245,7 @@ def make_document_lessons(folder: Path, leans: dict[str, float], flips: Flips, r
     """Whole abstracts: ordinary claims, SciFact, HealthVer, CHECK-COVID, and papers' own titles and conclusions."""
     scifact, covid = list(make_labelled_lessons(folder, "scifact", rng)), list(make_labelled_lessons(folder, "check_covid", rng))
     healthver = list(make_labelled_lessons(folder, "healthver", rng))
-    papers = list(read_literature(folder))
+    papers = [(title, sentences) for _, title, sentences in read_literature(folder)]
     rng.shuffle(papers)
     return [
         *make_ordinary_lessons(read_ordinary(folder, "train"), leans, rng),

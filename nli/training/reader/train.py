@@ -114,7 +114,8 @@ def make_lessons(
     verdicts = take(list(make_verified_lessons(data, rng)), verified)
     pairs += [one for one in verdicts if len(one.sentences) == 1]
     whole += [one for one in verdicts if len(one.sentences) > 1]
-    compared = list(make_sentence_lessons(take(list(read_literature(data)), comparisons), rng))
+    literature = [(title, sentences) for _, title, sentences in read_literature(data)]
+    compared = list(make_sentence_lessons(take(literature, comparisons), rng))
     pairs += [one for one in compared if len(one.sentences) == 1]
     whole += [one for one in compared if len(one.sentences) > 1]
     return pairs, [*whole, *make_contrast_lessons(take(sets, contrasts), lean)]

@@ -24,6 +24,7 @@ SIZE = 15_000
 SPECIAL = (START, "<pad>", CLOSE, "[UNK]")
 BERT_SPECIAL = ("[CLS]", "[PAD]", "[SEP]", "[UNK]")
 """What stands for these in BERT's word table, which has the same words otherwise."""
+VOCABULARY_HELP = "the words that the model keeps: a JSON file of nli.training.reader.vocabulary, or the folder of a reader"
 CLAIMS_COUNT = 20
 """The weight of a piece in a claim or a question, relative to one in the literature."""
 PASSAGES = 0.2
@@ -65,9 +66,6 @@ def count_pieces(tokenizer: Tokenizer, texts: Iterable[str]) -> Counter[int]:
             chunk = []
     tally.update(piece for encoding in tokenizer.encode_batch(chunk, add_special_tokens=False) for piece in encoding.ids)
     return tally
-
-
-VOCABULARY_HELP = "the words that the model keeps: a JSON file of nli.training.reader.vocabulary, or the folder of a reader"
 
 
 def read_words(path: Path) -> list[str]:
