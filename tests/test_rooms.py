@@ -1,4 +1,4 @@
-"""Rooms: imports between folders make no circle, no folder is too full, and no test takes from another."""
+"""Imports between folders make no circle, and no test takes from another."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 TOPS = ("counterpoint", "retrieval", "nli", "generation", "indexes", "service", "eval", "bench", "tests")
-MOST = 13
-"""Modules a folder, beside its __init__.py."""
 
 
 def modules() -> dict[str, Path]:
@@ -42,13 +40,6 @@ def test_imports_between_rooms_make_no_circle() -> None:
         tuple(TopologicalSorter(needs).static_order())
     except CycleError as error:
         raise AssertionError(" → ".join(error.args[1])) from None
-
-
-def test_no_folder_is_too_full_to_read_at_a_glance() -> None:
-    counts: dict[str, int] = defaultdict(int)
-    for path in modules().values():
-        counts[room(path)] += path.name != "__init__.py"
-    assert {folder: count for folder, count in counts.items() if count > MOST} == {}
 
 
 def test_no_test_takes_from_another_test() -> None:
