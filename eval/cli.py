@@ -8,13 +8,10 @@ from eval.commands.answering.answers import answers
 from eval.commands.answering.leads import leads
 from eval.commands.answering.questions import questions
 from eval.commands.beir import beir
-from eval.commands.bench.evidence import bench_app
 from eval.commands.claims import claims, cochrane, titles
-from eval.commands.crossgenre import crossgenre
 from eval.commands.evidencebench import evidencebench
 from eval.commands.feedback import feedback
 from eval.commands.judges import judges
-from eval.commands.litsearch import litsearch
 from eval.commands.report import report
 from eval.commands.scifact import predictions, scifact
 from eval.commands.spellings import spellings
@@ -22,9 +19,8 @@ from service.cli.commands import app
 
 eval_app = typer.Typer(help="Measure grounding, answers and retrieval.", no_args_is_help=True)
 app.add_typer(eval_app, name="eval")
-app.add_typer(bench_app, name="bench")
 for command in (
-    evidencebench, beir, crossgenre, litsearch, claims, cochrane, feedback, titles, leads, questions, judges, spellings, scifact,
+    evidencebench, beir, claims, cochrane, feedback, titles, leads, questions, judges, spellings, scifact,
     predictions, report, answers,
 ):  # fmt: skip
     eval_app.command(command.__name__)(command)

@@ -1,1 +1,1 @@
-"""Retrieval measured on published collections: BEIR's layout, CrossGenre, LitSearch."""
+"""Retrieval measured on published collections: in BEIR's layout."""

@@ -26,24 +26,13 @@ from retrieval.index import Index
 from retrieval.rerank.fusion import reciprocal_rank_fusion
 from retrieval.rerank.reranker import Reranker
 from retrieval.store.journal import Journal, Origin, hash_file, hash_json
-from retrieval.store.manifest import NAME
 
 KEPT = "what was read and scored is saved, and the same command resumes from there"
 _BATCH = 1000
 
 
-def is_index(path: Path) -> bool:
-    """Whether a path is a built index rather than a file of documents."""
-    return (path / NAME).is_file()
-
-
 def open_index(corpus: Path, work: Path, encoders: Sequence[Encoder] = (), format: str = "counterpoint") -> Index:
-    """The index of a file of documents, with the encoders' vectors, built in `work` unless it is there already.
-
-    `corpus` may be a built index, which is opened as it is.
-    """
-    if is_index(corpus):
-        return Index(corpus)
+    """The index of a file of documents, with the encoders' vectors, built in `work` unless it is there already."""
     # An index holds one encoder's vectors, so another encoder needs another index.
     code = hash_code(["indexes.build", *sorted({type(one).__module__ for one in encoders})])
     folder = Origin(hash_file(corpus), [format, *(one.name for one in encoders)], code).path(work, "index")

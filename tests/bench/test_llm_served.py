@@ -5,24 +5,18 @@ The model is small: what is held here is that every path comes to its end and gi
 
 from __future__ import annotations
 
-import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from bench.llm.serving import ALIAS, ServeOptions
-from eval.evidence.annotation import Annotator, ToAnnotate
-from eval.evidence.evidencebench import read_cases
-from eval.evidence.making import make_records
-from eval.retrieval.paper_order import ask_for_order
 from generation.generators.chat import ChatGenerator
 from generation.prompts.evidence import STRATEGIES, Strategy, ask_for_evidence
 from indexes.readers.paper import make_paper
 from nli.judges.chat import Opinion, ask_opinion
-from retrieval.core.values import Document, Premise, Topic
+from retrieval.core.values import Premise, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from tests.helpers.answer_fakes import make_answerer
@@ -112,20 +106,3 @@ def test_evidence_is_chosen_from_the_paper(chat: Chat, strategy: Strategy) -> No
     else:
         assert 0 < len(chosen.indices) <= 2
         assert set(chosen.indices) <= {one.index for one in PAPER.body}
-
-
-def test_papers_are_put_in_order(chat: Chat) -> None:
-    papers = [Document("1", "Bees and honey", "Honey of bees."), Document("2", "Zeta and blood pressure", "Zeta lowers it.")]
-    try:
-        assert sorted(ask_for_order(chat, "Papers on zeta for blood pressure", papers)) == [0, 1]
-    except ChatUnanswered as error:
-        assert "named no paper" in str(error)
-
-
-def test_a_paper_is_annotated_as_a_record_that_can_be_read(chat: Chat, tmp_path: Path) -> None:
-    task = ToAnnotate("zeta", PAPER, "In 80 adults zeta lowered systolic pressure by 6 mmHg, placebo by 1 mmHg.")
-    records, faults = make_records([task], Annotator(chat, tmp_path / "work"))
-    assert len(records) + len(faults) == 1
-    for record in records:
-        (tmp_path / "made.jsonl").write_text(json.dumps(record), "utf-8")
-        assert read_cases([tmp_path / "made.jsonl"])[0].goals["er-optimal"].k >= 1
