@@ -31,7 +31,7 @@ from retrieval.rerank.embedded import RELEVANCE_MODEL
 from retrieval.rerank.late_interaction import score_best_stretch, score_rare_words
 from retrieval.runtime.engine import EncodedPair, PairTokenizer, collate, make_model_name, read_card
 from retrieval.training.encoder import HEADS, INNER, LAYERS, POSITIONS, VOCABULARY, WIDTH, MarkedEncoder
-from retrieval.words.lexical import read_rarity_tables, score_lexically
+from retrieval.words.terms import read_rarity_tables, score_lexically
 
 BATCH = 32
 """Texts per batch, in the order of arrival: the usual choice, and sentence-transformers' default."""

@@ -14,8 +14,7 @@ from retrieval.core.values import Label, Topic
 from retrieval.dense.encoder import Encoder, normalise
 from retrieval.rerank.reranker import make_passage
 from retrieval.store.documents import Documents
-from retrieval.words.aboutness import measure_aboutness
-from retrieval.words.lexical import split_terms
+from retrieval.words.terms import measure_aboutness, split_terms
 from service.answering.attribution import find_verbatim, make_premise
 
 
@@ -92,7 +91,7 @@ def mean_similarity(encoder: Encoder, texts: Sequence[str]) -> float | None:
 def measure_uptake(narrative: str, answer: str) -> float | None:
     """The share of the narrative's words, weighted by inverse document frequency, that the answer also holds.
 
-    Words are stemmed lightly (retrieval.words.lexical) and only exact matches count, not synonyms or meaning. The words with
+    Words are stemmed lightly (retrieval.words.terms) and only exact matches count, not synonyms or meaning. The words with
     which a narrative asks ("information", "looking") are in the sum, so no answer reaches 1. None without a narrative.
     """
     return measure_aboutness(narrative, answer) if split_terms(narrative) else None

@@ -12,7 +12,7 @@ from eval.scifact.files import Files
 from indexes.readers.base import jsonl
 from indexes.readers.base.records import RecordError
 from retrieval.core.values import LABELS, Label, Premise
-from retrieval.words.aboutness import measure_aboutness
+from retrieval.words.terms import measure_aboutness
 
 
 @dataclass(frozen=True, slots=True)

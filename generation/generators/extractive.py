@@ -23,8 +23,7 @@ from retrieval.core.paper import Role
 from retrieval.core.values import Topic
 from retrieval.rerank.diverse import Floats, diversify
 from retrieval.rerank.reranker import Reranker
-from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
-from retrieval.words.subject import find_subject
+from retrieval.words.terms import find_rare_words, find_subject, find_terms, weigh_share
 
 _ROLES: dict[Role | None, float] = {"conclusion": 1.0, "results": 0.6, None: 0.5, "background": 0.1, "methods": 0.0}
 _ASKS_BACKGROUND = compile_phrases("asks background")

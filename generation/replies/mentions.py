@@ -10,9 +10,9 @@ import re
 
 from retrieval.core.values import Document
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.aboutness import find_rare_words, weigh_share
 from retrieval.words.names import find_unnamed
 from retrieval.words.synonyms import find_shared_terms
+from retrieval.words.terms import find_rare_words, weigh_share
 
 SHARE = 0.5
 """The share of a sentence's words, weighted by rarity, that its paper contains, in any form, spelling or synonym

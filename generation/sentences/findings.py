@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from generation.draft import CitedSource, DraftSentence, Finding, Source
 from generation.sentences.candidates import LONGEST, SHORTEST, split_pieces, stands_alone, trim_sentence
 from generation.sentences.labels import drop_label
-from retrieval.words.acronyms import find_acronyms
+from retrieval.words.abbreviations import find_acronyms
 
 LONGEST_QUOTE = 60
 """Words of a sentence that is still quoted."""

@@ -62,7 +62,7 @@ class Decision:
 
     def __call__(self, verdicts: Sequence[Verdict], gap: float = 0.0, about: float = 0.0) -> Verdict:
         """The document's verdict from its sentences'; `gap` is how far its relevance lies behind the best candidate's, `about`
-        the share of the claim's rare words that it contains (retrieval.words.aboutness)."""
+        the share of the claim's rare words that it contains (retrieval.words.terms)."""
         support, neutral, contradict = self.probabilities(make_features(compute_margins(verdicts), gap, about)[None, :])[
             0
         ].tolist()

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 
 from retrieval.core.values import Premise
-from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
+from retrieval.words.terms import find_rare_words, find_terms, weigh_share
 
 RANK_WEIGHT = 0.05
 """The penalty for each doubling of the rank, in shares of the claim's words."""

@@ -21,7 +21,7 @@ from retrieval.core.disk_cache import make_key
 from retrieval.core.shared_cache import Cache
 from retrieval.core.values import Document, Premise, Verdict
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.aboutness import measure_aboutness
+from retrieval.words.terms import measure_aboutness
 
 WINDOW = 64
 """Premises judged at a time: enough to sort by length, few enough that a caller that stops early saves work."""

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from nli.text.roles import ROLES, load_role_model, locate_stretch
 from retrieval.core.characters import unify_characters
-from retrieval.words.aboutness import find_rare_words, find_terms, weigh_share
 from retrieval.words.synonyms import weigh_shared_terms
+from retrieval.words.terms import find_rare_words, find_terms, weigh_share
 
 RESULTS, CONCLUSION = ROLES.index("results"), ROLES.index("conclusion")
 RESULTS_WEIGHT, CONCLUSION_WEIGHT = 0.4, 0.3

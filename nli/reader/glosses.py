@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from retrieval.words.aboutness import find_rare_words, find_terms
-from retrieval.words.lexical import split_terms
 from retrieval.words.synonyms import Group, Phrase, find_groups
+from retrieval.words.terms import find_rare_words, find_terms, split_terms
 
 RARE = 4.5
 """The inverse document frequency from which a single word is glossed: "stomach" has more, "help" less."""

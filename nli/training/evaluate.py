@@ -30,7 +30,7 @@ from retrieval.training.bm25 import TextIndex
 from retrieval.training.command import return_exit_code
 from retrieval.training.data import read_rows
 from retrieval.training.measure import balanced_accuracy, bootstrap_interval, calibration_error, f1, macro_f1
-from retrieval.words.aboutness import measure_aboutness
+from retrieval.words.terms import measure_aboutness
 
 DEPTH, RERANKED = 5, 20
 """Documents judged for each claim, and how many of BM25's best the reranker chooses them from."""

@@ -12,7 +12,7 @@ from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
-from retrieval.words.lexical import split_terms
+from retrieval.words.terms import split_terms
 
 NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
 

@@ -26,7 +26,7 @@ from nli.training.labelled import measure_overlap
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_rows
-from retrieval.words.lexical import split_terms
+from retrieval.words.terms import split_terms
 
 _LEAD_IN = re.compile(
     r"^(?:[A-Z][A-Z /&]+:\s*)?(?:(?:in (?:conclusion|summary|addition|contrast)|conclusions?|results?|findings|interpretation|"

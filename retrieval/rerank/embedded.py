@@ -17,7 +17,7 @@ from retrieval.rerank.late_interaction import score_best_stretch, score_rare_wor
 from retrieval.rerank.text_vectors import load_text_vectors
 from retrieval.runtime.engine import Engine
 from retrieval.words.forms import unify_text
-from retrieval.words.lexical import read_rarity_tables, score_lexically
+from retrieval.words.terms import read_rarity_tables, score_lexically
 
 RELEVANCE_MODEL = Path(__file__).parent.parent / "models" / "relevance"
 PARTS = ("lexical", "late", "stretch")

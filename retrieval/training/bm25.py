@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from retrieval.bm25.bm25_plus import TermIndex
 from retrieval.bm25.lucene import K1, B
-from retrieval.words.lexical import split_terms
+from retrieval.words.terms import split_terms
 
 
 class TextIndex:

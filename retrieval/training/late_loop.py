@@ -23,7 +23,7 @@ from retrieval.training.bm25 import TextIndex
 from retrieval.training.encoder import TokenEncoder
 from retrieval.training.loop import Recipe, descend, has_fast_bfloat16
 from retrieval.training.questions import Relevant
-from retrieval.words.lexical import score_lexically
+from retrieval.words.terms import score_lexically
 
 TOKENS_OF_QUERY, TOKENS_OF_PASSAGE = 48, 256
 

@@ -1,1 +1,1 @@
-"""The words of a query: how rare they are, how they are spelt, and the queries made from them."""
+"""Words of queries and texts: their forms, how rare they are, what they stand for, and the names that a paper must mention."""

@@ -1,24 +1,65 @@
-"""One form of a text for comparing and for the models, and the other forms of a query's words for searching.
+"""The forms of a word: one for comparing and for the models, and the others for a search that matches words literally.
 
-British and American spellings are one word, and so are Greek letters and their names: the spelling of a claim must not matter.
+British and American spellings are one word, a word with a hyphen is the same as without, and so are Greek letters and their
+names: the spelling of a claim must not matter.
+
+* "Metabolism" begins as "metabolise" does, so what follows "is" is looked at as well: only verb endings count.
+* "TNF-α", "TNFα", "TNF alpha" and "TNFalpha" are one thing, "TNF-alpha". The micro sign before a unit is not a letter: "5 μg"
+  stays. Single Latin letters that only look Greek are ignored.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
-from retrieval.words.greek import list_greek_forms, name_greek
-from retrieval.words.spelling import americanise_text, join_hyphens, list_hyphened_forms, list_other_spellings
+from retrieval.core.characters import unify_characters
+from retrieval.core.errors import ModelUnusable
+from retrieval.core.word_list import read_word_list
 
-_WORD = re.compile(r"\w+")
+_SPELLINGS = Path(__file__).with_name("spelling.txt")
+_WORD = re.compile(r"([A-Za-z]+)")
+_VERB = "(?=e$|ed$|es$|er$|ers$|ing$|able$|ability$|ation$|ations$)"
+"""What may follow a stem in -is: "organised", but not "organism"."""
+_Rule = tuple[re.Pattern[str], str]
+"""What is looked for, and what is written in its place."""
+
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta", "ι": "iota",
+    "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi",
+    "χ": "chi", "ψ": "psi", "ω": "omega",
+}  # fmt: skip
+_VARIANTS = {"ϵ": "ε", "ϑ": "θ", "ϕ": "φ", "ς": "σ", "ϰ": "κ", "ϱ": "ρ", "µ": "μ"}
+"""Other forms of a letter, the micro sign among them."""
+_GREEK_NAME = _GREEK | {form: _GREEK[letter] for form, letter in _VARIANTS.items()}
+_GREEK_NAME |= {letter.upper(): name for letter, name in _GREEK.items()}
+_UNIT = r"(?:g|l|L|m|M|mol|s|V|A|U|IU|Ci|Sv|Gy|kat)\b"
+_LETTER = re.compile(rf"(?P<micro>[µμ](?={_UNIT}))|(?P<before>(?<=[A-Za-z]))?(?P<letter>[{''.join(_GREEK_NAME)}])")
+_GLUED = ("alpha", "beta", "gamma", "delta", "epsilon", "kappa", "lambda", "sigma", "theta", "zeta", "omega")
+"""Names that are written onto a symbol ("TNFalpha", "IL-1beta") and before a number ("alpha1")."""
+_ANY_GLUED = "|".join(_GLUED)
+_ON_SYMBOL = re.compile(rf"\b([A-Z][A-Za-z]*[A-Z]|[A-Z]{{2,}}-?\d+[A-Z]?)[ -]?({_ANY_GLUED})(?=\d|\b|B\b)")
+_NUMBERED = re.compile(rf"(?<![A-Za-z])({_ANY_GLUED})-?(\d{{1,2}})(?![\w.%])", re.IGNORECASE)
+_BEHIND_WORD = re.compile(rf"(?<=[a-z]{{3}})-(?=(?:{_ANY_GLUED})\b)")
+_KAPPA_B = re.compile(r"kappa[ -]B\b")
+_NAMED = re.compile(
+    rf"(?:\b([A-Z][A-Za-z]*[A-Z]|[A-Z]{{2,}}-\d+[A-Z]?)-)?(?<![A-Za-z])((?i:{'|'.join(_GREEK.values())}))(?:-(\d{{1,2}})|(B))?\b"
+)
+_GREEK_LETTER = {name: letter for letter, name in _GREEK.items()}
 
 
 # Queries of one topic come back to the same texts.
 @lru_cache(maxsize=512)
 def unify_text(text: str) -> str:
-    """The text in American spelling, with Greek letters as names, and hyphens removed from words that others write in one."""
-    return americanise_text(join_hyphens(name_greek(text)))
+    """The text in one form (`join_symbols`) and in American spelling; a capital at the start of a word stays."""
+    return "".join(map(_americanise_piece, _WORD.split(join_symbols(text))))
+
+
+def join_symbols(text: str) -> str:
+    """The text with Greek letters as names, and without the hyphens of words that others write in one: "preeclampsia"."""
+    text = _name_greek(text)
+    return _load_hyphens()[0].sub("", text) if "-" in text else text
 
 
 def add_other_forms(query: str) -> str:
@@ -27,8 +68,113 @@ def add_other_forms(query: str) -> str:
     The result is the same however the query spells its words.
     """
     plain = unify_text(query)
-    words = {*_WORD.findall(plain.lower())}
-    spelt = list_other_spellings(plain)
-    parted = [form for form in list_hyphened_forms(" ".join([plain, *spelt])) if form not in plain.lower()]
-    others = [*spelt, *parted, *(form for form in list_greek_forms(plain) if form not in words)]
-    return " ".join([plain, *dict.fromkeys(others)])
+    words = dict.fromkeys(word.lower() for word in _WORD.findall(plain))
+    spelt = dict.fromkeys(form for word in words for form in (americanise(word), *list_british_forms(americanise(word))))
+    others = [form for form in spelt if form not in words]
+    pairs = [(word, whole, parts) for word in [*words, *others] for whole, parts in _load_hyphens()[1].items() if whole in word]
+    parted = [form for word, whole, parts in pairs if (form := word.replace(whole, parts)) not in plain.lower()]
+    present = {*re.findall(r"\w+", plain.lower())}
+    greek = [form for form in _list_greek_forms(plain) if form not in present]
+    return " ".join([plain, *dict.fromkeys([*others, *parted, *greek])])
+
+
+@lru_cache(maxsize=65536)
+def americanise(word: str) -> str:
+    """The American form of one lower-case word; the word itself if there is none."""
+    any_part, _, rules = _load_rules()
+    if any_part.search(word):
+        for pattern, form in rules:
+            word = pattern.sub(form, word)
+    return word
+
+
+@lru_cache(maxsize=65536)
+def _americanise_piece(piece: str) -> str:
+    """A word as it stands in a text, or what stands between two."""
+    low = piece.lower()
+    other = americanise(low)
+    if other == low:
+        return piece
+    return other.capitalize() if piece[0].isupper() else other
+
+
+@lru_cache(maxsize=4096)
+def list_british_forms(word: str) -> tuple[str, ...]:
+    """British forms of a lower-case word that are written back to it; empty where there is none."""
+    found: dict[str, None] = {}
+    # "Anaesthetised" has two parts that differ: what one of them makes is looked at again for the other.
+    waiting = [word]
+    while waiting:
+        form = waiting.pop()
+        for pattern, part in _load_rules()[1]:
+            other = pattern.sub(part, form)
+            if other != word and other not in found and americanise(other) == word:
+                found[other] = None
+                waiting.append(other)
+    return tuple(found)
+
+
+@cache
+def _read_pairs() -> tuple[tuple[str, str], ...]:
+    """Each line's two forms: British and American, or with a hyphen and without."""
+    try:
+        return tuple((first, second) for first, second in map(str.split, read_word_list(_SPELLINGS)))
+    except ValueError as error:
+        raise ModelUnusable(f"The word list {_SPELLINGS} cannot be read ({error}); reinstall the package.") from error
+
+
+@cache
+def _load_rules() -> tuple[re.Pattern[str], tuple[_Rule, ...], tuple[_Rule, ...]]:
+    """All British parts in one pattern, so that most words are passed over at once; what writes British, what American."""
+    pairs = [(british, american) for british, american in _read_pairs() if british.strip("^$") != american and "-" not in british]
+    to_british, to_american = [], []
+    for british, american in pairs:
+        part, verb = british.strip("^$"), _VERB if british.endswith("is") else ""
+        back = british[: british.index(part)] + re.escape(american) + verb + ("$" if british.endswith("$") else "")
+        to_british.append((re.compile(back), part))
+        to_american.append((re.compile(british + verb), american))
+    return re.compile("|".join(british for british, _ in pairs)), tuple(to_british), tuple(to_american)
+
+
+@cache
+def _load_hyphens() -> tuple[re.Pattern[str], dict[str, str]]:
+    """The hyphens that join the parts of one word, and, by that word's part, how it is written with one."""
+    joined = {one: parted for parted, one in _read_pairs() if "-" in parted}
+    # It begins with the hyphen itself, so that texts are passed over quickly.
+    places = "|".join(f"(?<={before}-)(?={behind})" for before, behind in (parted.split("-") for parted in joined.values()))
+    return re.compile(f"-(?:{places})", re.IGNORECASE), joined
+
+
+def _name_greek(text: str) -> str:
+    """The text with every Greek letter as its name, joined to a symbol before it and a number behind it by a hyphen, apart
+    from a word before it; in one form of characters (retrieval.core.characters)."""
+    if not text.isascii():
+        text = _LETTER.sub(_name_letter, unify_characters(text))
+    low = text.lower()
+    if not any(name in low for name in _GLUED):
+        return text
+    text = _BEHIND_WORD.sub(" ", text)
+    text = _ON_SYMBOL.sub(r"\1-\2", text)
+    return _NUMBERED.sub(r"\1-\2", _KAPPA_B.sub("kappaB", text))
+
+
+def _list_greek_forms(text: str) -> list[str]:
+    """The words under which an index may hold what a text (of `unify_text`) names by Greek letters, in lower case.
+
+    An index matches words literally: "TNF-α" is "tnf" and "α" there, "TNFα" is one word.
+    """
+    found: dict[str, None] = {}
+    for match in _NAMED.finditer(text):
+        symbol, name, number, after = (part.lower() if part else "" for part in match.groups())
+        # What is written onto a name is what stands before it up to the last hyphen: of "IL-1" the number.
+        last, behind = symbol.rpartition("-")[2], number or after
+        for form in (_GREEK_LETTER[name], name):
+            for word in (form, f"{form}{behind}", f"{last}{form}", f"{last}{form}{behind}"):
+                found[word] = None
+    return list(found)
+
+
+def _name_letter(match: re.Match[str]) -> str:
+    if match["micro"]:
+        return match["micro"]
+    return ("-" if match["before"] is not None else "") + _GREEK_NAME[match["letter"]]

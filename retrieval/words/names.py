@@ -15,9 +15,8 @@ from pathlib import Path
 from retrieval.core.characters import unify_characters
 from retrieval.core.word_list import read_word_list
 from retrieval.words.abbreviations import WORD, expand
-from retrieval.words.aboutness import find_terms
-from retrieval.words.lexical import split_terms
 from retrieval.words.synonyms import find_shared_terms
+from retrieval.words.terms import find_terms, split_terms
 
 NAMES_FILE = Path(__file__).with_name("names.txt")
 _SAME, _ENDING = 6, 2

@@ -15,8 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from retrieval.core.word_list import read_sections
-from retrieval.words.aboutness import find_terms, weigh_share
-from retrieval.words.lexical import split_terms
+from retrieval.words.terms import find_terms, split_terms, weigh_share
 
 _FILE = Path(__file__).with_name("synonyms.txt")
 _GENUS = re.compile(r"\b[A-Z]\.\s*(?=[a-z])")

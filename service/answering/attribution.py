@@ -22,7 +22,7 @@ from nli.text.roles import find_findings
 from retrieval.core.answers import Citation
 from retrieval.core.values import OPPOSITE, Premise, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.aboutness import measure_aboutness
+from retrieval.words.terms import measure_aboutness
 from service.configuration.answers import Attribute
 
 FEWEST_WORDS = 4

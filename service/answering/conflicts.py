@@ -12,8 +12,8 @@ from nli.text.populations import differ_in_people
 from retrieval.core.answers import Citation, CitedSentence, Conflict
 from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
+from retrieval.words.terms import find_subject
 from service.answering.attribution import get_stated_probability
 from service.answering.lead import Studied
 from service.answering.relevance import about

@@ -25,9 +25,9 @@ from nli.text.designs import find_design
 from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
 from retrieval.rerank.reranker import make_passage
 from retrieval.store.rows import Entry
-from retrieval.words.acronyms import spell_out
-from retrieval.words.subject import find_subject
+from retrieval.words.abbreviations import spell_out
 from retrieval.words.synonyms import weigh_shared_terms
+from retrieval.words.terms import find_subject
 from service.answering.relevance import subject_of
 
 OWN, MET = 0.3, 0.65

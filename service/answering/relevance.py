@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from nli.text.designs import ANIMAL, find_design, names_animals
 from nli.text.populations import studied_others
 from retrieval.core.values import Document
-from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
+from retrieval.words.terms import find_subject
 
 
 def about(question: str, texts: Sequence[str]) -> list[float]:

@@ -62,7 +62,7 @@ class Retrieve(Strict):
 class Rerank(Strict):
     """Which reranker of the profile orders the candidates, and what it takes as the query.
 
-    With `first` it reads only that many, those with most of the query's rare words (`retrieval.words.lexical.most_alike`); the
+    With `first` it reads only that many, those with most of the query's rare words (`retrieval.words.terms.find_most_alike`); the
     others are dropped.
     """
 

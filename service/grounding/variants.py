@@ -21,7 +21,7 @@ from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
 from retrieval.store.rows import Entry
-from retrieval.words.lexical import find_most_alike
+from retrieval.words.terms import find_most_alike
 from service.configuration.config import Branch, GroundingConfig, JudgeStep, Retrieve
 from service.configuration.models import Models
 from service.grounding.find import Only, make_queries, make_query, retrieve

@@ -14,9 +14,8 @@ from rapidfuzz.distance import OSA
 
 from retrieval.core.characters import unify_characters
 from retrieval.index import Index
-from retrieval.words.forms import unify_text
-from retrieval.words.lexical import load_shipped_rarity, locate_term, split_terms
-from retrieval.words.spelling import list_british_forms
+from retrieval.words.forms import list_british_forms, unify_text
+from retrieval.words.terms import load_shipped_rarity, locate_term, split_terms
 
 _WORD = re.compile(r"[^\W\d_]+")
 _SHORTEST, _LONG = 5, 8
@@ -25,7 +24,7 @@ _MOST_WORDS, _MOST_TRIED, _PAPERS = 40, 3, 20
 _FEW_WORDS = 5
 """Of more words, a language is guessed well enough from its letters."""
 _RARE = 8.0
-"""From this weight (retrieval.words.lexical), a word does not occur in PubMed's usual texts. The table is hashed, so one
+"""From this weight (retrieval.words.terms), a word does not occur in PubMed's usual texts. The table is hashed, so one
 misspelling in ten passes for a word that does."""
 _OPPOSITES = (
     ("hypo", "hyper"), ("intra", "inter"), ("pre", "post"), ("anti", "ante"), ("ab", "ad"), ("in", "un"), ("macro", "micro"),

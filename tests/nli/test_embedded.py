@@ -24,8 +24,7 @@ from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.rerank.late_interaction import score_best_stretch, score_rare_words
 from retrieval.runtime.engine import PairTokenizer, collate, make_model_name, read_card
-from retrieval.words.aboutness import measure_aboutness
-from retrieval.words.lexical import PLACES, find_most_alike, locate_term, score_lexically, split_terms
+from retrieval.words.terms import PLACES, find_most_alike, locate_term, measure_aboutness, score_lexically, split_terms
 
 CLAIM = "Aspirin reduces the risk of stroke."
 PREMISES = [
@@ -308,7 +307,7 @@ def test_a_text_is_about_a_query_by_the_rare_words_that_it_holds() -> None:
 def test_aboutness_adds_up_alike_in_every_process() -> None:
     """Sets of strings have another order in each process; sums of floats must not."""
     program = (
-        "from retrieval.words.aboutness import measure_aboutness; "
+        "from retrieval.words.terms import measure_aboutness; "
         "print(repr(measure_aboutness('aspirin for strokes in sickle cell disease', 'aspirin, cell')))"
     )
     outputs = {

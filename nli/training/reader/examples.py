@@ -23,7 +23,7 @@ from nli.training.turns import frame_claims, make_number_pairs
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
-from retrieval.words.lexical import split_terms
+from retrieval.words.terms import split_terms
 
 _FOLDER = Path(__file__).parent
 FAMILIES, CLAIMS, CONTRASTS, SEARCHES = _FOLDER / "families", _FOLDER / "claims", _FOLDER / "contrasts", _FOLDER / "searches"

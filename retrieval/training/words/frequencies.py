@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from retrieval.training.data import read_rows
-from retrieval.words.lexical import PLACES, locate_term, split_terms
+from retrieval.words.terms import PLACES, locate_term, split_terms
 
 
 def compute_word_weights(folder: Path) -> NDArray[np.float16]:
-    """[PLACES]: the idf of every place of the table behind `retrieval.words.lexical`."""
+    """[PLACES]: the idf of every place of the table behind `retrieval.words.terms`."""
     return _compute_idf(({locate_term(term) for term in split_terms(text)} for text in _read_texts(folder)), PLACES)
 
 

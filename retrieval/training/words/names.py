@@ -20,8 +20,8 @@ from retrieval.training.command import return_exit_code
 from retrieval.training.data import read_reserved_pmids, read_rows
 from retrieval.training.folds import is_held_out
 from retrieval.training.questions import Relevant, read_ordinary, read_scifact
-from retrieval.words.lexical import split_terms
 from retrieval.words.names import NAMES_FILE, find_missing, fold_accents
+from retrieval.words.terms import split_terms
 
 MOST_PAPERS, FEWEST_PAPERS = 0.08, 6
 """The largest share of all papers that may contain a name, and the fewest papers of one that no claim contains."""

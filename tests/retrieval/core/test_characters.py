@@ -13,11 +13,10 @@ from nli.text.sentences import sentence_spans
 from nli.wording.qualify import find_qualifiers
 from retrieval.core.characters import align_characters, unify_characters
 from retrieval.core.values import Sentence
-from retrieval.words.abbreviations import expand
-from retrieval.words.acronyms import find_acronyms
+from retrieval.words.abbreviations import expand, find_acronyms
 from retrieval.words.forms import unify_text
-from retrieval.words.lexical import split_terms
 from retrieval.words.names import find_unnamed
+from retrieval.words.terms import split_terms
 from service.grounding.claims import check_claim
 from tests.helpers.fakes import make_index, make_reading_grounder
 

@@ -13,7 +13,7 @@ import pytest
 from retrieval.core.values import Claim
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.lexical import find_most_alike
+from retrieval.words.terms import find_most_alike
 from service.configuration.config import Branch, Rerank
 from service.configuration.models import Models
 from service.grounding.claims import check_claim

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from retrieval.core.values import Document
-from retrieval.words.subject import find_subject
 from retrieval.words.synonyms import weigh_shared_terms
+from retrieval.words.terms import find_subject
 from service.answering.relevance import is_same_kind, subject_of
 
 

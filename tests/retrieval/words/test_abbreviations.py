@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.words.acronyms import find_acronyms, spell_out
+from retrieval.words.abbreviations import find_acronyms, spell_out
 
 
 @pytest.mark.parametrize(
