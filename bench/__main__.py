@@ -1,4 +1,4 @@
-"""The benchmark: `python -m bench --index INDEX --data DATA`; docs/performance.md says what is measured and how to read it.
+"""The benchmark: `python -m bench --index INDEX --data DATA`; docs/research/performance.md says what is measured and how to read it.
 
 Each part is measured by itself and kept as soon as it is done: after Ctrl-C the same command goes on with the next one.
 """

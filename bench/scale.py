@@ -1,6 +1,6 @@
 """How builds and searches grow with the corpus, measured on generated corpora, and what that implies for all of PubMed.
 
-`python -m bench.scale FOLDER --like INDEX --sizes 25000 100000 1000000 --doc docs/pubmed.md`: for each size a corpus like INDEX's
+`python -m bench.scale FOLDER --like INDEX --sizes 25000 100000 1000000 --doc docs/research/scale.md`: for each size a corpus like INDEX's
 is generated (bench.generate), built, and searched as a contradiction branch does it, a thousand documents deep with their
 sentences. Each size is kept in FOLDER at once, by the source's content, Java's heap and the code, and a stopped command goes on
 with the next size; FOLDER/scale.json reports all of them. bench.growth fits the figures and makes the table.

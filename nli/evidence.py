@@ -2,7 +2,7 @@
 
 A sentence's score is a sum of parts, each with its own reason: where the sentence stands, its role there (nli.text.roles), how
 relevant it is to the hypothesis, whether it takes a stance, how much it contains, and whether it reports a finding. The weights
-are round numbers, chosen on one part of EvidenceBench and reported on the other; docs/evidence.md lists what was tried.
+are round numbers, chosen on one part of EvidenceBench and reported on the other; docs/research/evidence.md lists what was tried.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def test_every_stored_sentence_of_pubmed_is_verbatim(pubmed: Index) -> None:
 def test_task_a_over_pubmed_is_accepted_by_its_check(pubmed: Index, tmp_path: Path) -> None:
     source = DATA / "biogen" / "task_a_input.json"
     items = read_items(source)
-    # V5 would take an hour on two cores (docs/evaluation.md); what is checked here does not depend on the models.
+    # V5 would take an hour on two cores (docs/research/scifact.md); what is checked here does not depend on the models.
     grounder = assemble(pubmed.folder, "bm25", "embedded")
     run(items, source, grounder, tmp_path / "run.jsonl", "team", "bm25")
     assert check(tmp_path / "run.jsonl", items, pubmed.store) == []

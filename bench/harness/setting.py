@@ -36,7 +36,7 @@ class NotHere(CounterpointError):
 
 @dataclass(frozen=True)
 class BenchOptions:
-    """The options of a measurement; docs/performance.md says what each is for."""
+    """The options of a measurement; docs/research/performance.md says what each is for."""
 
     index: Path
     data: Path

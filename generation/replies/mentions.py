@@ -16,7 +16,7 @@ from retrieval.words.terms import find_rare_words, weigh_share
 
 SHARE = 0.5
 """The share of a sentence's words, weighted by rarity, that its paper contains, in any form, spelling or synonym
-(docs/answers.md says how it was chosen)."""
+(docs/research/answers.md says how it was chosen)."""
 _FIGURE = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 _IN_WORDS = {
     word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())

@@ -3,7 +3,7 @@
 A branch that reads a thousand abstracts has thousands of sentences, nearly all of which share nothing with the claim. Where a
 judge can only be asked so often, it is asked about those that contain most of the claim's rare words (words of the sentence count
 twice, words of its title once) and rank high. On 120 claims of SciFact train, 85 in 100 evidence documents keep an evidence
-sentence among the 32 chosen (docs/experiments.md).
+sentence among the 32 chosen (docs/research/experiments.md).
 """
 
 from __future__ import annotations

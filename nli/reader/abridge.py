@@ -1,7 +1,7 @@
 """Choose which sentences to read of an abstract that is too long to read whole: its conclusion, and those nearest to the claim.
 
 Of 816 ordinary claims with longer abstracts, 256 tokens keep an evidence sentence for 99 %, and 91 % of all evidence sentences.
-Short findings of no difference share few words with the claim; without a bonus for them it is 98 and 85 % (docs/experiments.md).
+Short findings of no difference share few words with the claim; without a bonus for them it is 98 and 85 % (docs/research/experiments.md).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def score_findings(claim: str, sentences: Sequence[str]) -> NDArray[np.float64]:
     """[sentences]: how suitable each is to be shown as what the paper found: a result or conclusion on the subject of the claim.
 
     The square of the reader's own probability for a sentence is multiplied by this: background that uses the claim's words often
-    scores as high as the finding, but is not what the paper found (docs/experiments.md compares other ways).
+    scores as high as the finding, but is not what the paper found (docs/research/experiments.md compares other ways).
     """
     terms, roles, count = find_rare_words(claim), load_role_model(), len(sentences)
     scores = np.zeros(count)

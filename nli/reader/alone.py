@@ -2,14 +2,14 @@
 
 Within an abstract, a reader lends each sentence what the others say: "Serum thromboxane was higher" passes for evidence about
 blood pressure. Read alone, it does not. The reading is that of a paper of one sentence without a title; with the title, and with
-the calibration of sentences, it tells less (docs/experiments.md).
+the calibration of sentences, it tells less (docs/research/experiments.md).
 """
 
 import math
 
 READ_ALONE = 3
 """How many sentences of a paper are read alone. One of the first three was evidence in 99 % of the papers examined
-(docs/experiments.md)."""
+(docs/research/experiments.md)."""
 _SILENT_WEIGHT = 0.15
 """The factor for a sentence that says nothing when it is read alone; the probability that it speaks for the side is added."""
 

@@ -1,7 +1,7 @@
 """Where sentences begin and end.
 
 A rule and a short list of abbreviations: on abstracts it finds the same boundaries as spaCy's sentencizer at many times the
-speed (docs/indexing.md has both figures), which is decisive for 27 million abstracts. It runs when an index is built and
+speed (docs/research/scale.md has both figures), which is decisive for 27 million abstracts. It runs when an index is built and
 never when a claim is grounded.
 """
 

@@ -1,6 +1,6 @@
 """Dense retrieval with Hugging Face encoders: query and document are encoded separately and ranked by inner product.
 
-docs/hub-models.md says how to fetch them.
+docs/models.md says how to fetch them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Made for ncbi/MedCPT-Cross-Encoder (Jin et al. 2023, https://doi.org/10.1093/bioinformatics/btad651), which reads
 [query, "Title. Abstract"] within 512 tokens. It also works with every model with one logit, such as
-cross-encoder/ms-marco-MiniLM-L-6-v2. docs/hub-models.md says how to fetch them.
+cross-encoder/ms-marco-MiniLM-L-6-v2. docs/models.md says how to fetch them.
 """
 
 from __future__ import annotations

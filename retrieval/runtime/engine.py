@@ -91,7 +91,7 @@ class Graph:
     """A model ready to run. One thread runs a batch, and as many batches run in parallel as there are threads.
 
     Two threads on one batch gain less than they cost: they wait for each other at every layer, and for whatever else the machine
-    does (docs/models.md has the figures). The outputs are the same.
+    does (docs/research/training.md has the figures). The outputs are the same.
     """
 
     def __init__(self, run: Callable[[Batch], NDArray[np.float32]], threads: int) -> None:
@@ -225,7 +225,7 @@ def _limit_numpy_threads() -> None:
 def _computes_bfloat16() -> bool:
     """Whether the processor has instructions for bfloat16 (AVX-512, AMX), which OpenVINO uses and ONNX Runtime does not.
 
-    With them OpenVINO judges three times as many pairs a second as ONNX Runtime, without them a fifth fewer (docs/models.md).
+    With them OpenVINO judges three times as many pairs a second as ONNX Runtime, without them a fifth fewer (docs/research/training.md).
     """
     try:
         import openvino

@@ -34,7 +34,7 @@ OWN, MET = 0.3, 0.65
 """The share of what is asked that a sentence must contain on its own, and together with its paper's title."""
 STATES, ANSWERS = 0.6, 0.5
 """The probability from which a sentence takes a side on what an answer states, and from which it supports the question itself
-(docs/experiments.md)."""
+(docs/research/experiments.md)."""
 _SHORTEST = 5
 """The fewest words of a sentence that can be quoted."""
 _CONCLUSION = ROLES.index("conclusion")

@@ -25,7 +25,7 @@ MIXED = 0.5
 """The evidence is mixed if the lighter side has at least this share of the heavier side's weight."""
 CONSTANT, AGREEMENT, STRONGEST = 0.05, 0.80, 0.70
 """The certainty of a verdict in log odds: a constant; how far the sides agree, from 0 to 1; and the log odds of the strongest
-paper. Fitted on the questions of PubMedQA (docs/answers.md)."""
+paper. Fitted on the questions of PubMedQA (docs/research/answers.md)."""
 SURE, LIKELY = 0.8, 0.6
 """The least certainty for stating a verdict outright, and as probable; below both it is only possible."""
 

@@ -242,7 +242,7 @@ def test_the_probe_set_is_large_and_even() -> None:
 
 
 def test_the_probes_are_answered_better_than_by_chance(judge: EmbeddedJudge) -> None:
-    """The figures by kind are in docs/models.md; this holds the floor."""
+    """The figures by kind are in docs/research/training.md; this holds the floor."""
     right = sum(next(iter(judge(p["claim"], [Premise(p["sentence"])]))).label == p["label"] for p in islice(PROBES, 0, None))
     assert right / len(PROBES) > 0.5
 

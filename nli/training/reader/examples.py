@@ -82,7 +82,7 @@ def make_search_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, f
 
     `rows` are those of `searches/*.jsonl` as completed by `read_written`; claims of the held-out fold are left out. Besides the
     right paper, a search returns papers about another drug, outcome or comparison, and most wrongly listed papers are of this
-    sort (docs/experiments.md).
+    sort (docs/research/experiments.md).
     """
     for row in rows:
         if is_held_out(row["claim"]):

@@ -1,6 +1,6 @@
 """Train the document reader: `python -m nli.training.reader.train --data DIR --base DIR --out DIR`.
 
-An interrupted run continues from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (docs/models.md says which
+An interrupted run continues from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (nli/models/reader/README.md says which
 packages carry it); a run with `--start` needs none.
 """
 

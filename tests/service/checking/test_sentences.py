@@ -91,7 +91,7 @@ def test_every_other_sentence_has_its_reason(sentence: str, reason: str) -> None
 
 
 def test_essays_columns_and_leaflets_lose_few_claims_and_few_remarks_pass() -> None:
-    # Twelve texts written for this, each sentence labelled by their author (docs/checking.md).
+    # Twelve texts written for this, each sentence labelled by their author (docs/measurements.md).
     rows = [json.loads(line) for line in (Path(__file__).parent / "essays.jsonl").read_text("utf-8").splitlines()]
     found = Counter((row["claim"], bool(claim_in(row["sentence"])[0])) for row in rows)
     assert found[True, False] <= 2
