@@ -20,19 +20,16 @@ QUESTION = "#question=" + quote("Does low-dose hydrocortisone reduce mortality i
 
 
 def main(index: Path) -> None:
-    """The claim's page at three widths, an answer's and a paper's."""
+    """A claim's page, an answer's and a paper's."""
     app = create_app(lambda: assemble(index, CONFIG, PROFILE), lambda grounder: assemble_answerer_beside(grounder, ANSWERS))
     with serving(app) as (address, _server), chromium() as browser:
-        for width, height in [(390, 1500), (820, 1500), (1440, 1300)]:
-            _shoot(browser, f"{address}/{CLAIM}", width, height, f"page-{width}.png")
-        _shoot(browser, f"{address}/{QUESTION}", 1440, 1300, "page-answer-1440.png")
-        _shoot(browser, f"{address}/{QUESTION}", 390, 1180, "page-answer-390.png")
-        _shoot(browser, f"{address}/", 1440, 1560, "page-paper-1440.png")
-        _shoot(browser, f"{address}/", 390, 2000, "page-paper-390.png")
+        _shoot(browser, f"{address}/{CLAIM}", 1300, "page.png")
+        _shoot(browser, f"{address}/{QUESTION}", 1300, "page-answer.png")
+        _shoot(browser, f"{address}/", 1560, "page-paper.png")
 
 
-def _shoot(browser: Browser, link: str, width: int, height: int, name: str) -> None:
-    page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
+def _shoot(browser: Browser, link: str, height: int, name: str) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": height}, reduced_motion="reduce")
     page.goto(link)
     if "#" not in link:
         # No link asks for a paper.
