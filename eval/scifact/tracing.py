@@ -92,7 +92,7 @@ def trace(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]
 def _trace_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
     """The same for our own path, which reads each paper once for both sides."""
     found = find(grounder.index, grounder.models, path.find, claim)
-    ranked = gate(grounder.models.rerankers[path.gate], claim, found, len(found))
+    ranked = gate(grounder.models.rerankers[path.gate], claim, found)
     readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: path.read.papers])}
     sided = [pmid for pmid, one in readings.items() if one.label == stance]
     whole = sorted(sided, key=lambda pmid: -get_probability(readings[pmid], stance))

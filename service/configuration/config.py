@@ -137,10 +137,13 @@ class Branch(Strict):
 
 
 class ReadStep(Strict):
-    """Which judge of the profile reads the papers, and how many of the best (`papers`)."""
+    """Which judge of the profile reads the papers, and how many: the best `papers` and, while fewer than `sides` of those read
+    have taken a side, as many again, up to `most`."""
 
     model: str
     papers: Annotated[int, Field(ge=1, le=100)] = 5
+    sides: Annotated[int, Field(ge=0, le=100)] = 0
+    most: Annotated[int, Field(ge=1, le=100)] | None = None
 
 
 class Show(Strict):

@@ -1,4 +1,4 @@
-"""Gate: which of the papers found are worth reading, best first."""
+"""Gate: the papers found that are worth reading, best first."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from retrieval.rerank.reranker import Reranker, make_passage
 from retrieval.store.rows import Entry
 
 
-def gate(reranker: Reranker, claim: Claim, found: Sequence[Entry], most: int) -> list[Entry]:
-    """The `most` papers that answer the claim best by the reranker, best first, and the known papers among them besides.
+def gate(reranker: Reranker, claim: Claim, found: Sequence[Entry]) -> list[Entry]:
+    """The papers by how well they answer the claim according to the reranker, best first.
 
     Papers without an abstract, and protocols, which have no findings yet, are left out.
     """
     able = [entry for entry in found if len(entry) and has_findings(entry.document)]
     scores = reranker(claim.text, [make_passage(entry.document) for entry in able])
     # sorted() is stable: of two equal scores, the better rank of the search comes first.
-    ranked = [entry for entry, _ in sorted(zip(able, scores, strict=True), key=lambda pair: -pair[1])]
+    return [entry for entry, _ in sorted(zip(able, scores, strict=True), key=lambda pair: -pair[1])]
+
+
+def take_best(claim: Claim, ranked: Sequence[Entry], most: int) -> Sequence[Entry]:
+    """The `most` best papers, and the known papers among them besides."""
     new = accumulate(entry.pmid not in claim.known_pmids for entry in ranked)
-    return [entry for entry, count in zip(ranked, new, strict=True) if count <= most]
+    return ranked[: sum(count <= most for count in new)]

@@ -15,13 +15,13 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from retrieval.store.rows import Entry
-from service.configuration.config import Branch, GroundingConfig, PathStep, Retrieve
+from service.configuration.config import Branch, GroundingConfig, PathStep, ReadStep, Retrieve
 from service.configuration.defaults import MOST_READ
 from service.configuration.models import Models
 from service.grounding import variants
 from service.grounding.claims import state_claim
 from service.grounding.find import Only, find
-from service.grounding.gate import gate
+from service.grounding.gate import gate, take_best
 from service.grounding.read import read
 from service.grounding.show import show
 from service.grounding.values import GroundStage, OnStage, PaperReading, tell_nobody
@@ -57,8 +57,8 @@ class Grounder:
     ) -> Grounding:
         """Both sides of a claim. `on_stage` is called as each step begins; an exception from it ends the work there.
 
-        With `only`, nothing is read but the documents that it returns. `papers` is how many are read, if not as many as
-        configured. From the time `until` on (by `time.monotonic`), no further paper is read; the others are weighed. Raises
+        With `only`, nothing is read but the documents that it returns. `papers` is how many are read, whatever
+        they say, if not as many as configured. From the time `until` on (by `time.monotonic`), no further paper is read; the others are weighed. Raises
         `BadInput` for a number of papers that is not possible, and for any with a variant that reads sentences.
         """
         if papers is not None and not 1 <= papers <= MOST_READ:
@@ -70,29 +70,52 @@ class Grounder:
             # Both sides read much the same: the models cache their results while this claim is grounded.
             grounding = variants.ground(stated, self.index, self.config, self.models.with_caches(), tell, only)
         else:
-            grounding = self._ground(self.config.path, stated, tell, only, papers or self.config.path.read.papers, until)
+            grounding = self._ground(self.config.path, stated, tell, only, papers, until)
         return replace(grounding, claim=claim)
 
     def _ground(
-        self, path: PathStep, claim: Claim, tell: OnStage, only: Only | None, papers: int, until: float | None
+        self, path: PathStep, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None
     ) -> Grounding:
         tell(GroundStage("retrieve", None, self.index.manifest.counts.documents))
         found = find(self.index, self.models, path.find, claim, only)
         tell(GroundStage("rerank", None, len(found)))
-        entries = gate(self.models.rerankers[path.gate], claim, found, papers)
-        readings = self.read(claim, entries, tell, until)
-        grounding = show(claim, readings, {one.pmid: one for one in entries}, len(found), path.show)
+        ranked = gate(self.models.rerankers[path.gate], claim, found)
+        step = path.read if papers is None else path.read.model_copy(update={"papers": papers, "sides": 0})
+        readings = self._read_best(step, claim, ranked, tell, until)
+        grounding = show(claim, readings, {entry.pmid: entry for entry in ranked}, len(found), path.show)
         for side, counts in grounding.checked.items():
             evidence = grounding.contradicting if side == "contradict" else grounding.supporting
             tell(GroundStage("decided", side, counts.documents, counts.sentences, counts.judged, len(evidence)))
         return grounding
 
-    def read(
-        self, claim: Claim, entries: Sequence[Entry], tell: OnStage = tell_nobody, until: float | None = None
+    def _read_best(
+        self, step: ReadStep, claim: Claim, ranked: Sequence[Entry], tell: OnStage, until: float | None
     ) -> list[PaperReading]:
-        """What each of these papers says on a claim, whether or not a search would find them; only for our own path."""
+        """The readings of the best papers, and of more while too few have taken a side and there is time."""
+        readings: list[PaperReading] = []
+        for most in range(step.papers, (step.most or step.papers) + step.papers, step.papers):
+            best = take_best(claim, ranked, min(most, step.most or most))
+            readings += self.read(claim, best[len(readings) :], tell, until, readings)
+            on_a_side = sum(reading.verdict.label != "neutral" for reading in readings)
+            if on_a_side >= step.sides or len(readings) < len(best) or len(best) == len(ranked):
+                break
+        return readings
+
+    def read(
+        self,
+        claim: Claim,
+        entries: Sequence[Entry],
+        tell: OnStage = tell_nobody,
+        until: float | None = None,
+        before: Sequence[PaperReading] = (),
+    ) -> list[PaperReading]:
+        """What each of these papers says on a claim, whether or not a search would find them; only for our own path.
+
+        Those read `before` are counted in what `tell` is told.
+        """
         assert self.reader is not None
-        stage, done = GroundStage("judge", None, len(entries), sum(map(len, entries))), count(1)
+        papers, done = len(before) + len(entries), count(len(before) + 1)
+        stage = GroundStage("judge", None, papers, sum(map(len, entries)), len(before))
         tell(stage)
         return read(self.reader, _state(claim), entries, lambda _: tell(replace(stage, judged=next(done))), until)
 

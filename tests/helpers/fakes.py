@@ -14,7 +14,7 @@ from nli.judges.judge import Abstract, Decide, Judge, Reader, Reading
 from retrieval.core.answers import Answer, Citation, CitedSentence
 from retrieval.core.values import Claim, Hit, Premise, Stance, Topic, Verdict
 from retrieval.index import Index
-from service.configuration.config import load_config, load_profile
+from service.configuration.config import ReadStep, load_config, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from service.grounding.variants import Request, Side, run
@@ -93,9 +93,14 @@ def make_grounder(index: Index, config: str = "v5") -> tuple[Grounder, WordJudge
     return Grounder(index, load_config(config), _models(judge)), judge
 
 
-def make_reading_grounder(index: Index, reader: Reader | None = None) -> Grounder:
-    """Our own variant over an index with a reader for its judge: every verdict shown is on a whole paper."""
-    return Grounder(index, load_config("counterpoint"), _models(reader or WordReader()))
+def make_reading_grounder(index: Index, reader: Reader | None = None, **read: Any) -> Grounder:
+    """Our own variant over an index with a reader for its judge: every verdict shown is on a whole paper. It reads five papers,
+    or what the fields `read` of its step say."""
+    config = load_config("counterpoint")
+    assert config.path
+    step = ReadStep(model="stance", papers=5).model_copy(update=read)
+    config = config.model_copy(update={"path": config.path.model_copy(update={"read": step})})
+    return Grounder(index, config, _models(reader or WordReader()))
 
 
 def run_side(grounder: Grounder, claim: Claim, stance: Stance, without: frozenset[str] = frozenset()) -> Side:

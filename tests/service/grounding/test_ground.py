@@ -291,3 +291,27 @@ def test_what_was_found_and_checked_is_said_in_words(index: Index) -> None:
         "1 document found that may support it, among 8 documents."
     )
     assert summary(grounder.ground(CLAIM)).endswith("1 document is listed as uncertain.")
+
+
+@pytest.mark.parametrize(
+    ("sides", "most", "known", "is_read"),
+    [
+        (0, None, (), ["0", "1"]),  # two are read, whatever they say
+        (2, 7, (), ["0", "1"]),  # both take a side
+        (3, 7, (), ["0", "1", "2", "3"]),
+        (5, 7, (), ["0", "1", "2", "3", "4", "5"]),
+        (9, 7, (), ["0", "1", "2", "3", "4", "5", "6"]),  # never more than `most`, nor than were found
+        (9, 3, (), ["0", "1", "2"]),
+        (3, 3, ("0",), ["0", "1", "2", "3"]),  # a known paper is read besides, and takes a side like any other
+    ],
+)
+def test_more_papers_are_read_while_too_few_have_taken_a_side(
+    index: Index, sides: int, most: int | None, known: tuple[str, ...], is_read: list[str]
+) -> None:
+    grounder = make_reading_grounder(index, papers=2, sides=sides, most=most)
+    told: list[GroundStage] = []
+    found = grounder.ground(Claim(CLAIM.text, known_pmids=known), told.append)
+    assert sorted([*(one.evidence.document.pmid for one in place_papers(found)), *known]) == is_read
+    judged = [(one.judged, one.documents) for one in told if one.name == "judge"]
+    assert [done for done, _ in judged] == sorted(done for done, _ in judged)
+    assert judged[-1] == (len(is_read), len(is_read))
