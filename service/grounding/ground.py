@@ -24,7 +24,7 @@ from service.grounding.find import Only, find
 from service.grounding.gate import gate, take_best
 from service.grounding.read import read
 from service.grounding.show import show
-from service.grounding.values import GroundStage, OnStage, PaperReading, tell_nobody
+from service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, tell_nobody
 
 
 class Grounder:
@@ -114,10 +114,16 @@ class Grounder:
         Those read `before` are counted in what `tell` is told.
         """
         assert self.reader is not None
-        papers, done = len(before) + len(entries), count(len(before) + 1)
-        stage = GroundStage("judge", None, papers, sum(map(len, entries)), len(before))
+        documents, done = {entry.pmid: entry.document for entry in entries}, count(len(before) + 1)
+        stage = GroundStage("judge", None, len(before) + len(entries), sum(map(len, entries)), len(before))
         tell(stage)
-        return read(self.reader, _state(claim), entries, lambda _: tell(replace(stage, judged=next(done))), until)
+
+        def tell_reading(reading: PaperReading) -> None:
+            document = documents[reading.pmid]
+            stance = "neutral" if document.retracted else reading.verdict.label
+            tell(replace(stage, judged=next(done), paper=ReadPaper(reading.pmid, document.title, stance)))
+
+        return read(self.reader, _state(claim), entries, tell_reading, until)
 
 
 def _state(claim: Claim) -> Claim:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.core.values import Stance, Verdict
+from retrieval.core.values import Label, Stance, Verdict
 
 StageName = Literal["retrieve", "rerank", "judge", "decided"]
 
@@ -27,9 +27,18 @@ class PaperReading:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadPaper:
+    """A paper that was just read, and the side that it takes; a retracted one takes none."""
+
+    pmid: str
+    title: str
+    stance: Label
+
+
+@dataclass(frozen=True, slots=True)
 class GroundStage:
-    """A step begins, or (`decided`) a side is done; the counts are what is known at that point. `side` is None for a step that
-    serves both."""
+    """A step begins, a `paper` was read, or (`decided`) a side is done; the counts are what is known at that point. `side` is
+    None for a step that serves both."""
 
     name: StageName
     side: Stance | None
@@ -37,6 +46,7 @@ class GroundStage:
     sentences: int = 0
     judged: int = 0
     found: int = 0
+    paper: ReadPaper | None = None
 
 
 OnStage = Callable[[GroundStage], None]

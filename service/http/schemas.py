@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Document, Hit, Stance
+from retrieval.core.values import Document, Hit, Label, Stance
 from retrieval.store.rows import Entry
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
@@ -75,6 +75,9 @@ class GroundStageEvent(BaseModel):
     sentences: int = Field(description="The sentences in these documents; 0 until this is known.")
     judged: int = Field(description="For `judge`, the papers read so far, if papers are read whole; later, the sentences judged.")
     found: int = Field(description="The documents on this side, once it is decided.")
+    pmid: str | None = Field(None, description="For `judge`, the paper that was just read, if papers are read whole.")
+    title: str | None = Field(None, description="Its title.")
+    stance: Label | None = Field(None, description="The side that it takes; neutral for none, and for a retracted paper.")
 
     @classmethod
     def of(cls, stage: GroundStage) -> GroundStageEvent:
@@ -92,7 +95,9 @@ class GroundStageEvent(BaseModel):
             "decided": f"{stage.found:,} of {stage.documents:,} documents {verb} the claim; {stage.judged:,} sentences judged.",
         }
         details = for_side if stage.side else for_both
-        return cls(detail=details[stage.name], **asdict(stage))
+        counts = asdict(stage)
+        paper = counts.pop("paper") or {}
+        return cls(detail=details[stage.name], **counts, **paper)
 
 
 class DocumentOut(BaseModel):

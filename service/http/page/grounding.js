@@ -60,13 +60,17 @@ function countsRow([key, name], { contradict, support }) {
 
 // ---- While it is made ------------------------------------------------------------------------------------------
 
-/** Shows each stage of the stream in a place, one line a side. */
+const READ = { contradict: "Contradicts", support: "Supports", neutral: "Takes no side" };
+
+/** Shows each stage of the stream in a place, one line a side, and below them each paper as it is read. */
 export function stagesIn(place) {
   const lines = new Map();
   const list = element("ol", "", "stages");
-  place.replaceChildren(list);
+  const read = element("ol", "", "stages read");
+  place.replaceChildren(list, read);
   return (name, data) => {
     if (name !== "stage") return;
+    if (data.pmid) read.append(element("li", `${READ[data.stance]}: ${data.title || "(no title)"}`, data.stance));
     if (!lines.has(data.side)) {
       lines.set(data.side, element("li"));
       list.append(lines.get(data.side));

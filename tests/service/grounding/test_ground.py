@@ -186,6 +186,8 @@ def test_each_step_is_told_and_an_exception_from_it_ends_the_work(index: Index) 
     assert [(one.side, one.found) for one in told[-2:]] == [("contradict", 1), ("support", 3)]
     assert told[0].documents == 8
     assert all((one.documents, one.sentences) == (5, 10) for one in told if one.name == "judge")
+    read = {one.paper.pmid: one.paper.stance for one in told if one.paper}
+    assert read == {"0": "support", "1": "contradict", "2": "neutral", "3": "support", "4": "support"}
 
     def refuse(stage: GroundStage) -> None:
         told.append(stage)
