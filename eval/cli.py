@@ -1,6 +1,9 @@
-"""The console command: the service's commands and those that evaluate it. It lives here, at the top of the import order."""
+"""The commands of `counterpoint eval`, which an entry point (pyproject.toml) adds to the product's."""
 
 from __future__ import annotations
+
+import re
+from importlib.metadata import distributions, requires
 
 import typer
 
@@ -15,22 +18,30 @@ from eval.commands.judges import judges
 from eval.commands.report import report
 from eval.commands.scifact import predictions, scifact
 from eval.commands.spellings import spellings
-from service.cli.commands import app
+from retrieval.core.errors import BadInput
+from service.cli.shared.messages import report_errors
 
-eval_app = typer.Typer(help="Measure grounding, answers and retrieval.", no_args_is_help=True)
-app.add_typer(eval_app, name="eval")
+PROXY = (scifact, predictions)
+"""What runs without the extra `lab`: SciFact's measures, which stand in for those of the paper."""
+_NEEDED = re.compile(r"([\w.-]+).*; *extra == ['\"]lab['\"]")
+"""A requirement of the extra, as the package's metadata writes it."""
+
+eval_app = typer.Typer(help="Measure grounding, answers and retrieval.", no_args_is_help=True, rich_markup_mode=None)
 for command in (
-    evidencebench, beir, claims, cochrane, feedback, titles, leads, questions, judges, spellings, scifact,
-    predictions, report, answers,
+    evidencebench, beir, claims, cochrane, feedback, titles, leads, questions, judges, spellings, *PROXY, report, answers,
 ):  # fmt: skip
     eval_app.command(command.__name__)(command)
 
 
 @eval_app.callback()
-def _group() -> None:
+def _check_extra(context: typer.Context) -> None:
     """Measure grounding, answers and retrieval."""
-
-
-def main() -> None:
-    """Run the command line."""
-    app()
+    if context.invoked_subcommand in [command.__name__ for command in PROXY]:
+        return
+    needed = [match[1] for line in requires("counterpoint") or () if (match := _NEEDED.match(line))]
+    if any(next(iter(distributions(name=name)), None) is None for name in needed):
+        with report_errors():
+            raise BadInput(
+                f"`{context.command_path} {context.invoked_subcommand}` needs the extra “lab”: install it with "
+                "`pip install 'counterpoint[lab]'`, in a checkout with `make install`."
+            )

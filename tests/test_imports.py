@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+
+from eval.cli import PROXY
 
 ROOT = Path(__file__).parent.parent
 
@@ -50,8 +54,64 @@ def test_imports_point_one_way(package: str) -> None:
         assert not wrong, f"{path.relative_to(ROOT)} imports {', '.join(sorted(wrong))}"
 
 
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def imported_modules(path: Path) -> set[str]:
+    """What a file imports when it is loaded or run, besides what only type checkers read."""
+    names: set[str] = set()
+    nodes: list[ast.AST] = [ast.parse(path.read_text("utf-8"))]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.update((node.module, *(f"{node.module}.{alias.name}" for alias in node.names)))
+        nodes.extend(ast.iter_child_nodes(node))
+    return names
+
+
+def reach(*names: str) -> tuple[set[str], set[str]]:
+    """Our own modules that those named import, directly or through others; and the top packages of all else that they import."""
+    known = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for package in (*ALLOWED, "bench")
+        for path in (ROOT / package).rglob("*.py")
+    }
+    reached: set[str] = set()
+    others: set[str] = set()
+    todo = set(names)
+    while todo:
+        name = todo.pop()
+        reached.add(name)
+        imported = imported_modules(known[name])
+        parents = {name.rsplit(".", up)[0] for up in range(1, name.count(".") + 1)}
+        todo |= ((imported | parents) & set(known)) - reached
+        others |= {one.split(".")[0] for one in imported if one not in known}
+    return reached, others - set(ALLOWED)
+
+
+def test_the_product_and_the_proxy_need_nothing_of_the_laboratory() -> None:
+    lab = {re.split("[=;]", line)[0].replace("-", "_") for line in PYPROJECT["project"]["optional-dependencies"]["lab"]}
+    of_lab = {name for name, owners in packages_distributions().items() if {one.replace("-", "_") for one in owners} <= lab}
+    assert {"sklearn", "ir_measures"} <= of_lab
+    reached, others = reach(PYPROJECT["project"]["scripts"]["counterpoint"].split(":")[0], "counterpoint")
+    assert "service.http.app" in reached
+    assert [name for name in reached if name.startswith(("eval", "bench")) or ".train" in name] == []
+    assert others & of_lab == set()
+    reached, others = reach(*{command.__module__ for command in PROXY})
+    assert "eval.scifact.figures" in reached
+    assert others & of_lab <= {"ir_measures"}  # in a function that it does not call
+
+
+def test_the_default_installation_stays_small() -> None:
+    assert len(PYPROJECT["project"]["dependencies"]) <= 40
+
+
 def test_every_package_is_installed() -> None:
-    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]["find"]["include"]
+    patterns = PYPROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
     assert {pattern.removesuffix("*") for pattern in patterns} == set(ALLOWED)
     folders = {path.parent for package in ALLOWED for path in (ROOT / package).rglob("*.py")}
     assert [folder for folder in folders if not (folder / "__init__.py").exists()] == []
@@ -68,14 +128,15 @@ def test_no_help_loads_a_heavy_library() -> None:
     code = f"""
 import sys
 from typer.main import get_command
-from eval.cli import app
+from service.cli.commands import app
 
 def helped(command, path):
     yield path
-    for name, inner in getattr(command, "commands", {{}}).items():
-        yield from helped(inner, [*path, name])
+    for name in command.list_commands(None) if hasattr(command, "commands") else ():
+        yield from helped(command.get_command(None, name), [*path, name])
 
 every = list(helped(get_command(app), []))
+assert ["eval", "scifact"] in every
 for path in every:
     try:
         app([*path, "--help"])

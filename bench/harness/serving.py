@@ -58,7 +58,16 @@ def run_service(index: Path) -> Iterator[RunningService]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-c", "from eval.cli import main; main()", "serve", "--index", str(index), "--port", str(port)]
+    command = [
+        sys.executable,
+        "-c",
+        "from service.cli.commands import main; main()",
+        "serve",
+        "--index",
+        str(index),
+        "--port",
+        str(port),
+    ]
     began = time.perf_counter()
     with fresh_cache(), subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:

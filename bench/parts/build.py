@@ -60,7 +60,16 @@ def write_corpus(index: Path, path: Path, count: int) -> int:
 
 def ours(corpus: Path, out: Path) -> list[str]:
     """`counterpoint index build`."""
-    return [sys.executable, "-c", "from eval.cli import main; main()", "index", "build", str(corpus), "--out", str(out)]
+    return [
+        sys.executable,
+        "-c",
+        "from service.cli.commands import main; main()",
+        "index",
+        "build",
+        str(corpus),
+        "--out",
+        str(out),
+    ]
 
 
 def pyserinis(folder: Path, out: Path) -> list[str]:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-import ir_measures
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,14 +24,12 @@ def reciprocal_ranks(
 ) -> list[float]:
     """1 / rank of the first gold document for each query of `gold`, in its order; 0 where none is in the (cut) ranking.
 
-    Reciprocal rank: Kantor and Voorhees 2000, by ir_measures.
+    Reciprocal rank: Kantor and Voorhees 2000.
     """
-    measure = ir_measures.RR if cut is None else ir_measures.RR @ cut
-    qrels = {query: dict.fromkeys(documents, 1) for query, documents in gold.items()}
-    # Scores that decrease with rank encode the order, which is all that the measure reads.
-    scores = {query: {pmid: float(-rank) for rank, pmid in enumerate(run[query])} for query in gold if run[query]}
-    values = {one.query_id: float(one.value) for one in ir_measures.iter_calc([measure], qrels, scores)} if scores else {}
-    return [values.get(query, 0.0) for query in gold]
+    return [
+        next((1 / rank for rank, pmid in enumerate(run[query][:cut], 1) if pmid in documents), 0.0)
+        for query, documents in gold.items()
+    ]
 
 
 def share(sums: Floats) -> Floats:

@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 
-import ir_measures
-
 from eval.measures.formulas import Tally, share
 from eval.measures.report_data import Difference, Figure
 from eval.measures.resampling import Resampler
@@ -41,6 +39,8 @@ def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[
 
     Measures are named as ir_measures does (nDCG@10, R@100, RR); trec_eval computes them.
     """
+    import ir_measures  # of the extra `lab`; the measures on SciFact need this module but not this function
+
     # Scores that decrease with rank encode the order, so that ties are never reordered.
     scores = {query: {one: float(-rank) for rank, one in enumerate(run.get(query, ()))} for query in qrels}
     scores = {query: ranks for query, ranks in scores.items() if ranks}

@@ -61,3 +61,8 @@ def _group(
     ] = False,
 ) -> None:
     """Hold what can be asked before any command is named."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

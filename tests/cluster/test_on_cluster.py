@@ -29,7 +29,7 @@ from tests.cluster.update_files import article, write_update
 from tests.conftest import DEMO
 
 pytestmark = pytest.mark.cluster
-COUNTERPOINT = (sys.executable, "-c", "from eval.cli import main; main()")
+COUNTERPOINT = (sys.executable, "-m", "service.cli")
 QUERIES = ("intensive glucose control raises mortality", "no effect on survival", "beta-carotene and lung cancer", "the")
 
 

@@ -84,7 +84,7 @@ def use_stand_ins(patch: pytest.MonkeyPatch) -> None:
 
 
 if __name__ == "__main__":  # the command line with the stand-ins, as a process of its own
-    from eval.cli import main
+    from service.cli.commands import main
 
     with pytest.MonkeyPatch.context() as patched:
         use_stand_ins(patched)

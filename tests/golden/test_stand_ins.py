@@ -18,7 +18,6 @@ import typer.main
 from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
-import eval.cli as command_line
 from indexes.update import update
 from service.assembly import assemble, assemble_answerer_beside
 from service.cli.commands import app
@@ -205,8 +204,7 @@ def test_help() -> None:
     def told(one: Any, name: str, parent: Any = None) -> Iterator[tuple[str, str]]:
         context = one.context_class(one, info_name=name, parent=parent, terminal_width=80)
         yield context.command_path, one.get_help(context)
-        for inner, command in getattr(one, "commands", {}).items():
-            yield from told(command, inner, context)
+        for inner in one.list_commands(context) if hasattr(one, "commands") else ():
+            yield from told(one.get_command(context, inner), inner, context)
 
-    assert command_line.eval_app in [one.typer_instance for one in app.registered_groups]
     hold("help", dict(told(typer.main.get_command(app), "counterpoint")))

@@ -263,7 +263,16 @@ def test_calls_at_once_load_once(folder: Path) -> None:
 @pytest.fixture
 def over_stdio(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """`counterpoint mcp` as a program starts it."""
-    command = [sys.executable, "-c", "from eval.cli import main; main()", "mcp", "--index", str(folder), "--config", "bm25"]
+    command = [
+        sys.executable,
+        "-c",
+        "from service.cli.commands import main; main()",
+        "mcp",
+        "--index",
+        str(folder),
+        "--config",
+        "bm25",
+    ]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     yield server
     server.terminate()

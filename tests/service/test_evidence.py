@@ -14,7 +14,6 @@ import pytest
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-import eval.cli as command_line
 from generation.prompts.evidence import ask_for_evidence, make_prompt, read_numbers
 from indexes.readers.paper import make_paper, parse_paper, read_paper
 from nli.evidence import WEIGHTS, choose_sentences, score_sentences
@@ -341,11 +340,6 @@ def test_the_command_prints_json_and_tells_what_it_cannot_do(tmp_path: Path, mon
         failed = CliRunner().invoke(app, ["evidence", "--paper", str(path), "Stones fall.", *more])
         assert failed.exit_code == 2
         assert told in failed.output
-
-
-def test_the_command_line_has_the_command() -> None:
-    assert "evidence" in {command.name for command in app.registered_commands}
-    assert command_line.eval_app.registered_commands
 
 
 def test_a_paper_needs_no_title() -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from typer._click.core import Context, Parameter
+from typer._click.core import Command, Context, Parameter
 from typer._click.exceptions import MissingParameter, NoArgsIsHelpError, NoSuchOption, UsageError
 from typer.core import TyperGroup
 
@@ -24,8 +24,32 @@ _SENTENCES = ("CLAIM", "QUESTION", "HYPOTHESIS", "QUERY")
 _TEXT_NAMES = (".txt", ".md", ".markdown", ".docx", ".doc", ".pdf", ".csv", ".tsv", ".html", ".tex", ".rtf", ".odt")
 
 
+PLUGINS = "counterpoint.commands"
+"""The entry-point group of groups of commands that are not the product's: each an instance of `typer.Typer`, by its name."""
+
+
 class CommandLine(TyperGroup):
     """All commands; a fault in what was typed is reported as one sentence, like every other fault."""
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Name the product's commands, then those of plug-ins."""
+        self._add_plugins()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        """Return a command by its name; plug-ins are looked for only where it is none of the product's."""
+        if cmd_name not in self.commands:
+            self._add_plugins()
+        return super().get_command(ctx, cmd_name)
+
+    def _add_plugins(self) -> None:
+        from importlib.metadata import entry_points
+
+        from typer.main import get_group
+
+        for plugin in entry_points(group=PLUGINS):
+            if plugin.name not in self.commands:
+                self.commands[plugin.name] = get_group(plugin.load())
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Read the options before the command."""

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from eval import cli
 from service.cli.commands import app
 
-assert cli.eval_app  # it adds its commands to the app
+ROOT = Path(__file__).parents[3]
 INDEX = "COUNTERPOINT_INDEX"
 
 
@@ -154,8 +153,8 @@ def test_a_number_of_sentences_that_a_paper_does_not_have_is_told(count: int) ->
 def run(
     *arguments: str | bytes, stdout: int = subprocess.PIPE, limit: float = 60, **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
-    code = "import sys; from eval.cli import main; sys.argv[0] = 'counterpoint'; main()"
-    whole = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent.parent), **environment}
+    code = "import sys; from service.cli.commands import main; sys.argv[0] = 'counterpoint'; main()"
+    whole = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], stdout=stdout, stderr=subprocess.PIPE, env=whole, timeout=limit, check=False
     )

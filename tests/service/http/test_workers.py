@@ -24,7 +24,7 @@ def server(demo_folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-c", "from eval.cli import main; main()", "serve"]
+    command = [sys.executable, "-m", "service.cli", "serve"]
     # On a busy machine one worker may get all requests and be long at them; how long they may wait is another test's.
     patient = os.environ | {"COUNTERPOINT_WAIT_SECONDS": "120"}
     started = subprocess.Popen([*command, "--index", str(demo_folder), "--port", str(port), "--workers", "2"], env=patient)
@@ -97,7 +97,7 @@ def test_a_full_disk_under_the_log_stops_neither_the_start_nor_an_answer(demo_fo
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-c", "from eval.cli import main; main()", "serve"]
+    command = [sys.executable, "-m", "service.cli", "serve"]
     settings = {"COUNTERPOINT_INDEX": str(demo_folder), "COUNTERPOINT_PORT": str(port)}
     with Path("/dev/full").open("w") as full:
         started = subprocess.Popen(command, stderr=full, stdout=full, env=os.environ | settings)

@@ -76,7 +76,7 @@ def change(self):
         die()
 
 Database.change = change
-from eval.cli import main
+from service.cli.commands import main
 main()
 """
 
@@ -88,7 +88,7 @@ def test_three_new_papers_make_two_alerts_once_each_whenever_the_watch_is_killed
     shutil.copytree(demo_folder, index)
     environment = {**os.environ, "COUNTERPOINT_STATE": str(tmp_path / "state"), "PYTHONPATH": str(ROOT)}
 
-    def run(*command: object, code: str = "from eval.cli import main; main()", expected: int = 0) -> Any:
+    def run(*command: object, code: str = "from service.cli.commands import main; main()", expected: int = 0) -> Any:
         argv = [sys.executable, "-c", code, *map(str, command)]
         done = subprocess.run(argv, capture_output=True, text=True, env=environment, cwd=tmp_path)
         assert done.returncode == expected, done.stderr

@@ -315,7 +315,7 @@ def test_kill_9_in_the_middle_and_the_same_run_again(index: Index, tmp_path: Pat
 
     killed, undisturbed = tmp_path / "killed.jsonl", tmp_path / "undisturbed.jsonl"
     command = [
-        sys.executable, "-c", "from eval.cli import main; main()", "run", "task-a", str(input_file),
+        sys.executable, "-m", "service.cli", "run", "task-a", str(input_file),
         "--index", str(index.folder), "--out", str(killed), "--team", "t", "--run-id", "r", "--config", "bm25",
     ]  # fmt: skip
     partial = killed.with_name("killed.jsonl.partial")
