@@ -13,20 +13,27 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from retrieval.core import answers
 from retrieval.core.errors import BadConfig, ModelUnusable
-from retrieval.runtime.chat_reply import ChatReply, find_json, is_count, read_reply, read_stream, read_until_looping
-from retrieval.runtime.chat_request import NOT_KNOWN, TOO_LONG, close_schema, make_messages, quote_refusal
+from retrieval.runtime.chat_messages import (
+    NOT_KNOWN,
+    TOO_LONG,
+    ChatReply,
+    close_schema,
+    find_json,
+    is_count,
+    quote_refusal,
+    read_reply,
+    read_stream,
+)
 from retrieval.runtime.pace import Pace
-from retrieval.runtime.stopping import while_wanted
 
 if TYPE_CHECKING:
     from openai import OpenAI
-    from openai.types.shared_params import ResponseFormatJSONSchema
 
 Answer = TypeVar("Answer", bound=BaseModel)
 CHARACTERS_A_TOKEN = 4
@@ -117,50 +124,36 @@ class Chat:
 
         A server that rejects `json_schema` gets the schema in words from then on.
         """
-        reply = self._ask_by_schema(system, user, schema, max_tokens)
-        self._count(answer := read_reply(reply), len(system) + len(user))
-        if answer.refused or not answer.text:
-            raise ChatUnanswered(self._describe("refused to answer" if answer.refused else "gave an empty answer"))
         try:
-            return schema.model_validate_json(find_json(answer.text))
+            reply = self._ask_by_schema(system, user, schema, max_tokens)
+        except _ReplyCutOff:
+            raise ChatUnanswered(self._describe("gave an incomplete answer")) from None
+        self._count(reply, len(system) + len(user))
+        if reply.refused or not reply.text:
+            raise ChatUnanswered(self._describe("refused to answer" if reply.refused else "gave an empty answer"))
+        try:
+            return schema.model_validate_json(find_json(reply.text))
         except ValidationError:
             raise ChatUnanswered(
                 self._describe(f"did not answer in the requested format ({', '.join(schema.model_fields)})")
             ) from None
 
-    def _ask_by_schema(self, system: str, user: str, schema: type[BaseModel], max_tokens: int) -> object:
+    def _ask_by_schema(self, system: str, user: str, schema: type[BaseModel], max_tokens: int) -> ChatReply:
         strict_schema = close_schema(schema)
-        form: ResponseFormatJSONSchema = {
-            "type": "json_schema",
-            "json_schema": {"name": schema.__name__, "strict": True, "schema": strict_schema},
-        }
         if not self._in_words:
+            form = {"name": schema.__name__, "strict": True, "schema": strict_schema}
             try:
-                return self._request_whole(system, user, max_tokens, form)
+                return self._ask(
+                    system, user, max_tokens, temperature=0.0, response_format={"type": "json_schema", "json_schema": form}
+                )
             except ChatUnanswered as error:
                 # A server without response_format rejects the request as bad; it does the same for one that is too long.
                 if error.http_status not in NOT_KNOWN or TOO_LONG.search(str(error)):
                     raise
         instructions = f"{system}\n\nAnswer with one JSON object and nothing else, by this schema: {json.dumps(strict_schema)}"
-        reply = self._request_whole(instructions, user, max_tokens, None)
+        reply = self._ask(instructions, user, max_tokens, temperature=0.0)
         self._in_words = True
         return reply
-
-    def _request_whole(self, system: str, user: str, max_tokens: int, form: ResponseFormatJSONSchema | None) -> object:
-        from openai import omit
-
-        self._wait_for_turn()
-        try:
-            with self._translate_errors():
-                return self._connect().chat.completions.create(
-                    model=self.model,
-                    messages=make_messages(system, user),
-                    response_format=form or omit,
-                    temperature=0.0,
-                    max_completion_tokens=max_tokens,
-                )
-        except _ReplyCutOff:
-            raise ChatUnanswered(self._describe("gave an incomplete answer")) from None
 
     def complete(
         self,
@@ -176,43 +169,35 @@ class Chat:
 
         A reply that breaks off is requested again, at most `retries` times.
         """
+        options: dict[str, Any] = {"temperature": temperature}
+        options |= {"stop": list(stop)} if stop else {}
+        options |= {"seed": seed} if seed is not None else {}
+        options |= {"stream": True, "stream_options": {"include_usage": True}} if stream else {}
         for _ in range(self._retries + 1):
-            self._wait_for_turn()
             try:
-                return self._request(system, user, max_tokens, stop, temperature, seed, stream)
+                reply = self._ask(system, user, max_tokens, **options)
             except _ReplyCutOff:
                 continue
+            usage = self._count(reply, len(system) + len(user) + len(reply.text))
+            if reply.refused or reply.finish == "content_filter":
+                raise ChatUnanswered(self._describe("refused to answer"))
+            if reply.finish and not reply.text.strip():
+                raise ChatUnanswered(self._describe("gave an empty answer"))
+            if reply.finish:
+                return Completion(reply.text, reply.finish != "length", usage)
         raise ChatUnanswered(self._describe("gave an incomplete answer each time"))
 
-    def _request(
-        self, system: str, user: str, max_tokens: int, stop: Sequence[str], temperature: float, seed: int | None, stream: bool
-    ) -> Completion:
-        from openai import omit
-
-        ask = self._connect().chat.completions.create
-        messages, ends, seed_option = make_messages(system, user), list(stop) or omit, omit if seed is None else seed
-        if stream:
-            with self._translate_errors(), ask(
-                model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
-                seed=seed_option, stream=True, stream_options={"include_usage": True},
-            ) as pieces:  # fmt: skip
-                chunks = list(read_until_looping(while_wanted(pieces)))
-            reply = read_stream(chunks)
-        else:
-            with self._translate_errors():
-                whole = ask(
-                    model=self.model, messages=messages, max_completion_tokens=max_tokens, stop=ends, temperature=temperature,
-                    seed=seed_option,
-                )  # fmt: skip
-            reply = read_reply(whole)
-        usage = self._count(reply, len(system) + len(user) + len(reply.text))
-        if reply.refused or reply.finish == "content_filter":
-            raise ChatUnanswered(self._describe("refused to answer"))
-        if not reply.finish:
-            raise _ReplyCutOff
-        if not reply.text.strip():
-            raise ChatUnanswered(self._describe("gave an empty answer"))
-        return Completion(reply.text, reply.finish != "length", usage)
+    def _ask(self, system: str, user: str, max_tokens: int, **options: Any) -> ChatReply:
+        """The reply to one request with the client's own `options`; raises `_ReplyCutOff` if it breaks off."""
+        self._wait_for_turn()
+        create: Any = self._connect().chat.completions.create
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        with self._translate_errors():
+            reply = create(model=self.model, messages=messages, max_completion_tokens=max_tokens, **options)
+            if options.get("stream"):
+                with reply as pieces:
+                    return read_stream(pieces)
+        return read_reply(reply)
 
     def _wait_for_turn(self) -> None:
         """Wait for this request's turn; raise if the budget is spent."""

@@ -23,8 +23,8 @@ from retrieval.core.errors import BadConfig
 from retrieval.core.values import Document, Sentence, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import Chat, ChatUnanswered
+from retrieval.runtime.chat_messages import stop_by
 from retrieval.runtime.pace import Pace
-from retrieval.runtime.stopping import stop_by
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.chat_server import ChatServer, Reply, fault, serving, text, whole
 from tests.helpers.fakes import make_index
