@@ -1,4 +1,4 @@
-"""An open index: BM25 over it, its vectors, and the documents, sentences and cues behind the hits.
+"""An open index: BM25 over it, its vectors, the fusion of their rankings, and the documents, sentences and cues behind the hits.
 
 An index is a folder, or is on an OpenSearch cluster and named by its address (retrieval.cluster.address). Both have the same
 parts, and only this module distinguishes them.
@@ -6,8 +6,9 @@ parts, and only this module distinguishes them.
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -123,6 +124,22 @@ class Index:
         self._searcher.close()
         self.vocabulary.close()
         self.store.close()
+
+
+def reciprocal_rank_fusion(rankings: Iterable[Sequence[Hit]], k: int = 60) -> list[Hit]:
+    """Every document of `rankings`, best first, scored by the sum of 1 / (k + rank) over the rankings that contain it.
+
+    Ranks count from 1; scores within the rankings play no part. Ties go to the document met first when reading the rankings in
+    their order, each from its top. Cormack, Clarke and Büttcher 2009
+    (https://doi.org/10.1145/1571941.1572114), where k is 60.
+    """
+    shares: dict[str, list[float]] = {}
+    for ranking in rankings:
+        for rank, hit in enumerate(ranking, 1):
+            shares.setdefault(hit.pmid, []).append(1 / (k + rank))
+    # fsum rounds once: equal ranks give exactly the same sum, whatever the order of the rankings.
+    hits = [Hit(pmid, math.fsum(share)) for pmid, share in shares.items()]
+    return sorted(hits, key=lambda hit: -hit.score)
 
 
 def read_index_manifest(place: Path) -> Manifest:

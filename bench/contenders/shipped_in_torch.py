@@ -27,8 +27,7 @@ from nli.train import PARTS
 from nli.wording.marking import MARKS, Lexicon, Marker
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.embedded import PARTS as RELEVANCE_PARTS
-from retrieval.rerank.embedded import RELEVANCE_MODEL
-from retrieval.rerank.late_interaction import score_best_stretch, score_rare_words
+from retrieval.rerank.embedded import RELEVANCE_MODEL, score_best_stretch, score_rare_words
 from retrieval.runtime.engine import EncodedPair, PairTokenizer, collate, make_model_name, read_card
 from retrieval.training.encoder import HEADS, INNER, LAYERS, POSITIONS, VOCABULARY, WIDTH, MarkedEncoder
 from retrieval.words.terms import read_rarity_tables, score_lexically

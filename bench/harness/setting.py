@@ -17,8 +17,8 @@ from typing import Any
 
 import psutil
 
-from retrieval.core.disk_cache import FOLDER_VARIABLE
 from retrieval.core.errors import BadInput, CounterpointError
+from retrieval.core.result_cache import FOLDER_VARIABLE
 from retrieval.core.values import Claim
 from retrieval.index import Index
 

@@ -18,7 +18,7 @@ from bench.contenders.ours import every_sentence, run_side, v5, with_models
 from bench.contenders.plain import RETURNED, Plain, PlainResult
 from bench.contenders.shipped_in_torch import TorchJudge, TorchReranker
 from bench.harness.setting import BenchOptions, BenchRow, cache_at, claims_of, ratio_row
-from retrieval.core.disk_cache import OFF
+from retrieval.core.result_cache import OFF
 from retrieval.core.values import Claim
 from service.grounding.ground import Grounder
 from service.grounding.values import GroundStage

@@ -24,7 +24,7 @@ from bench.contenders.ours import every_sentence, run_side, v5, with_models
 from bench.harness.setting import BenchOptions, BenchRow, amount, cache_at, claims_of, processor
 from nli.judges.embedded import STANCE_MODEL, make_premise_text
 from nli.judges.judge import Judge
-from retrieval.core.disk_cache import OFF
+from retrieval.core.result_cache import OFF
 from retrieval.core.values import Claim, Premise, Verdict
 from retrieval.runtime.engine import PairTokenizer, read_card
 from retrieval.training.encoder import INNER, LAYERS, WIDTH

@@ -22,8 +22,7 @@ from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.core.values import Document, Hit
 from retrieval.dense.encoder import Encoder
-from retrieval.index import Index
-from retrieval.rerank.fusion import reciprocal_rank_fusion
+from retrieval.index import Index, reciprocal_rank_fusion
 from retrieval.rerank.reranker import Reranker
 from retrieval.store.journal import Journal, Origin, hash_file, hash_json
 

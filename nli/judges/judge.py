@@ -17,8 +17,7 @@ from typing import Protocol, runtime_checkable
 
 from nli.decision.document import Decision
 from retrieval.core.code_hash import hash_code
-from retrieval.core.disk_cache import make_key
-from retrieval.core.shared_cache import Cache
+from retrieval.core.result_cache import Cache, make_key
 from retrieval.core.values import Document, Premise, Verdict
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.terms import measure_aboutness

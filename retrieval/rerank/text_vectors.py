@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.core.code_hash import hash_code
-from retrieval.core.disk_cache import make_key, open_cache
-from retrieval.core.shared_cache import Cache
-from retrieval.rerank.late_interaction import Vectors
+from retrieval.core.result_cache import Cache, make_key, open_cache
 from retrieval.runtime.engine import Engine, TextEncoder
 
+Vectors = NDArray[np.float32]
+"""[tokens, width]"""
 _HEADER = struct.Struct("<II")
 
 

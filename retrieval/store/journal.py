@@ -2,7 +2,7 @@
 
 Either is named by its origin, which is everything that determines its content. If the input, the settings or the code differ,
 another file is used, so that a stale result is never read as a fresh one. (Results that many jobs share are in
-retrieval.core.disk_cache, which is bounded and may evict them.)
+retrieval.core.result_cache, which is bounded and may evict them.)
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from typing import TypeVar
 from generation.draft import Generator
 from nli.judges import judge
 from nli.judges.judge import Judge
-from retrieval.core.disk_cache import open_cache
 from retrieval.core.errors import BadConfig
+from retrieval.core.result_cache import open_cache
 from retrieval.dense import encoder
 from retrieval.dense.encoder import Encoder
 from retrieval.rerank import reranker as rerank

@@ -14,7 +14,7 @@ from typing import Protocol, cast
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from retrieval.core import disk_cache
+from retrieval.core import result_cache
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
 
@@ -40,7 +40,7 @@ def _count_look_ups(kind: str, hits: int, misses: int) -> None:
     KEPT.labels(kind=kind, outcome="miss").inc(misses)
 
 
-disk_cache.observers.append(_count_look_ups)
+result_cache.observers.append(_count_look_ups)
 
 
 def exposition() -> tuple[bytes, str]:

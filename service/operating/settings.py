@@ -24,7 +24,7 @@ from pydantic_settings import (
 from indexes.fetch.source import EUROPE_PMC, NCBI
 from retrieval.bm25 import java
 from retrieval.cluster.client import Access, use_access
-from retrieval.core import disk_cache
+from retrieval.core import result_cache
 from retrieval.core.errors import BadConfig
 from service.configuration import defaults
 from service.operating.hosts import is_own_machine, read_hosts
@@ -86,7 +86,7 @@ class Settings(BaseSettings):
         default="", description='The folder for cached results; empty: the user\'s own cache folder; "off": cache nothing.'
     )
     cache_mb: float = Field(
-        default=disk_cache.DEFAULT_MB, ge=1, le=1e9, description="The size limit of cached results, in megabytes."
+        default=result_cache.DEFAULT_MB, ge=1, le=1e9, description="The size limit of cached results, in megabytes."
     )
     cache_redis: SecretStr | None = Field(
         default=None,
@@ -159,7 +159,7 @@ class Settings(BaseSettings):
     def state_folder(self, shared: bool = True) -> Path | None:
         """The folder in which to remember what is asked, None for nowhere. A service that others can reach without keys
         (`shared`) would show everyone what the others asked, so it remembers nothing unless a folder is named."""
-        if self.state.lower() == disk_cache.OFF:
+        if self.state.lower() == result_cache.OFF:
             return None
         if self.state:
             return Path(self.state)
@@ -223,8 +223,8 @@ def show_settings(settings: Settings) -> dict[str, str]:
 
 def hand_down(settings: Settings) -> None:
     """Apply the process-wide settings to the layers below; raises `BadConfig` for what they refuse."""
-    disk_cache.set_cache_folder(settings.cache, settings.cache_mb)
-    disk_cache.set_shared_cache(settings.cache_redis.get_secret_value() if settings.cache_redis else "")
+    result_cache.set_cache_folder(settings.cache, settings.cache_mb)
+    result_cache.set_shared_cache(settings.cache_redis.get_secret_value() if settings.cache_redis else "")
     java.use_heap(settings.jvm_heap)
     hand_down_access(settings)
 

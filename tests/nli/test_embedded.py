@@ -21,8 +21,7 @@ from nli.judges.embedded import STANCE_MODEL, Calibration, EmbeddedJudge
 from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, drop_directions, make_mark
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict
-from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
-from retrieval.rerank.late_interaction import score_best_stretch, score_rare_words
+from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker, score_best_stretch, score_rare_words
 from retrieval.runtime.engine import PairTokenizer, collate, make_model_name, read_card
 from retrieval.words.terms import PLACES, find_most_alike, locate_term, measure_aboutness, score_lexically, split_terms
 

@@ -33,7 +33,7 @@ from nli.training.reader.cases import PaperCollection, ReaderCase
 from nli.training.reader.encoder import ReaderEncoder, find_size
 from nli.training.reader.train import load_start, make_tokenizer
 from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, read_words
-from retrieval.core.disk_cache import DiskCache
+from retrieval.core.result_cache import DiskCache
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import return_exit_code
 from retrieval.training.export import export

@@ -17,8 +17,8 @@ from nli.judges.judge import Abstract, Decide, Reader, Reading, cache_verdicts, 
 from nli.reader.abridge import choose_fitting, score_for_reading
 from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
 from nli.reader.judge import READER_MODEL, DocumentReader
-from retrieval.core.disk_cache import DiskCache
 from retrieval.core.errors import ModelUnusable
+from retrieval.core.result_cache import DiskCache
 from retrieval.core.values import Claim, Premise, Verdict
 from retrieval.runtime.engine import make_model_name
 from service.configuration.config import load_config, load_profile

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 
 from indexes.update import update
 from retrieval.bm25 import java
-from retrieval.core import disk_cache as kept
+from retrieval.core import result_cache as kept
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Claim
 from retrieval.index import Index

@@ -1,0 +1,349 @@
+"""Results that models once computed for a text, reused by the service, the command line and batch runs: on disk and in Redis.
+
+Each result's bytes are stored under a key that depends on everything the result does (model, code, texts); no text can be
+recovered from it. Caching is optional: where it fails, the work goes on without it.
+
+On disk, the file is bounded, and the oldest results go first. It is SQLite: several processes may use it, and what is read stays
+in the system's page cache. (The usual library, diskcache, has had no release since 2023 and unpickles what it finds; LMDB would
+map the file into the service's memory.)
+
+Several machines may share results in Redis, behind the cache on each machine's own disk. If Redis is unavailable, it is not asked
+again for some seconds, so that a request is hardly slower. Redis removes results by itself: each after a month, and all according
+to its own `maxmemory-policy`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+import platformdirs
+
+from retrieval.core.errors import BadConfig
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+FOLDER_VARIABLE, SIZE_VARIABLE, ADDRESS_VARIABLE = "COUNTERPOINT_CACHE", "COUNTERPOINT_CACHE_MB", "COUNTERPOINT_CACHE_REDIS"
+OFF = "off"
+DEFAULT_MB = 1024
+Kind = Literal["verdicts", "vectors"]
+SHARES: Mapping[Kind, float] = {"verdicts": 1 / 8, "vectors": 7 / 8}
+"""Shares of the whole size: a verdict takes some 100 bytes, the vectors of an abstract some 90,000."""
+
+_PAGE_BYTES = 4096
+_KEYS_A_QUERY = 1000
+_BUSY_SECONDS = 5.0
+# WITHOUT ROWID would be smaller, but the row number shows which results are oldest.
+_SCHEMA = "CREATE TABLE IF NOT EXISTS kept (key BLOB NOT NULL UNIQUE, value BLOB NOT NULL)"
+_OLDEST_TENTH = "DELETE FROM kept WHERE rowid <= (SELECT min(rowid) + max(1, (max(rowid) - min(rowid)) / 10) FROM kept)"
+
+_PREFIX = b"counterpoint:"
+_KEPT_SECONDS = 30 * 86_400
+_CONNECT_SECONDS, _ANSWER_SECONDS = 0.25, 1.0
+_AWAY_SECONDS = 10.0
+_KEYS_A_COMMAND = 100
+_SUM_BYTES = 8
+
+observers: list[Callable[[str, int, int], None]] = []
+"""Called on every look-up with the name of the file, or of the shared cache, the number of hits and the number of misses."""
+
+_Result = TypeVar("_Result")
+_log = logging.getLogger("counterpoint")
+
+
+def make_key(*parts: str) -> bytes:
+    """A key of 16 bytes for these texts in this order; in practice, two different lists never share one."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        text = part.encode("utf-8", "surrogatepass")
+        digest.update(len(text).to_bytes(8))
+        digest.update(text)
+    return digest.digest()
+
+
+class Cache(Protocol):
+    """Results under keys of 16 bytes; safe to use from several threads at once. Errors are cache misses."""
+
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The result under each key, None if there is none."""
+
+    def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep each result under its key."""
+
+
+class DiskCache:
+    """One bounded file of results; safe to use from several threads and processes at once. Errors are cache misses."""
+
+    def __init__(self, path: Path, megabytes: float) -> None:
+        self.path = path
+        self._pages = max(16, int(megabytes * 1e6 / _PAGE_BYTES))
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._usable = True
+        try:
+            # Nobody else may write to the folder: its contents are trusted.
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._connect()
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
+
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The result under each key, None if there is none."""
+        values: dict[bytes, bytes] = {}
+        if self._usable:
+            try:
+                for at in range(0, len(keys), _KEYS_A_QUERY):
+                    chunk = keys[at : at + _KEYS_A_QUERY]
+                    marks = ",".join("?" * len(chunk))
+                    values.update(self._connect().execute(f"SELECT key, value FROM kept WHERE key IN ({marks})", chunk))
+            except (sqlite3.Error, OSError) as error:
+                self._give_up(error)
+        results = [values.get(one) for one in keys]
+        misses = results.count(None)
+        _tell(self.path.stem, len(results) - misses, misses)
+        return results
+
+    def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep each result under its key, all or none; the oldest results make room."""
+        if not self._usable:
+            return
+        rows = list(results)
+        try:
+            connection = self._connect()
+            for _ in range(10):
+                try:
+                    with self._lock, connection:
+                        connection.executemany("INSERT OR IGNORE INTO kept VALUES (?, ?)", rows)
+                    return
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode != sqlite3.SQLITE_FULL or not self._is_full(connection):
+                        raise
+                    with self._lock, connection:
+                        connection.execute(_OLDEST_TENTH)
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
+
+    def _is_full(self, connection: sqlite3.Connection) -> bool:
+        """Whether the file has reached its maximum size; if not, the disk is full, and deleting would not help."""
+        pages = int(connection.execute("PRAGMA page_count").fetchone()[0])
+        return pages >= 0.9 * self._pages
+
+    def _connect(self) -> sqlite3.Connection:
+        """This thread's own connection."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, check_same_thread=False)
+            connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
+            connection.execute("PRAGMA journal_mode=WAL")
+            # What is lost in a power cut is computed again.
+            connection.execute("PRAGMA synchronous=OFF")
+            connection.execute(f"PRAGMA max_page_count={self._pages}")
+            connection.execute(_SCHEMA)
+        return connection
+
+    def _give_up(self, error: Exception) -> None:
+        if self._usable:
+            self._usable = False
+            _log.warning(
+                "results are no longer cached: %s cannot be used (%s); free some space, delete it, or name another with %s",
+                self.path, error, FOLDER_VARIABLE,
+            )  # fmt: skip
+
+
+class SharedCache:
+    """Results of one kind in Redis. A value without the right checksum of its key and bytes is not ours and counts as missing."""
+
+    def __init__(self, client: Redis, kind: str) -> None:
+        self._client = client
+        self._kind, self._prefix = f"shared {kind}", _PREFIX + kind.encode() + b":"
+        self._away_until = 0.0
+        self._lock = threading.Lock()
+
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The result under each key, None if there is none or Redis is unavailable."""
+        values: list[bytes | None] = []
+        for at in range(0, len(keys), _KEYS_A_COMMAND):
+            chunk = keys[at : at + _KEYS_A_COMMAND]
+            blobs = self._ask(partial(self._fetch, chunk)) or []
+            blobs += [None] * (len(chunk) - len(blobs))
+            values += [_open(key, blob) for key, blob in zip(chunk, blobs, strict=True)]
+        misses = values.count(None)
+        _tell(self._kind, len(values) - misses, misses)
+        return values
+
+    def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep each result under its key for a month, unless Redis is unavailable or full."""
+        rows = list(results)
+        for at in range(0, len(rows), _KEYS_A_COMMAND):
+            self._ask(partial(self._send, rows[at : at + _KEYS_A_COMMAND]))
+
+    def _fetch(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        values: Any = self._client.mget([self._prefix + key for key in keys])
+        return list(values)
+
+    def _send(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        with self._client.pipeline(transaction=False) as pipeline:
+            for key, value in rows:
+                pipeline.set(self._prefix + key, _sum(key, value) + value, ex=_KEPT_SECONDS)
+            pipeline.execute()
+
+    def _ask(self, work: Callable[[], _Result]) -> _Result | None:
+        from redis.exceptions import RedisError
+
+        if time.monotonic() < self._away_until:
+            return None
+        try:
+            return work()
+        except (RedisError, OSError) as error:
+            self._leave_alone(error)
+            return None
+
+    def _leave_alone(self, error: Exception) -> None:
+        with self._lock:
+            if time.monotonic() >= self._away_until:
+                # Only the kind of error: a message may name the server's account.
+                _log.warning("the shared cache (%s) cannot be used now: %s", self._kind, type(error).__name__)
+                self._away_until = time.monotonic() + _AWAY_SECONDS
+
+
+class CachesInTurn:
+    """A near cache and a far one: what only the far one has is kept in the near one from then on."""
+
+    def __init__(self, near: Cache, far: Cache) -> None:
+        self.near, self.far = near, far
+
+    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The result under each key, None if neither has it."""
+        values = self.near.get(keys)
+        misses = [key for key, value in zip(keys, values, strict=True) if value is None]
+        if not misses:
+            return values
+        far_values = {key: value for key, value in zip(misses, self.far.get(misses), strict=True) if value is not None}
+        if far_values:
+            self.near.put(far_values.items())
+        return [value if value is not None else far_values.get(key) for key, value in zip(keys, values, strict=True)]
+
+    def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep each result in both."""
+        rows = list(results)
+        self.near.put(rows)
+        self.far.put(rows)
+
+
+_chosen: tuple[str, float] | None = None
+_chosen_address: str | None = None
+
+
+def set_cache_folder(folder: str, megabytes: float) -> None:
+    """Cache the results of this process in a folder from now on, up to this many megabytes, whatever the environment says.
+
+    "" stands for the user's own cache folder, "off" for no cache.
+    """
+    global _chosen
+    _chosen = folder, megabytes
+
+
+def get_cache_folder() -> Path | None:
+    """The cache folder, None if there is none; `set_cache_folder` or COUNTERPOINT_CACHE names it or is "off"."""
+    folder = _chosen[0] if _chosen else os.environ.get(FOLDER_VARIABLE, "")
+    if folder.lower() == OFF:
+        return None
+    return Path(folder) if folder else Path(platformdirs.user_cache_dir("counterpoint"))
+
+
+def get_cache_megabytes() -> float:
+    """The limit for all results together, set by `set_cache_folder` or COUNTERPOINT_CACHE_MB; raises `BadConfig` below 1."""
+    if _chosen:
+        return _chosen[1]
+    setting = os.environ.get(SIZE_VARIABLE) or str(DEFAULT_MB)
+    try:
+        size = float(setting)
+    except ValueError:
+        size = 0.0
+    if not 1 <= size <= 1e9:
+        raise BadConfig(f"{SIZE_VARIABLE} should be a number of megabytes, at least 1, not {setting!r}.")
+    return size
+
+
+def set_shared_cache(address: str) -> None:
+    """Share results through the Redis server at this address, "" for none, whatever the environment says.
+
+    Raises `BadConfig` as `connect` does.
+    """
+    global _chosen_address
+    if address:
+        connect(address).close()
+    _chosen_address = address
+
+
+def open_cache(kind: Kind) -> Cache | None:
+    """The cache of results of this kind; None if caching is off.
+
+    This process shares it with all others of the user, and with other machines if a Redis server is configured.
+    """
+    where = get_cache_folder()
+    near_cache = _open_file(where / f"{kind}.sqlite", SHARES[kind] * get_cache_megabytes()) if where else None
+    address = os.environ.get(ADDRESS_VARIABLE, "") if _chosen_address is None else _chosen_address
+    if not address:
+        return near_cache
+    far_cache = _open_shared(address, kind)
+    return CachesInTurn(near_cache, far_cache) if near_cache else far_cache
+
+
+@cache
+def _open_file(path: Path, size: float) -> DiskCache:
+    return DiskCache(path, size)
+
+
+@cache
+def _open_shared(address: str, kind: Kind) -> SharedCache:
+    return SharedCache(connect(address), kind)
+
+
+def _tell(kind: str, hits: int, misses: int) -> None:
+    for observer in observers:
+        observer(kind, hits, misses)
+
+
+def connect(address: str) -> Redis:
+    """The client for a Redis server at redis://, rediss:// or unix://; it connects at the first look-up.
+
+    Raises `BadConfig` for an address that cannot be read, or if the package redis is missing.
+    """
+    try:
+        from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+    except ImportError:
+        raise BadConfig(f"{ADDRESS_VARIABLE} needs the package redis; run `pip install counterpoint[redis]`.") from None
+    try:
+        return Redis.from_url(
+            address,
+            protocol=2,
+            socket_connect_timeout=_CONNECT_SECONDS,
+            socket_timeout=_ANSWER_SECONDS,
+            # Retry once immediately: the other end may have closed a connection that was kept open.
+            retry=Retry(NoBackoff(), 1),
+        )
+    except ValueError:
+        # Its own message would show the address, which may hold a password.
+        raise BadConfig(f"{ADDRESS_VARIABLE} should be an address such as redis://host:6379/0.") from None
+
+
+def _sum(key: bytes, value: bytes) -> bytes:
+    return hashlib.blake2b(value, digest_size=_SUM_BYTES, key=key).digest()
+
+
+def _open(key: bytes, blob: bytes | None) -> bytes | None:
+    if blob is None or blob[:_SUM_BYTES] != _sum(key, blob[_SUM_BYTES:]):
+        return None
+    return blob[_SUM_BYTES:]

@@ -1,0 +1,317 @@
+"""Cached results: found again by other processes and machines, bounded, never in the way."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import fakeredis
+import numpy as np
+import pytest
+from pydantic import SecretStr
+
+from nli.decision.document import PLAIN
+from nli.judges.judge import DiskCachingJudge
+from retrieval.core import result_cache
+from retrieval.core.errors import BadConfig
+from retrieval.core.result_cache import CachesInTurn, DiskCache, SharedCache, make_key, open_cache
+from retrieval.core.values import Premise, Verdict
+from retrieval.rerank.text_vectors import PackedVectors, TextVectors
+from service.operating.settings import Settings, hand_down, show_settings
+
+PREMISES = [Premise(f"Sentence {number} of the paper.", "Title") for number in range(5)]
+
+
+class CountingJudge:
+    """Gives each premise a verdict of its own and notes what it was asked."""
+
+    name, decision = "counting-1", PLAIN
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        for premise in premises:
+            self.asked.append((claim, premise.text))
+            support = 0.1 + 0.7 / (len(self.asked) + 2)
+            yield Verdict(support, 1 - support - 0.01, 0.01)
+
+
+def test_a_result_is_found_by_the_next_process(tmp_path: Path) -> None:
+    DiskCache(tmp_path / "a.sqlite", 1).put([(make_key("one"), b"1"), (make_key("two"), b"2")])
+    script = (
+        "import sys; from pathlib import Path; from retrieval.core.result_cache import DiskCache, make_key\n"
+        "print(DiskCache(Path(sys.argv[1]), 1).get([make_key('two'), make_key('three'), make_key('one')]))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "a.sqlite")], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert found.stdout.strip() == "[b'2', None, b'1']"
+
+
+def test_keys_tell_where_one_text_ends() -> None:
+    assert len({make_key("ab", "c"), make_key("a", "bc"), make_key("abc"), make_key("abc", ""), make_key("\ud800")}) == 5
+
+
+def test_a_file_never_outgrows_its_bound_and_forgets_the_oldest(tmp_path: Path) -> None:
+    results, many = DiskCache(tmp_path / "a.sqlite", 0.2), 600
+    for number in range(many):
+        results.put([(make_key(str(number)), b"x" * 1000)])
+    there = [found is not None for found in results.get([make_key(str(number)) for number in range(many)])]
+    assert (tmp_path / "a.sqlite").stat().st_size <= 0.2e6
+    assert there[-1] and not there[0] and there == sorted(there)
+
+
+def test_many_threads_may_write_at_once(tmp_path: Path) -> None:
+    results = DiskCache(tmp_path / "a.sqlite", 10)
+
+    def work(thread: int) -> None:
+        for number in range(40):
+            results.put([(make_key(str(thread), str(number)), b"%d" % number)])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert None not in results.get([make_key(str(thread), str(number)) for thread in range(6) for number in range(40)])
+
+
+def test_a_file_that_is_none_of_ours_is_told_once_and_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "a.sqlite"
+    path.write_text("a letter to my aunt, long enough to be read as the header of a file" * 9)
+    results = DiskCache(path, 1)
+    results.put([(make_key("one"), b"1")])
+    assert results.get([make_key("one")]) == [None]
+    assert [record.getMessage().count("cannot be used") for record in caplog.records] == [1]
+    assert path.read_text().startswith("a letter")
+
+
+def test_a_folder_that_cannot_be_made_costs_only_the_keeping(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    results = DiskCache(tmp_path / "file" / "a.sqlite", 1)
+    results.put([(make_key("one"), b"1")])
+    assert results.get([make_key("one")]) == [None]
+
+
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from nli.judges.judge import DiskCachingJudge
+from retrieval.core.result_cache import DiskCache
+from tests.retrieval.core.test_result_cache import PREMISES, CountingJudge
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
+inner = CountingJudge()
+judge = DiskCachingJudge(inner, DiskCache(Path(sys.argv[1]), 100))
+for number in range(400):
+    assert len(list(judge(f"Claim {number}.", PREMISES))) == 5
+again = len(inner.asked)
+list(judge("Claim 399.", PREMISES))
+print(len(inner.asked) - again)
+"""
+
+
+def test_a_full_disk_does_not_stop_verdicts(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path / "a.sqlite")], capture_output=True, text=True, timeout=60,
+        cwd=Path(__file__).parents[3], check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout.strip()) == (0, "5"), ran.stderr
+    assert ran.stderr.count("results are no longer cached") == 1
+
+
+def test_a_verdict_is_asked_for_once_and_comes_back_to_the_last_bit(tmp_path: Path) -> None:
+    first, second = CountingJudge(), CountingJudge()
+    one = list(DiskCachingJudge(first, DiskCache(tmp_path / "v.sqlite", 1))("A claim.", [*PREMISES, PREMISES[0]]))
+    other = list(DiskCachingJudge(second, DiskCache(tmp_path / "v.sqlite", 1))("A claim.", reversed([*PREMISES, PREMISES[0]])))
+    assert len(first.asked) == 5 and second.asked == []
+    assert one == list(reversed(other))
+
+
+def test_another_claim_text_model_or_code_is_asked_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results, judge = DiskCache(tmp_path / "v.sqlite", 1), CountingJudge()
+    list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
+    list(DiskCachingJudge(judge, results)("Another claim.", PREMISES[:1]))
+    list(DiskCachingJudge(judge, results)("A claim.", [Premise(PREMISES[0].text, "Another title")]))
+    judge.name = "counting-2"
+    list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
+    monkeypatch.setattr("nli.judges.judge.hash_code", lambda _: "edited")
+    list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
+    assert len(judge.asked) == 5
+
+
+def test_no_text_stands_in_the_file(tmp_path: Path) -> None:
+    list(DiskCachingJudge(CountingJudge(), DiskCache(tmp_path / "v.sqlite", 1))("My patient has a secret.", PREMISES))
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"patient" not in written and b"paper" not in written
+
+
+def test_packed_vectors_are_close_and_survive_the_disk() -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(7, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    packed = PackedVectors.of(vectors)
+    again = PackedVectors.from_bytes(packed.to_bytes()).vectors()
+    assert np.array_equal(packed.vectors(), again)
+    assert np.abs((again * vectors).sum(axis=1) - 1).max() < 1e-4
+
+
+def test_vectors_are_the_same_made_remembered_or_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from retrieval.rerank.embedded import RELEVANCE_MODEL
+
+    texts = ["Aspirin prevents heart attacks. It was tried.", "Statins lower cholesterol."]
+    monkeypatch.setenv(result_cache.FOLDER_VARIABLE, str(tmp_path))
+
+    def once() -> TextVectors:
+        made = TextVectors(RELEVANCE_MODEL, "auto", 1)
+        made.remember(10)
+        return made
+
+    first = once()
+    made, remembered = list(first.encode_texts(texts)), list(first.encode_texts(texts))
+    second = once()
+    monkeypatch.setattr(second, "_compute", lambda text: pytest.fail(f"made anew: {text}"))
+    read = list(second.encode_texts([*texts, texts[0]]))
+    for a, b, c in zip(made, remembered, read, strict=False):
+        assert np.array_equal(a, b) and np.array_equal(a, c)
+
+
+def test_where_and_how_much_is_kept_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert open_cache("verdicts") is None  # the tests' own setting
+    monkeypatch.setenv(result_cache.FOLDER_VARIABLE, str(tmp_path / "c"))
+    opened = open_cache("verdicts")
+    assert isinstance(opened, DiskCache) and open_cache("verdicts") is opened
+    assert opened.path == tmp_path / "c" / "verdicts.sqlite"
+    monkeypatch.setenv(result_cache.SIZE_VARIABLE, "plenty")
+    with pytest.raises(BadConfig, match=r"COUNTERPOINT_CACHE_MB .* not 'plenty'"):
+        open_cache("vectors")
+
+
+ONE, TWO = make_key("one"), make_key("two")
+
+
+@pytest.fixture
+def server() -> fakeredis.FakeServer:
+    return fakeredis.FakeServer()
+
+
+@pytest.fixture
+def shared(server: fakeredis.FakeServer) -> SharedCache:
+    return SharedCache(fakeredis.FakeRedis(server=server), "verdicts")
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    now = [1000.0]
+    monkeypatch.setattr("retrieval.core.result_cache.time.monotonic", lambda: now[0])
+    yield now
+
+
+def test_what_one_machine_kept_another_finds_for_a_month(
+    shared: SharedCache, server: fakeredis.FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, int, int]] = []
+    monkeypatch.setattr(result_cache, "observers", [lambda *counts: told.append(counts)])
+    shared.put([(ONE, b"1"), (TWO, b"")])
+    other = fakeredis.FakeRedis(server=server)
+    assert SharedCache(other, "verdicts").get([TWO, make_key("three"), ONE]) == [b"", None, b"1"]
+    assert SharedCache(other, "vectors").get([ONE]) == [None]
+    assert told == [("shared verdicts", 2, 1), ("shared vectors", 0, 1)]
+    assert {0 < int(other.ttl(key)) <= 30 * 86_400 for key in other.keys()} == {True}  # noqa: SIM118 (Redis's own command)
+
+
+def test_more_results_than_one_command_carries_keep_their_order(shared: SharedCache) -> None:
+    keys = [make_key(str(number)) for number in range(257)]
+    shared.put((key, b"%d" % number) for number, key in enumerate(keys) if number % 2)
+    assert shared.get(keys) == [b"%d" % number if number % 2 else None for number in range(257)]
+
+
+def test_a_value_that_is_damaged_or_of_another_key_is_missing(shared: SharedCache, server: fakeredis.FakeServer) -> None:
+    shared.put([(ONE, b"right"), (TWO, b"other")])
+    redis = fakeredis.FakeRedis(server=server)
+    places = {key: b"counterpoint:verdicts:" + key for key in (ONE, TWO)}
+    redis.rename(places[TWO], places[ONE])
+    redis.set(places[TWO], b"x")
+    assert shared.get([ONE, TWO]) == [None, None]
+
+
+def test_a_redis_that_is_away_is_told_once_left_alone_and_asked_again_later(
+    shared: SharedCache, server: fakeredis.FakeServer, clock: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    shared.put([(ONE, b"1")])
+    server.connected = False
+    with caplog.at_level(logging.WARNING, "counterpoint"):
+        for _ in range(3):
+            assert shared.get([ONE]) == [None]
+            shared.put([(TWO, b"2")])
+    assert [record.getMessage() for record in caplog.records] == [
+        "the shared cache (shared verdicts) cannot be used now: ConnectionError"
+    ]
+    server.connected = True
+    assert shared.get([ONE]) == [None], "it is not asked within ten seconds"
+    clock[0] += 11
+    assert shared.get([ONE, TWO]) == [b"1", None]
+
+
+def test_what_the_far_cache_has_is_kept_near(tmp_path: Path, shared: SharedCache, server: fakeredis.FakeServer) -> None:
+    shared.put([(ONE, b"1")])
+    near = DiskCache(tmp_path / "verdicts.sqlite", 1)
+    both = CachesInTurn(near, shared)
+    assert both.get([TWO, ONE]) == [None, b"1"] and near.get([ONE]) == [b"1"]
+    both.put([(TWO, b"2")])
+    assert shared.get([TWO]) == near.get([TWO]) == [b"2"]
+    server.connected = False
+    assert both.get([ONE, TWO]) == [b"1", b"2"]
+
+
+def test_a_second_machine_judges_nothing_anew_and_an_outage_costs_only_time(tmp_path: Path, server: fakeredis.FakeServer) -> None:
+    judges = [CountingJudge(), CountingJudge(), CountingJudge()]
+    made = []
+    for number, judge in enumerate(judges):
+        far = SharedCache(fakeredis.FakeRedis(server=server), "verdicts")
+        server.connected = number < 2
+        cached = DiskCachingJudge(judge, CachesInTurn(DiskCache(tmp_path / f"{number}.sqlite", 1), far))
+        made.append(list(cached("A claim.", PREMISES)))
+    assert made[0] == made[1] == made[2]
+    assert [len(judge.asked) for judge in judges] == [5, 0, 5]
+
+
+@pytest.fixture
+def _nothing_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that no service has set up; another test in this one may have."""
+    monkeypatch.setattr(result_cache, "_chosen_address", None)
+    monkeypatch.setattr(result_cache, "_chosen", None)
+
+
+@pytest.mark.usefixtures("_nothing_chosen")
+def test_it_is_a_setting_and_off_unless_named(monkeypatch: pytest.MonkeyPatch, server: fakeredis.FakeServer) -> None:
+    assert open_cache("verdicts") is None  # the tests' own setting
+    monkeypatch.setattr(result_cache, "connect", lambda _: fakeredis.FakeRedis(server=server))
+    monkeypatch.setenv(result_cache.ADDRESS_VARIABLE, "redis://host-of-the-test:6379/0")
+    opened = open_cache("verdicts")
+    assert isinstance(opened, SharedCache) and open_cache("verdicts") is opened
+    result_cache.set_shared_cache("")
+    assert open_cache("verdicts") is None
+
+
+@pytest.mark.usefixtures("_nothing_chosen")
+def test_a_wrong_address_is_one_sentence_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(cache_redis=SecretStr("http://me:secret@host/0"), cache="off")
+    assert "secret" not in show_settings(settings)["cache_redis"]
+    with pytest.raises(BadConfig, match="should be an address such as redis://host:6379/0") as caught:
+        hand_down(settings)
+    assert "secret" not in str(caught.value)
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(BadConfig, match=r"pip install counterpoint\[redis\]"):
+        result_cache.connect("redis://host:6379/0")
+
+
+def test_a_real_client_that_finds_nobody_forgets_without_an_error() -> None:
+    shared = SharedCache(result_cache.connect("redis://127.0.0.1:1/0"), "verdicts")
+    shared.put([(ONE, b"1")])
+    assert shared.get([ONE]) == [None]
