@@ -1,4 +1,4 @@
-"""The benchmark: `python -m bench --index INDEX --data DATA`; docs/research/performance.md says what is measured and how to read it.
+"""The benchmark: `python -m bench --index INDEX --data DATA`; docs/research/performance.md says how to read it.
 
 Each part is measured by itself and kept as soon as it is done: after Ctrl-C the same command goes on with the next one.
 """
@@ -12,28 +12,21 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bench.harness import report
-from bench.harness.alone import run_alone
-from bench.harness.setting import ROOT, BenchOptions, BenchRow, NotHere, commit, machine
+from bench import report
+from bench.build import BUILD
+from bench.harness import ROOT, BenchOptions, NotHere, Part, commit, machine, run_alone
+from bench.service import GROUND, MEMORY
+from bench.task_a import TASK_A
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, CounterpointError
 from retrieval.store.manifest import read_manifest, write_atomically
 
 CODE = ("service.serve.server", "service.trec.task_a.run", "indexes.build")
 """The code that determines speed: a part is measured again when these modules, or what they import, changed, committed or not."""
-PARTS = {
-    "contradict": "bench.parts.contradict",
-    "ground": "bench.parts.ground",
-    "task-a": "bench.parts.task_a",
-    "pairs": "bench.parts.pairs",
-    "build": "bench.parts.build",
-    "memory": "bench.parts.memory",
-    "limit": "bench.parts.limit",
-}
+PARTS: dict[str, Part] = {"ground": GROUND, "task-a": TASK_A, "build": BUILD, "memory": MEMORY}
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -47,18 +40,17 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--table", type=Path, help="the Markdown page to write the table into")
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=f"these parts alone: {', '.join(PARTS)}")
     parser.add_argument("--fresh", action="store_true", help="measure anew what is kept from an earlier run")
-    parser.add_argument("--claims", type=int, default=5, help="claims of contradict and limit; plain takes about a minute each")
+    parser.add_argument("--claims", type=int, default=5, help="claims of ground that plain answers too, about a minute each")
     parser.add_argument("--asked", type=int, default=50, help="claims of ground and memory")
     parser.add_argument("--items", type=int, default=2, help="items of task-a; 0: all, which plain needs hours for")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of pairs and build")
-    parser.add_argument("--pairs", type=int, default=64, help="pairs of a round")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of build")
     parser.add_argument("--documents", type=int, default=0, help="documents of build; 0: those of the index, once")
     parser.add_argument("--seed", type=int, default=0, help="which claims are drawn")
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print, write; return 1 where an output differs that must not, 2 where something cannot be used."""
+    """Measure, print, write; return 2 where something cannot be used."""
     options = parse_arguments(arguments)
     try:
         return measure_parts(options)
@@ -74,49 +66,40 @@ def measure_parts(arguments: argparse.Namespace) -> int:
     """Measure every requested part that is not kept yet, then print the table of all parts."""
     options = BenchOptions(**{name: getattr(arguments, name) for name in BenchOptions.__dataclass_fields__})
     negative = [name for name in ("items", "documents") if getattr(options, name) < 0]
-    if small := negative + [name for name in ("claims", "asked", "rounds", "pairs") if getattr(options, name) < 1]:
+    if small := negative + [name for name in ("claims", "asked", "rounds") if getattr(options, name) < 1]:
         raise BadInput(f"--{small[0]} is {getattr(options, small[0])}; give a number that can be measured.")
     manifest = read_manifest(options.index)
     if arguments.table:
-        report.TABLE.split_page(arguments.table)  # fail now, not after hours
+        report.split_page(arguments.table)  # fail now, not after hours
     measured_of = {
         "commit": commit(),
         "code": hash_code(CODE),
         "corpus_sha256": manifest.corpus_sha256,
         "documents": manifest.counts.documents,
     }
-    wrong: list[str] = []
     unusable = 0
     for name in arguments.only or PARTS:
-        module = import_module(PARTS[name])
-        facts = {
-            **measured_of,
-            "options": {option: getattr(options, option) for option in module.OPTIONS},
-        }
+        part = PARTS[name]
+        facts = {**measured_of, "options": {option: getattr(options, option) for option in part.options}}
         record = None if arguments.fresh else report.find_kept(arguments.out, name, facts)
         if record is None:
             try:
-                record = measure_apart(module, options, facts)
+                record = measure_apart(part, options, facts)
             except CounterpointError as error:
                 # The other parts take hours that should not be lost.
                 print(error, file=sys.stderr)
                 unusable += not isinstance(error, NotHere)
                 continue
             report.keep(arguments.out, name, record)
-        rows: list[BenchRow] = module.rows(record["result"])
-        print(f"\n{report.table(rows)}", flush=True)
-        if fault := getattr(module, "failed", lambda _: None)(record["result"]):
-            wrong.append(f"{name}: {fault}.")
+        print(f"\n{report.table(part.rows(record['result']))}", flush=True)
     finish(arguments.out, arguments.table, measured_of)
-    for message in wrong:
-        print(message, file=sys.stderr)
-    return 2 if unusable else 1 if wrong else 0
+    return 2 if unusable else 0
 
 
-def measure_apart(module: Any, options: BenchOptions, facts: dict[str, Any]) -> dict[str, Any]:
+def measure_apart(part: Part, options: BenchOptions, facts: dict[str, Any]) -> dict[str, Any]:
     """Measure a part, in a process of its own."""
     hardware, began = machine(), time.perf_counter()
-    result = run_alone(module.run, options)
+    result = run_alone(part.run, options)
     took = time.perf_counter() - began
     return {
         "facts": facts,
@@ -129,14 +112,14 @@ def measure_apart(module: Any, options: BenchOptions, facts: dict[str, Any]) -> 
 
 def finish(out: Path, page: Path | None, measured_of: dict[str, Any]) -> None:
     """Write all parts measured on the same code and index, now or earlier, to one file and to the page's table."""
-    results = {name: report.read(out, name) for name in PARTS}
-    records = {name: one for name, one in results.items() if one and measured_of.items() <= one["facts"].items()}
+    kept = {name: report.read(out, name) for name in PARTS}
+    records = {name: record for name, record in kept.items() if record and measured_of.items() <= record["facts"].items()}
     if not records:
         return
-    rows = [row for name, record in records.items() for row in import_module(PARTS[name]).rows(record["result"])]
+    rows = [row for name, record in records.items() for row in PARTS[name].rows(record["result"])]
     write_atomically(out / report.ALL, json.dumps(records, indent=1) + "\n")
     if page:
-        report.TABLE.replace(page, report.page(records, rows))
+        report.write_into_page(page, report.page(records, rows))
 
 
 if __name__ == "__main__":

@@ -1,33 +1,52 @@
-"""What the page on clusters reports: `python -m bench.cluster.measure ground|kill|roll … --help`.
+"""What the page on clusters reports: `python -m bench.cluster.measure rankings|ground|update|kill|roll … --help`.
 
-Each part prints JSON lines; run them on a machine that does nothing else, against nodes started by `make cluster`.
+Run them on a machine that does nothing else, against nodes started by `make cluster`.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import hashlib
 import json
+import random
 import signal
 import statistics
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from bench.cluster.nodes import LocalCluster
-from bench.cluster.rankings import draw_titles, read_claims
 from retrieval.cluster.faults import ClusterBusy
 from retrieval.core.values import Hit
-from retrieval.index import Index
+from retrieval.index import Index, open_documents
+
+_CLOSE = 1e-5
+"""Scores are 32-bit floats: a difference of at least this share of the best score is not due to rounding."""
+_NEW = 900_000_000
+"""PMIDs from here on belong to no paper."""
 
 
 def main() -> int:
     """Carry out one part."""
     parser = argparse.ArgumentParser(prog="python -m bench.cluster.measure", description=__doc__)
     parts = parser.add_subparsers(dest="part", required=True)
+    rankings = parts.add_parser("rankings", help="rankings of a folder and an address compared: the same, ties, or other")
+    rankings.add_argument("folder", type=Path)
+    rankings.add_argument("address", type=Path)
+    rankings.add_argument("claims", type=Path, nargs="?", help="SciFact's claims in place of titles")
+    rankings.add_argument("--titles", type=int, default=0, help="how many titles of the index are searched for")
+    rankings.add_argument("-k", type=int, default=20)
+    update = parts.add_parser("update", help="write a day's update of PubMed, made from the texts of an index")
+    update.add_argument("index", type=Path)
+    update.add_argument("--records", type=int, default=30_000)
+    update.add_argument("--out", type=Path, required=True, help="such as updates/pubmed26n1301.xml.gz")
     ground = parts.add_parser("ground", help="/ground in this process over a folder and an address, warm, by turns")
     ground.add_argument("folder", type=Path)
     ground.add_argument("address", type=Path)
@@ -44,8 +63,88 @@ def main() -> int:
     for part in (kill, roll):
         part.add_argument("--clients", type=int, default=16)
     options = parser.parse_args()
-    {"ground": measure_ground, "kill": measure_kill, "roll": measure_roll}[options.part](options)
+    work = {
+        "rankings": compare_rankings, "update": write_update,
+        "ground": measure_ground, "kill": measure_kill, "roll": measure_roll,
+    }  # fmt: skip
+    work[options.part](options)
     return 0
+
+
+def compare_rankings(options: argparse.Namespace) -> None:
+    """Print the counts and every query that differs: where only scores that tie change places, that is said."""
+    folder_index, cluster = Index(options.folder), Index(options.address)
+    queries = read_claims(options.claims) if options.claims else draw_titles(folder_index, options.titles)
+    counts, scales, furthest = Counter[str](), list[float](), 0.0
+    for query in queries:
+        ours, theirs = folder_index.search(query, options.k), cluster.search(query, options.k)
+        scale = theirs[0].score / ours[0].score if ours and theirs else 1.0
+        how = compare(ours, theirs, scale)
+        counts[how] += 1
+        scales.append(scale)
+        furthest = max([furthest, *(abs(two.score / scale - one.score) for one, two in zip(ours, theirs, strict=False))])
+        if how != "same":
+            pairs = zip(ours, theirs, strict=False)
+            print(how, [(one.pmid, two.pmid, one.score, two.score) for one, two in pairs if one.pmid != two.pmid])
+    print(f"{len(queries)} queries, first {options.k}: {dict(counts)}.")
+    print(f"The cluster's scores are {min(scales):.6f} to {max(scales):.6f} times the embedded ones, and differ by at most")
+    print(f"{furthest:.1e} beyond that.")
+
+
+def compare(ours: Sequence[Hit], theirs: Sequence[Hit], scale: float) -> str:
+    """How two rankings of one query differ: same, ties, or other; `scale` is the constant between their scores."""
+    if [hit.pmid for hit in ours] == [hit.pmid for hit in theirs]:
+        return "same"
+    at = [place for place, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one.pmid != other.pmid]
+    tolerance = _CLOSE * (ours[0].score if ours else 1.0)
+    is_tie = len(ours) == len(theirs) and all(
+        abs(ours[place].score * scale - theirs[place].score) <= tolerance * scale for place in at
+    )
+    return "ties" if is_tie else "other"
+
+
+def read_claims(path: Path) -> list[str]:
+    """The claims of a SciFact file."""
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [json.loads(line)["claim"] for line in content.decode().splitlines()]
+
+
+def draw_titles(index: Index, most: int) -> list[str]:
+    """Titles of documents, spread over the index."""
+    return [title for entry in index.store.sample(2 * most) if (title := entry.document.title)][:most]
+
+
+def write_update(options: argparse.Namespace) -> None:
+    """Write one file in PubMed's XML, and its .md5 beside it."""
+    content = "".join(["<PubmedArticleSet>", *make_records(options.index, options.records), "</PubmedArticleSet>"]).encode()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_bytes(gzip.compress(content))
+    digest = hashlib.md5(options.out.read_bytes(), usedforsecurity=False).hexdigest()
+    options.out.with_name(f"{options.out.name}.md5").write_text(f"MD5({options.out.name})= {digest}\n", "utf-8")
+
+
+def make_records(index: Path, records: int) -> Iterator[str]:
+    """Six in ten records revise a document, the others are new; a further one per hundred deletes one."""
+    documents, _ = open_documents(index)
+    texts = [one for one in chain.from_iterable(documents.texts(1000)) if one[0].isdigit()]
+    chance = random.Random(20261122)
+    for number in range(records):
+        pmid, title, abstract = texts[chance.randrange(len(texts))]
+        yield _write(pmid if chance.random() < 0.6 else str(_NEW + number), title, _rotate(abstract, chance.randrange(1, 9)))
+    for pmid, _, _ in chance.sample(texts, min(len(texts), records // 100)):
+        yield f"<DeleteCitation><PMID>{pmid}</PMID></DeleteCitation>"
+
+
+def _rotate(text: str, by: int) -> str:
+    words = text.split(" ")
+    return " ".join(words[by:] + words[:by])
+
+
+def _write(pmid: str, title: str, abstract: str) -> str:
+    return (
+        f'<PubmedArticle><MedlineCitation><PMID Version="1">{pmid}</PMID><Article><ArticleTitle>{escape(title)}</ArticleTitle>'
+        f"<Abstract><AbstractText>{escape(abstract)}</AbstractText></Abstract></Article></MedlineCitation></PubmedArticle>"
+    )
 
 
 def measure_ground(options: argparse.Namespace) -> None:

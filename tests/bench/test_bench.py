@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from bench import __main__ as bench
-from bench.contenders.ours import run_side, with_models
-from bench.contenders.plain import Plain, cue_sentences
-from bench.harness import report
-from bench.harness.setting import BenchOptions, BenchRow, NotHere, claims_of, ratio_row
+from bench import report
+from bench.harness import BenchOptions, NotHere, Part, claims_of
+from bench.plain import Plain, cue_sentences
+from bench.report import BenchRow, ratio_row
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim
+from retrieval.core.values import Claim, Stance
 from retrieval.index import Index
-from tests.helpers.fakes import SUPPORTS, WordJudge, WordReranker, make_grounder, make_index
+from service.configuration.models import Models
+from service.grounding.variants import Request, Side, run
+from tests.helpers.fakes import SUPPORTS, WordJudge, WordReranker, make_grounder
 
 CLAIM = Claim("Hormone therapy reduces mortality after infarction.", question="Does hormone therapy help?")
 
@@ -48,29 +49,25 @@ def test_the_plain_pipeline_finds_the_sentences_and_cues_that_the_index_holds(de
 
 def test_plain_and_ours_return_the_same_with_the_same_judge(demo_index: Index) -> None:
     judge = NotJudge()
-    plain, ours = plain_over(demo_index, judge), with_models(make_grounder(demo_index)[0], judge, WordReranker())
-    ours.models.profile = ours.models.profile.model_copy(update={"skim": None})
+    plain, ours = plain_over(demo_index, judge), make_grounder(demo_index)[0]
+    profile = ours.models.profile.model_copy(update={"skim": None})
+    models = Models(profile, {"relevance": WordReranker()}, {"stance": judge})
+
+    def run_side(stance: Stance, without: frozenset[str] = frozenset()) -> Side:
+        return run(Request(CLAIM, stance, demo_index, ours.config, models, without=without))
+
     against = plain.contradict(CLAIM)
     assert len(against.found) == 3
-    side = run_side(ours, CLAIM, "contradict")
+    side = run_side("contradict")
     assert [(one.document.pmid, one.sentence.index if one.sentence else None) for one in side.evidence] == [
         (pmid, sentence.index if sentence else None) for pmid, sentence in against.found
     ]
     taken = frozenset(pmid for pmid, _ in against.found)
     supporting = plain.support(CLAIM, without=taken).found
-    assert [one.document.pmid for one in run_side(ours, CLAIM, "support", taken).evidence] == [pmid for pmid, _ in supporting]
+    assert [one.document.pmid for one in run_side("support", taken).evidence] == [pmid for pmid, _ in supporting]
     assert set(against.seconds) == {"retrieve", "annotate", "judge"}
     # Every sentence with a cue is judged, though three contradictions were there long before.
     assert len(against.verdicts) == len(against.premises) > side.counts.judged
-
-
-def test_negspacy_itself_says_something_else_of_hyphens(tmp_path: Path) -> None:
-    text = "No-reflow was seen in ten. It was not seen in nine. All others lived."
-    index = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": text}])
-    [document] = plain_over(index, WordJudge()).documents(Claim("reflow"), 5)
-    assert [one.index for one in cue_sentences(document)] == [1]
-    assert plain_over(index, WordJudge()).negspacy_says(document) == [True, True, False]
-    index.close()
 
 
 def test_claims_are_drawn_by_seed_and_too_few_are_told(demo_index: Index) -> None:
@@ -90,19 +87,20 @@ def test_a_ratio_is_that_of_medians_and_says_whether_the_bar_is_met() -> None:
 
 def test_the_table_replaces_what_stands_between_the_markers(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{report.TABLE.begin}\nold\n{report.TABLE.end}\nafter\n", "utf-8")
-    report.TABLE.replace(page, report.table([BenchRow("speed", "1 s", "0.1 s", "10 ×", "20 ×", False)]))
+    page.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n", "utf-8")
+    report.write_into_page(page, report.table([BenchRow("speed", "1 s", "0.1 s", "10 ×", "20 ×", False)]))
     written = page.read_text("utf-8")
     assert "| speed | 1 s | 0.1 s | 10 × | 20 × | no |" in written
-    assert "old" not in written and written.startswith("before\n") and written.endswith(f"{report.TABLE.end}\nafter\n")
+    assert "old" not in written and written.startswith("before\n") and written.endswith(f"{report.END}\nafter\n")
     page.write_text("no markers", "utf-8")
     with pytest.raises(BadInput, match="lacks the lines"):
-        report.TABLE.replace(page, "table")
+        report.write_into_page(page, "table")
     assert page.read_text("utf-8") == "no markers"
 
 
-class FakePart(ModuleType):
-    OPTIONS = ("claims",)
+class CountedPart:
+    """A part that counts how often it is measured."""
+
     runs = 0
     missing = False
 
@@ -112,23 +110,23 @@ class FakePart(ModuleType):
         self.runs += 1
         return {"ratio": self.runs}
 
-    def rows(self, result: dict[str, Any]) -> list[BenchRow]:
-        return [BenchRow(self.__name__, "", "", f"{result['ratio']} ×")]
-
 
 @pytest.fixture
-def parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakePart]:
-    """Two parts that count how often they are measured, here and not in a process of their own."""
-    made = {"one": FakePart("one"), "two": FakePart("two")}
-    monkeypatch.setattr(bench, "PARTS", {name: name for name in made})
-    monkeypatch.setattr(bench, "import_module", lambda name: made[name])
+def parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, CountedPart]:
+    """Two parts, measured here and not in a process of their own."""
+    made = {"one": CountedPart(), "two": CountedPart()}
+
+    def rows(name: str) -> Callable[[dict[str, Any]], list[BenchRow]]:
+        return lambda result: [BenchRow(name, "", "", f"{result['ratio']} ×")]
+
+    monkeypatch.setattr(bench, "PARTS", {name: Part(("claims",), part.run, rows(name)) for name, part in made.items()})
     monkeypatch.setattr(bench, "run_alone", lambda work, options: work(options))
     monkeypatch.setattr(bench, "commit", lambda: "abc")
     return made
 
 
 def test_a_part_that_was_measured_is_measured_again_only_when_asked_or_changed(
-    demo_folder: Path, tmp_path: Path, parts: dict[str, FakePart], capsys: pytest.CaptureFixture[str]
+    demo_folder: Path, tmp_path: Path, parts: dict[str, CountedPart], capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ["--index", str(demo_folder), "--out", str(tmp_path / "out")]
     parts["two"].missing = True
@@ -147,7 +145,7 @@ def test_a_part_that_was_measured_is_measured_again_only_when_asked_or_changed(
 
 
 def test_what_cannot_be_used_is_told_in_a_sentence(
-    demo_folder: Path, tmp_path: Path, parts: dict[str, FakePart], capsys: pytest.CaptureFixture[str]
+    demo_folder: Path, tmp_path: Path, parts: dict[str, CountedPart], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert bench.main(["--index", str(tmp_path / "none")]) == 2
     assert bench.main(["--index", str(demo_folder), "--claims", "0"]) == 2
@@ -160,7 +158,7 @@ def test_what_cannot_be_used_is_told_in_a_sentence(
 def test_the_torch_twins_agree_with_the_shipped_engine(demo_index: Index) -> None:
     import numpy as np
 
-    from bench.contenders.shipped_in_torch import TorchJudge, TorchReranker
+    from bench.torch_models import TorchJudge, TorchReranker
     from nli.judges.embedded import EmbeddedJudge
     from retrieval.core.values import Premise
     from retrieval.rerank.embedded import RELEVANCE_MODEL
@@ -183,7 +181,7 @@ def test_the_torch_twins_agree_with_the_shipped_engine(demo_index: Index) -> Non
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_pyserinis_own_searcher_ranks_as_the_index_does(demo_index: Index) -> None:
-    from bench.contenders.plain import pyserini_search
+    from bench.plain import pyserini_search
 
     ours = [hit.pmid for hit in demo_index.search(CLAIM.text, 1000)]
     assert ours and pyserini_search(demo_index)(CLAIM.text, 1000) == ours

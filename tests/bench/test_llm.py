@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.llm.__main__ import main
+from bench.llm.__main__ import ALIAS, HOST, ServeOptions, check_options, main
 from bench.llm.model import QWEN, ModelFile, NotFetched, fetch_model
-from bench.llm.serving import ALIAS, HOST, ServeOptions, check_options
 from retrieval.core.errors import BadConfig, OutOfSpace
 from service.configuration.answers import load_answer_config
 from service.configuration.config import load_profile

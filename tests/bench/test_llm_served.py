@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bench.llm.serving import ALIAS, ServeOptions
+from bench.llm.__main__ import ALIAS, ServeOptions
 from generation.generators.chat import ChatGenerator
 from generation.prompts.evidence import STRATEGIES, Strategy, ask_for_evidence
 from indexes.readers.paper import make_paper

@@ -6,7 +6,6 @@ gives the same results as plain; V5 as it ships, where the profile limits the se
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,17 +13,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bench.contenders.ours import every_sentence
-from bench.contenders.plain import Plain
-from bench.contenders.shipped_in_torch import TorchJudge, TorchReranker
-from bench.harness.alone import run_alone
-from bench.harness.setting import BenchOptions, BenchRow, NotHere, amount, fresh_cache, ratio_row
+from bench.harness import BenchOptions, NotHere, Part, fresh_cache, run_alone
+from bench.report import BenchRow, amount, ratio_row
 from retrieval.core.values import Claim
 from retrieval.index import Index
 from service.assembly import assemble
 from service.trec.task_a.items import Item, read_items
 
-OPTIONS = ("items", "seed")
 INPUT = "biogen/task_a_input.json"
 VARIANTS = {
     "V5, every sentence judged": ("v5", True),
@@ -36,6 +31,8 @@ BAR = 15
 
 def run(options: BenchOptions) -> dict[str, Any]:
     """Seconds for all the items for each of ours, and for each sentence for plain."""
+    from bench.plain import open_plain
+
     path = options.data / INPUT
     if not path.is_file():
         raise NotHere(f"Task A is not measured: there is no {path}; name the data folder with --data.")
@@ -45,10 +42,9 @@ def run(options: BenchOptions) -> dict[str, Any]:
     for name, (config, every) in VARIANTS.items():
         seconds[name] = run_alone(ours, options.index, path, len(items), config, every)
     index = Index(options.index)
-    plain = Plain(index, TorchJudge(), TorchReranker())
-    plain.contradict(items[0].claims()[0], k=20)
     claims = [claim for item in items for claim in item.claims()]
-    each = [time_plain(plain, claim) for claim in tqdm(claims, desc="Task A, plain", unit=" sentences", disable=None)]
+    plain = open_plain(index, claims[0])
+    each = [plain.seconds(claim) for claim in tqdm(claims, desc="Task A, plain", unit=" sentences", disable=None)]
     index.close()
     return {"items": len(items), "sentences_in_all": sum(len(item.answer) for item in all_items), "ours": seconds, "plain": each}
 
@@ -59,7 +55,8 @@ def ours(index: Path, path: Path, items: int, config: str, every: bool) -> float
 
     with fresh_cache(), TemporaryDirectory(prefix="bench-run-") as folder:
         grounder = assemble(index, config, "fast")
-        grounder = every_sentence(grounder) if every else grounder
+        if every:  # the profile's `skim` limits how many sentences are judged, which changes what is found
+            grounder.models.profile = grounder.models.profile.model_copy(update={"skim": None})
         grounder.ground(Claim("Aspirin prevents stroke."))
         batch: list[Item] = read_items(path)[:items]
         began = time.perf_counter()
@@ -67,15 +64,6 @@ def ours(index: Path, path: Path, items: int, config: str, every: bool) -> float
         took = time.perf_counter() - began
         grounder.index.close()
     return took
-
-
-def time_plain(plain: Plain, claim: Claim) -> float:
-    """Seconds for one sentence: both branches, and its line of the run."""
-    began = time.perf_counter()
-    against = [pmid for pmid, _ in plain.contradict(claim).found]
-    for_it = [pmid for pmid, _ in plain.support(claim, without=frozenset(against)).found]
-    json.dumps({"text": claim.text, "supported_citations": for_it, "contradicted_citations": against})
-    return time.perf_counter() - began
 
 
 def rows(result: dict[str, Any]) -> list[BenchRow]:
@@ -96,3 +84,6 @@ def rows(result: dict[str, Any]) -> list[BenchRow]:
             for name, took in result["ours"].items()
         ]
     return lines
+
+
+TASK_A = Part(("items", "seed"), run, rows)

@@ -19,12 +19,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bench.harness.setting import BenchOptions, BenchRow, ratio_row
+from bench.harness import START, BenchOptions, Part
+from bench.report import BenchRow, ratio_row
 from retrieval.bm25.lucene import make_contents
 from retrieval.core.errors import BadInput
 from retrieval.index import Index
 
-OPTIONS = ("documents", "rounds")
 BAR = 0.5
 
 
@@ -60,16 +60,7 @@ def write_corpus(index: Path, path: Path, count: int) -> int:
 
 def ours(corpus: Path, out: Path) -> list[str]:
     """`counterpoint index build`."""
-    return [
-        sys.executable,
-        "-c",
-        "from service.cli.commands import main; main()",
-        "index",
-        "build",
-        str(corpus),
-        "--out",
-        str(out),
-    ]
+    return [sys.executable, "-c", START, "index", "build", str(corpus), "--out", str(out)]
 
 
 def pyserinis(folder: Path, out: Path) -> list[str]:
@@ -99,3 +90,6 @@ def rows(result: dict[str, Any]) -> list[BenchRow]:
     """The ratio of medians."""
     measure = f"index build of {result['documents']:,}, sentences and cues in ours, against Pyserini's own, documents a second"
     return [ratio_row(measure, result["theirs"], result["ours"], "a second", bar=BAR)]
+
+
+BUILD = Part(("documents", "rounds"), run, rows)

@@ -1,4 +1,4 @@
-"""The shipped models as Hugging Face modules: the same float weights behind the plain pipeline and ours.
+"""The shipped models of the profile `fast` as Hugging Face modules, for the plain pipeline.
 
 A shipped `model.onnx` stores its matrices as int8 with a scale and computes in float32 (retrieval/training/export.py). Here the
 matrices are converted back to float32 and put into a `BertModel`, where they came from; for stance, the head of
@@ -63,20 +63,17 @@ def weights(folder: Path) -> dict[str, NDArray[np.float32]]:
     return arrays
 
 
-def bert_config(types: int) -> BertConfig:
-    """MiniLM's shape, with this many token types."""
-    return BertConfig(
+def bert(arrays: dict[str, NDArray[np.float32]], types: Sequence[int]) -> BertModel:
+    """The encoder as Hugging Face's own module, ready to run.
+
+    `arrays` are the weights by our names, each of the shape that it has in the shipped file; `types` are the rows of the table
+    of token types [all types, width] that it gets.
+    """
+    config = BertConfig(
         vocab_size=VOCABULARY, hidden_size=WIDTH, num_hidden_layers=LAYERS, num_attention_heads=HEADS,
-        intermediate_size=INNER, max_position_embeddings=POSITIONS, type_vocab_size=types, layer_norm_eps=1e-12,
+        intermediate_size=INNER, max_position_embeddings=POSITIONS, type_vocab_size=len(types), layer_norm_eps=1e-12,
         hidden_act="gelu",
     )  # fmt: skip
-
-
-def bert_state(arrays: dict[str, NDArray[np.float32]], types: Sequence[int]) -> dict[str, Tensor]:
-    """The encoder's tensors by Hugging Face's names, with the rows `types` of the table of token types [all types, width].
-
-    `arrays` are the weights by our names, each of the shape that it has in the shipped file.
-    """
     state = {
         "embeddings.word_embeddings.weight": arrays["words.weight"],
         "embeddings.position_embeddings.weight": arrays["positions.weight"],
@@ -92,13 +89,8 @@ def bert_state(arrays: dict[str, NDArray[np.float32]], types: Sequence[int]) -> 
                 for name, third in zip(("query", "key", "value"), thirds, strict=True)
             }
             state |= {f"{target}.{name}.{part}": arrays[f"{source}.{own}.{part}"] for own, name in _NAMES.items()}
-    return {name: torch.tensor(values) for name, values in state.items()}
-
-
-def bert(arrays: dict[str, NDArray[np.float32]], types: Sequence[int]) -> BertModel:
-    """The encoder as Hugging Face's own module, ready to run; `arrays` and `types` as in `bert_state`."""
-    model = BertModel(bert_config(len(types)), add_pooling_layer=False)
-    model.load_state_dict(bert_state(arrays, types))
+    model = BertModel(config, add_pooling_layer=False)
+    model.load_state_dict({name: torch.tensor(values) for name, values in state.items()})
     nn.Module.eval(model)
     return model
 

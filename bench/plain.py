@@ -8,7 +8,7 @@ step after the other. Its logic is written independently here, so that the compa
 three tokens and finds "no", it knows neither the acronym NO nor "no. 5", and a pseudo-negation also swallows the cue after it.
 So spaCy and negspacy run with our 23 cues *only for their cost*, and are timed. The sentences, and which of them hold a cue, are
 then taken from `nli.text.sentences` and `nli.text.cues`, computed from the text at query time and not timed, so that both
-pipelines judge the same sentences. How often negspacy itself agrees is measured (`negspacy_says`).
+pipelines judge the same sentences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import spacy
-from negspacy.negation import Negex
+from negspacy import negation as _registers_negex  # noqa: F401
 from spacy.tokens import Doc
 
 from nli.judges.judge import Judge
@@ -28,7 +28,6 @@ from nli.text.cues import find_cues_by_sentence
 from nli.text.scope import make_termset
 from nli.text.sentences import split_document
 from retrieval.bm25.lucene import K1, B, load_pyserini
-from retrieval.core.characters import align_characters
 from retrieval.core.values import Claim, Document, Premise, Sentence, Span, Verdict
 from retrieval.index import Index
 from retrieval.rerank.reranker import Reranker, make_passage
@@ -66,7 +65,13 @@ class Plain:
         self._search = search or pyserini_search(index)
         self._nlp = spacy.blank("en")
         self._nlp.add_pipe("sentencizer")
-        self._negex: Negex = self._nlp.add_pipe("negex", config={"neg_termset": make_termset()})  # type: ignore[assignment]
+        self._nlp.add_pipe("negex", config={"neg_termset": make_termset()})
+
+    def seconds(self, claim: Claim) -> float:
+        """The seconds that both branches take for a claim."""
+        began = time.perf_counter()
+        self.support(claim, without=frozenset(pmid for pmid, _ in self.contradict(claim).found))
+        return time.perf_counter() - began
 
     def contradict(self, claim: Claim, k: int = CONTRADICT_DEPTH) -> PlainResult:
         """The first three documents in BM25's order with a sentence whose most probable class is contradiction."""
@@ -109,13 +114,14 @@ class Plain:
         """spaCy's sentences and negspacy's negations in every abstract."""
         return list(self._nlp.pipe(document.abstract for document in documents))
 
-    def negspacy_says(self, document: Document) -> list[bool]:
-        """For each sentence (by our boundaries), whether negspacy finds a cue in it with our term set."""
-        aligned = align_characters(document.abstract)
-        doc = self._nlp.make_doc(aligned.text)
-        prefixes, suffixes, _ = self._negex.process_negations(doc)
-        starts = [aligned.locate(at := doc[first].idx, at + 1)[0] for _, first, _ in (*prefixes, *suffixes)]
-        return [any(start <= at < end for at in starts) for start, end in split_document(document)]
+
+def open_plain(index: Index, warm_up: Claim) -> Plain:
+    """The plain pipeline with the shipped models in torch, after a first, shallow search that warms it up."""
+    from bench.torch_models import TorchJudge, TorchReranker
+
+    plain = Plain(index, TorchJudge(), TorchReranker())
+    plain.contradict(warm_up, k=20)
+    return plain
 
 
 def pyserini_search(index: Index) -> Search:

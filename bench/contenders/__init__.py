@@ -1,1 +1,0 @@
-"""What is compared: the plain pipeline, our variants, and the shipped weights as Hugging Face modules."""
