@@ -19,7 +19,7 @@ from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_
 from retrieval.store.journal import Origin
 from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
 from service.configuration.files import list_shipped
-from service.configuration.kinds import EmbeddedRerankerOptions, RerankerOptions
+from service.configuration.kinds import Options
 from service.configuration.models import Models, load_models
 from service.grounding.ground import Grounder
 from service.trec.journal import code_of
@@ -78,10 +78,10 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
 def _give_room(profile: Profile) -> Profile:
     """The profile with a shipped reranker that caches more vectors, because claims share many documents."""
 
-    def roomy(options: RerankerOptions) -> RerankerOptions:
-        if not isinstance(options, EmbeddedRerankerOptions):
+    def roomy(options: Options) -> Options:
+        if options.kind != "embedded":
             return options
-        return EmbeddedRerankerOptions.model_validate({"remembered_mb": _REMEMBERED_MB, **options.model_dump()})
+        return type(options).model_validate({"remembered_mb": _REMEMBERED_MB, **options.model_dump()})
 
     return profile.model_copy(update={"rerankers": {name: roomy(options) for name, options in profile.rerankers.items()}})
 

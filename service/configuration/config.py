@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from nli.decision.select import Penalty
 from service.configuration.files import Count, Strict, load_yaml
-from service.configuration.kinds import EncoderOptions, GeneratorOptions, JudgeOptions, RerankerOptions
+from service.configuration.kinds import Options, choose_kind
 
 
 class Retrieve(Strict):
@@ -212,10 +212,10 @@ class Profile(Strict):
     name: str
     description: str = ""
     skim: Count | None = None
-    rerankers: dict[str, RerankerOptions] = Field(default_factory=dict)
-    judges: dict[str, JudgeOptions] = Field(default_factory=dict)
-    encoders: dict[str, EncoderOptions] = Field(default_factory=dict)
-    generators: dict[str, GeneratorOptions] = Field(default_factory=dict)
+    rerankers: dict[str, Annotated[Options, choose_kind("rerankers")]] = Field(default_factory=dict)
+    judges: dict[str, Annotated[Options, choose_kind("judges")]] = Field(default_factory=dict)
+    encoders: dict[str, Annotated[Options, choose_kind("encoders")]] = Field(default_factory=dict)
+    generators: dict[str, Annotated[Options, choose_kind("generators")]] = Field(default_factory=dict)
 
 
 def load_config(name: str) -> GroundingConfig:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -53,7 +53,7 @@ def load_yaml(model: type[_Model], name: str, package: str, what: str) -> _Model
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise BadConfig(f"The {what} {name} cannot be used: {_first_fault(error, data)}.") from None
+        raise BadConfig(f"The {what} {name} cannot be used: {_first_fault(error)}.") from None
 
 
 def is_path(name: str) -> bool:
@@ -81,15 +81,15 @@ def read_yaml(name: str, package: str, what: str) -> Any:
         raise BadConfig(f"The {what} {name}{line} is not YAML: {getattr(error, 'problem', error)}.") from None
 
 
-def _first_fault(error: ValidationError, data: Mapping[str, Any]) -> str:
+def _first_fault(error: ValidationError) -> str:
     """Describe the first fault in a sentence: the key, what was expected there and what was given."""
     fault = error.errors()[0]
-    where, context = _path(fault["loc"], data), fault.get("ctx", {})
+    where, context = ".".join(str(key) for key in fault["loc"]), fault.get("ctx", {})
     match fault["type"]:
         case "unknown_key":
             return f"unknown key {context['key']}{f' in {where}' if where else ''}; the known keys are {context['known']}"
         case "union_tag_invalid":
-            return f"{where} has the unknown kind {context['tag']!r}; known kinds are {_format_kinds(context['expected_tags'])}"
+            return f"{where} has the unknown kind {context['tag']!r}; known kinds are {context['expected_tags']}"
         case "union_tag_not_found":
             return f"the key {f'{where}.{KIND}'!r} is missing; it names the kind of model"
         case "missing":
@@ -101,22 +101,6 @@ def _first_fault(error: ValidationError, data: Mapping[str, Any]) -> str:
         case "sequence_str" | "is_instance_of" | "list_type":
             return f"{where} should be a list, not {_describe(fault['input'])}"
     return f"{where} {fault['msg'].removeprefix('Input ')}, not {_describe(fault['input'])}"
-
-
-def _path(location: Sequence[int | str], data: Any) -> str:
-    """The keys from the top of the file to a location, without the model's kind, which pydantic lists though it is not a key."""
-    keys, place = [], data
-    for part in location:
-        if isinstance(place, Mapping) and place.get(KIND) == part:
-            continue
-        keys.append(str(part))
-        place = place.get(part) if isinstance(place, Mapping) else None
-    return ".".join(keys)
-
-
-def _format_kinds(kinds: str) -> str:
-    """Pydantic's list of kinds without its quotation marks."""
-    return kinds.replace("'", "")
 
 
 def _describe(value: Any) -> str:

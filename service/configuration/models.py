@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar
+from typing import cast
 
 from generation.draft import Generator
 from nli.judges import judge
@@ -18,7 +18,7 @@ from retrieval.rerank import reranker as rerank
 from retrieval.rerank.reranker import Reranker
 from service.configuration.answers import AnswerConfig
 from service.configuration.config import Branch, GroundingConfig, Profile, Retrieve
-from service.configuration.kinds import ExtractiveOptions, Options
+from service.configuration.kinds import Options
 
 STANCE, SENTENCES = "stance", "sentences"
 """The names of the judge that grounds claims and of the one for single sentences; a profile without the second uses the first."""
@@ -119,13 +119,15 @@ def _load(needs: Needs, profile: Profile, stock: Models) -> Models:
 def _load_generator(name: str, profile: Profile, rerankers: Mapping[str, Reranker]) -> Generator:
     """Load the generator of this name, and the profile's reranker that its option `reranker` names, if not yet loaded."""
     options = _options(name, profile.generators, "generator", profile)
-    choice = options.reranker if isinstance(options, ExtractiveOptions) else None
-    return options.build((rerankers.get(choice) or load_reranker(choice, profile)) if choice else None)
+    choice = options.list_options().get("reranker")
+    return cast(
+        Generator, options.build(**{"reranker": rerankers.get(choice) or load_reranker(choice, profile)} if choice else {})
+    )
 
 
 def load_reranker(name: str, profile: Profile) -> Reranker:
     """Load the reranker that `profile` has under this name; raises `BadConfig` if it has none."""
-    return _options(name, profile.rerankers, "reranker", profile).build()
+    return cast(Reranker, _options(name, profile.rerankers, "reranker", profile).build())
 
 
 def judge_name(name: str, profile: Profile) -> str:
@@ -134,19 +136,19 @@ def judge_name(name: str, profile: Profile) -> str:
 
 
 def load_judge(name: str, profile: Profile) -> Judge:
-    """Load the judge that `profile` has under this name; its verdicts are kept on disk if its kind allows it.
+    """Load the judge that `profile` has under this name; raises `BadConfig` if it has none.
 
-    Raises `BadConfig` if the profile has none.
+    Verdicts are kept on disk, except a chat model's: it is asked about some pairs only, and about which depends on the others.
     """
     options = _options(judge_name(name, profile), profile.judges, "judge", profile)
-    model = options.build()
-    verdicts = open_cache("verdicts") if options.alone else None
+    model = cast(Judge, options.build())
+    verdicts = open_cache("verdicts") if options.kind != "chat" else None
     return judge.cache_verdicts_on_disk(model, verdicts) if verdicts else model
 
 
 def load_encoder(name: str, profile: Profile) -> Encoder:
     """Load the encoder that `profile` has under this name; raises `BadConfig` if it has none."""
-    return _options(name, profile.encoders, "encoder", profile).build()
+    return cast(Encoder, _options(name, profile.encoders, "encoder", profile).build())
 
 
 def _judges_of(branch: Branch) -> set[str]:
@@ -156,10 +158,7 @@ def _judges_of(branch: Branch) -> set[str]:
     return names
 
 
-_Options = TypeVar("_Options", bound=Options)
-
-
-def _options(name: str, options: Mapping[str, _Options], what: str, profile: Profile) -> _Options:
+def _options(name: str, options: Mapping[str, Options], what: str, profile: Profile) -> Options:
     if name not in options:
         names = ", ".join(sorted(options)) or "none"
         raise BadConfig(f"The profile {profile.name} has no {what} called {name!r}; it has {names}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Literal
 
 from generation.prompts.evidence import STRATEGIES, ask_for_evidence
@@ -13,7 +14,6 @@ from retrieval.core.paper import Paper
 from retrieval.rerank.reranker import Reranker
 from retrieval.runtime.chat import Chat
 from service.configuration.config import Profile
-from service.configuration.kinds import ChatGeneratorOptions
 from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
 from service.grounding.claims import check_hypothesis, state_claim
 
@@ -120,9 +120,10 @@ def load_finder(profile: Profile, models: Models | None = None) -> EvidenceFinde
 def chat_of(profile: Profile) -> Chat:
     """The language model that writes answers in this profile; raises `BadConfig` if it has none behind a server."""
     writer = profile.generators.get(WRITER)
-    if not isinstance(writer, ChatGeneratorOptions):
+    if writer is None or writer.kind != "chat":
         raise BadConfig(
             f"The profile {profile.name} has no language model behind a server; {', '.join(STRATEGIES)} need a {WRITER} of kind "
             "chat, such as the profile chat has: name it with --profile, or leave the strategy embedded."
         )
-    return Chat(**writer.connection())
+    connection = signature(Chat).parameters
+    return Chat(**{name: value for name, value in writer.list_options().items() if name in connection})

@@ -78,10 +78,10 @@ def publish(out: Path, facts: Mapping[str, Any], texts: Mapping[str, str]) -> No
 @cache
 def code_of(*modules: str) -> str:
     """The hash of the code behind what these modules make, with any of the models; computed once per process."""
-    from service.configuration.kinds import KINDS
+    from service.configuration.kinds import MODULES
 
     # Models are imported by these names, which appear in no import statement.
-    return hash_code([*modules, *(kind.loader.split(":")[0] for kind in KINDS)])
+    return hash_code([*modules, *MODULES])
 
 
 def shared_facts(task: str, input: Path, team: str, run_id: str, made_by: str) -> dict[str, Any]:

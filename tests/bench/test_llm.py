@@ -15,7 +15,6 @@ from bench.llm.model import QWEN, ModelFile, NotFetched, fetch_model
 from retrieval.core.errors import BadConfig, OutOfSpace
 from service.configuration.answers import load_answer_config
 from service.configuration.config import load_profile
-from service.configuration.kinds import ChatGeneratorOptions
 
 PROFILE = Path(__file__).parents[2] / "bench" / "llm" / "profile.yaml"
 CONTENT = [b"one", b"two", b"three"]
@@ -78,8 +77,8 @@ def test_the_profile_has_what_every_answer_variant_asks_for(variant: str) -> Non
     assert config.rerank.model in profile.rerankers
     assert {config.attribute.model, "stance"} <= set(profile.judges)
     writer = profile.generators[config.generate.generator]
-    assert isinstance(writer, ChatGeneratorOptions)
-    assert (writer.model, writer.base_url) == (ALIAS, ServeOptions().base_url)
+    options = writer.list_options()
+    assert (writer.kind, options["model"], options["base_url"]) == ("chat", ALIAS, ServeOptions().base_url)
 
 
 def test_a_port_in_use_and_options_that_do_not_fit_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.hub import find_model, identify_model
 from service.configuration.config import load_profile
 from service.configuration.files import list_shipped
-from service.configuration.kinds import BiEncoderOptions
 from service.configuration.models import load_encoder
 from tests.helpers.tiny_models import VOCABULARY, tiny_classifier, tiny_t5
 
@@ -286,7 +285,7 @@ def test_every_shipped_profile_has_an_encoder_called_dense(name: str) -> None:
     """Those whose encoder ships have it twice: as `vectors` it is used where an index has them, and needs no download."""
     encoders = load_profile(name).encoders
     dense = encoders["dense"]
-    assert not (isinstance(dense, BiEncoderOptions) and dense.trust_remote_code)
+    assert not dense.list_options().get("trust_remote_code")
     assert encoders == {"dense": dense, "vectors": dense} if name in ("chat", "embedded", "fast") else {"dense": dense}
 
 
