@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -22,7 +21,7 @@ from retrieval.core.values import Document
 from retrieval.dense.encoder import Encoder, Vectors
 from retrieval.dense.search import DenseIndex, pack_ids, read_ids
 from retrieval.store.documents import Store
-from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, list_data_files, read_manifest
+from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, list_data_files, read_manifest, write_atomically
 
 FLAT = "Flat"
 """Exact search: full vectors, each compared with every query. Other FAISS factory strings trade exactness for space or time."""
@@ -171,21 +170,9 @@ def _write(data: Path, part: DensePart, index: Any, pmids: list[str], texts: lis
     (data / DENSE).mkdir(exist_ok=True)
     # Through our own file object: given a path, FAISS does not report a disk that is too full for the very last bytes.
     writer = faiss.PyCallbackIOWriter  # type: ignore[attr-defined]  # SWIG creates it on import
-    _write_whole(data / part.vectors, lambda file: faiss.write_index(index, writer(file.write)))
-    _write_whole(data / part.ids, lambda file: file.write(pack_ids(pmids, texts)))
-
-
-def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     # An updated index shares its files with the previous version: they are replaced, never written to.
-    temporary = path.with_suffix(".partial")
-    try:
-        with open(temporary, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_atomically(data / part.vectors, lambda file: faiss.write_index(index, writer(file.write)))
+    write_atomically(data / part.ids, pack_ids(pmids, texts))
 
 
 def _put_in_place(folder: Path, manifest: Manifest, part: DensePart) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from retrieval.core.errors import IndexUnusable, translate_write_errors
 
@@ -119,13 +120,19 @@ class Manifest:
             write_atomically(folder / NAME, json.dumps(asdict(self), indent=2) + "\n")
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that a reader sees the old one or the whole new one, never a part, even after a power cut."""
+def write_atomically(path: Path, content: str | bytes | Callable[[IO[bytes]], object]) -> None:
+    """Write a file so that a reader sees the old one or the whole new one, never a part, even after a power cut.
+
+    Content that is too long for the memory is a function that writes it.
+    """
     # Short, so that every name that a file may have can be written.
     temporary = path.with_name(f".{secrets.token_hex(8)}")
     try:
         with open(temporary, "xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            if callable(content):
+                content(file)
+            else:
+                file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
