@@ -1,7 +1,8 @@
 """Choose which sentences to read of an abstract that is too long to read whole: its conclusion, and those nearest to the claim.
 
 Of 816 ordinary claims with longer abstracts, 256 tokens keep an evidence sentence for 99 %, and 91 % of all evidence sentences.
-Short findings of no difference share few words with the claim; without a bonus for them it is 98 and 85 % (docs/research/experiments.md).
+Short findings of no difference share few words with the claim; without a bonus for them it is 98 and 85 %
+(docs/research/experiments.md).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Comparisons turned round: "Zeta eased pain better than eta" becomes "Eta eased pain better than zeta" and its like.
 
 Which of two treatments did better is told by the order of the words alone, and a reader that goes by the words misses it
-(docs/research/experiments.md). Exchanging the two, or replacing the comparative by its opposite, says the contrary; doing both says the
-same. By rule: sentences that no rule fits are left out. Exchanges as in Min et al. 2020, "Syntactic data augmentation increases
-robustness to inference heuristics".
+(docs/research/experiments.md). Exchanging the two, or replacing the comparative by its opposite, says the contrary; doing both
+says the same. By rule: sentences that no rule fits are left out. Exchanges as in Min et al. 2020, "Syntactic data augmentation
+increases robustness to inference heuristics".
 """
 
 from __future__ import annotations

@@ -225,7 +225,8 @@ def _limit_numpy_threads() -> None:
 def _computes_bfloat16() -> bool:
     """Whether the processor has instructions for bfloat16 (AVX-512, AMX), which OpenVINO uses and ONNX Runtime does not.
 
-    With them OpenVINO judges three times as many pairs a second as ONNX Runtime, without them a fifth fewer (docs/research/training.md).
+    With them OpenVINO judges three times as many pairs a second as ONNX Runtime, without them a fifth fewer
+    (docs/research/training.md).
     """
     try:
         import openvino

@@ -57,9 +57,9 @@ class Grounder:
     ) -> Grounding:
         """Both sides of a claim. `on_stage` is called as each step begins; an exception from it ends the work there.
 
-        With `only`, nothing is read but the documents that it returns. `papers` is how many are read, whatever
-        they say, if not as many as configured. From the time `until` on (by `time.monotonic`), no further paper is read; the others are weighed. Raises
-        `BadInput` for a number of papers that is not possible, and for any with a variant that reads sentences.
+        With `only`, nothing is read but the documents that it returns. `papers` is how many are read, whatever they say, if not
+        as many as configured. From the time `until` on (by `time.monotonic`), no further paper is read; the others are weighed.
+        Raises `BadInput` for a number of papers that is not possible, and for any with a variant that reads sentences.
         """
         if papers is not None and not 1 <= papers <= MOST_READ:
             raise BadInput(f"{papers} papers cannot be read for a claim; expected 1 to {MOST_READ}.")

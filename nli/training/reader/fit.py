@@ -46,7 +46,7 @@ claims with their own paper, and of the papers of our own searches."""
 QUOTES = 2
 """How many sentences of a paper are read once more."""
 SIDE = 0.5
-"""The probability above which a paper is listed for a side (docs/research/experiments.md shows the effect of other thresholds)."""
+"""The probability above which a paper is listed for a side (docs/research/experiments.md shows the effect of others)."""
 PULL = 0.05
 """The inverse strength of the pull of the decision's weights to 0."""
 CACHE_MB = 500

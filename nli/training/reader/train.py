@@ -1,7 +1,7 @@
 """Train the document reader: `python -m nli.training.reader.train --data DIR --base DIR --out DIR`.
 
-An interrupted run continues from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (nli/models/reader/README.md says which
-packages carry it); a run with `--start` needs none.
+An interrupted run continues from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (nli/models/reader/README.md
+says which packages carry it); a run with `--start` needs none.
 """
 
 from __future__ import annotations
