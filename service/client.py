@@ -28,7 +28,7 @@ from service.memory.schemas import (
     SavedOut,
 )
 from service.reading.schemas import EvidenceResponse
-from service.schemas.values import Problem
+from service.schemas import Problem
 from service.typed.schemas import TypedGroundResponse, TypedOut
 
 _Response = TypeVar("_Response", bound=BaseModel)

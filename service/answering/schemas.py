@@ -14,9 +14,7 @@ from service.answering.attribution import describe_check
 from service.answering.events import KeptSentences, Stage
 from service.grounding.schemas import EvidenceOut, VerdictOut
 from service.grounding.weigh import describe_certainty
-from service.schemas.papers import AUTHORS, SentenceOut, facts_of
-from service.schemas.provenance import Provenance
-from service.schemas.values import Figure, OfValue, Rounded, Sent
+from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, facts_of
 
 
 class AnswerRequest(Sent):

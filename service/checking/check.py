@@ -27,7 +27,7 @@ from service.checking.verdicts import TextVerdict, explain, find_verdict, split_
 from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, EvidenceOut
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 
 Ground = Callable[[Claim], Grounding]
 

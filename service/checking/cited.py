@@ -8,7 +8,7 @@ from retrieval.core.values import Claim, Label
 from service.checking.citations import CitedPaper, find_cited
 from service.checking.schemas import CitedOut, CitedStatus
 from service.grounding.ground import Grounder
-from service.schemas.papers import SentenceOut, facts_of
+from service.schemas import SentenceOut, facts_of
 
 _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "contradicts it", "neutral": "does not say it"}
 

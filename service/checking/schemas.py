@@ -12,9 +12,7 @@ from service.checking.readers.passage import BlockKind
 from service.checking.readers.reading import TextFormat
 from service.checking.verdicts import VERDICTS, TextVerdict
 from service.grounding.schemas import CheckedOut, EvidenceOut
-from service.schemas.papers import SentenceOut
-from service.schemas.provenance import Provenance
-from service.schemas.values import Sent
+from service.schemas import Provenance, Sent, SentenceOut
 
 MOST_CHARACTERS = 200_000
 MOST_TEXT_CLAIMS = 100

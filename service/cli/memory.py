@@ -134,7 +134,7 @@ def saved_add(
         refuse_keywords(statement.text)
         from service.assembly import assemble
         from service.grounding.schemas import GroundResponse
-        from service.schemas.provenance import Provenance
+        from service.schemas import Provenance
         from service.typed.paper import check_known
 
         grounder = assemble(index, config, profile)

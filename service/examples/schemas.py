@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from service.examples.finding import Example
 from service.grounding.schemas import GroundResponse
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 
 CITED = 1
 """For the text to check: which of its statements cites its paper."""

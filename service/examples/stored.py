@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from retrieval.index import Index
 from retrieval.store.manifest import write_atomically
 from service.examples.schemas import ExamplesResponse
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 
 NAME = "examples.json"
 

@@ -13,9 +13,7 @@ from service.configuration.defaults import MOST_READ
 from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
 from service.grounding.weigh import Outcome, Place, find_place, weigh
-from service.schemas.papers import AUTHORS, SentenceOut, facts_of
-from service.schemas.provenance import Provenance
-from service.schemas.values import Figure, OfValue, Rounded, Sent
+from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, facts_of
 
 
 class GroundRequest(Sent):

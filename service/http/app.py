@@ -37,7 +37,7 @@ from service.operating.live_index import CurrentService, NotReady
 from service.operating.settings import Settings
 from service.operating.work import Workers
 from service.reading.schemas import EvidenceRequest
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 from service.typed.schemas import TypedRequest
 
 _log = logging.getLogger("counterpoint")

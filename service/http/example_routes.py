@@ -12,7 +12,7 @@ from service.examples.stored import read_examples
 from service.http.requests import problems
 from service.http.requests.access import admit_request
 from service.http.requests.parts import parts_of
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 
 router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429, 500, 503))
 

@@ -35,7 +35,7 @@ from service.memory.schemas import (
 )
 from service.operating.live_index import NotReady, Serving
 from service.operating.work import Job, while_there
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 from service.typed.paper import check_known
 from service.typed.typed import refuse_keywords
 

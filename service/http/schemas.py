@@ -14,8 +14,7 @@ from retrieval.core.values import Document, Hit, Label, Stance
 from retrieval.store.rows import Entry
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
-from service.schemas.papers import AUTHORS, SentenceOut, facts_of
-from service.schemas.values import Problem, Rounded, Sent
+from service.schemas import AUTHORS, Problem, Rounded, Sent, SentenceOut, facts_of
 from service.typed.schemas import TypedGroundResponse
 
 MOST_CLAIMS = 100

@@ -12,7 +12,7 @@ from service.grounding.schemas import GroundResponse
 from service.memory.database import Database
 from service.memory.links import list_changes, make_link
 from service.memory.schemas import Entry, HistoryOut, HistoryPage, papers_of
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 
 MOST = 1000
 """The most entries that are kept for a holder."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from service.memory.schemas import Entry
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 
 
 def make_link(entry: Entry) -> str:

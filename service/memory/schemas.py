@@ -8,8 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from service.grounding.claims import MAX_CHARACTERS
 from service.grounding.schemas import EvidenceOut, GroundRequest, GroundResponse
-from service.schemas.provenance import Provenance
-from service.schemas.values import Rounded, Sent
+from service.schemas import Provenance, Rounded, Sent
 
 MOST_NOTE = 1000
 Kind = Literal["first contradiction", "new contradiction", "support retracted"]

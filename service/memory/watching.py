@@ -18,7 +18,7 @@ from service.memory.changes import find_changes
 from service.memory.links import make_link
 from service.memory.saved import IndexState, SavedClaims, Turn, Watched
 from service.memory.schemas import AlertData, KeptPaper, Kind, Saved
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 
 STRONG = 0.8
 """A further contradiction of a claim that already has one gives an alert from this probability on."""

@@ -14,7 +14,7 @@ from retrieval.core.paper import Paper, SectionKind
 from retrieval.core.values import Label
 from service.reading.conclusion import conclude
 from service.reading.evidence import How, PaperEvidence
-from service.schemas.values import OfValue, Sent
+from service.schemas import OfValue, Sent
 
 
 class EvidenceRequest(Sent):

@@ -1,1 +1,130 @@
-"""Schemas that the JSON bodies of several calls share."""
+"""What the JSON bodies of several calls share: values as they are shown, papers, and where a result comes from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Protocol
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from retrieval.core.values import Document
+from retrieval.index import Index
+from service.configuration.models import Models
+
+Rounded = Annotated[float, AfterValidator(lambda value: round(value, 6))]
+"""A score or a probability as it is shown."""
+Figure = Annotated[float, AfterValidator(lambda value: round(value, 4))]
+"""A count, a sum of weights or a certainty as it is shown."""
+
+
+class Sent(BaseModel):
+    """The body of a request: unknown fields are refused, but only the first is looked at, however many there are."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_unknown_field(cls, data: Any) -> Any:
+        known = cls.model_fields
+        if not isinstance(data, dict) or len(data) <= len(known) + 1:
+            return data
+        unknown = next(name for name in data if name not in known)
+        return {name: value for name, value in data.items() if name in known or name == unknown}
+
+
+class OfValue(BaseModel):
+    """Made from a value that has the same attributes: `model_validate(value)`."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class Problem(BaseModel):
+    """What went wrong, in the format of RFC 9457; `error` repeats `detail` for clients of the first version."""
+
+    type: str = Field(description="The kind of problem: `urn:counterpoint:problem:` and one word.")
+    title: str = Field(description="The kind in words.")
+    status: int
+    detail: str = Field(description="What went wrong, in one sentence.")
+    request_id: str
+    error: str
+
+
+AUTHORS = "Each author as family name, given name; a group's name has no comma. Empty if the source names none."
+
+
+def facts_of(document: Document) -> dict[str, Any]:
+    """The fields that every response that shows a document has for it."""
+    return {
+        "pmid": document.pmid,
+        "title": document.title,
+        "year": document.year,
+        "journal": document.journal,
+        "authors": [str(author) for author in document.authors],
+        "doi": document.doi,
+        "pmcid": document.pmcid,
+        "mesh": list(document.mesh),
+        "types": list(document.types),
+        "retracted": document.retracted,
+    }
+
+
+class SentenceOut(OfValue):
+    """A sentence exactly as in the abstract: `abstract[start:end] == text`; `index` counts from 0."""
+
+    index: int
+    start: int
+    end: int
+    text: str
+
+
+class NamedConfiguration(Protocol):
+    """A configuration of any kind."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    def model_dump(self) -> dict[str, Any]:
+        """All its values, as JSON-compatible data."""
+
+
+class Service(Protocol):
+    """A grounder or an answerer: an index, a configuration and models."""
+
+    index: Index
+    models: Models
+
+    @property
+    def config(self) -> NamedConfiguration:
+        """The configuration of what it does."""
+
+
+_MOST_MODELS = 100
+
+
+def _check_few(models: object) -> object:
+    """Refuse too many at once, since a body may hold tens of thousands of wrong ones and each would be described."""
+    if isinstance(models, dict) and len(models) > _MOST_MODELS:
+        raise ValueError(f"has {len(models):,} models but may have at most {_MOST_MODELS}")
+    return models
+
+
+class Provenance(BaseModel):
+    """The configuration, models and index behind the response."""
+
+    config: str
+    profile: str
+    models: Annotated[dict[str, str], BeforeValidator(_check_few)]
+    index: str
+    documents: int
+
+    @classmethod
+    def of(cls, service: Service) -> Provenance:
+        """The provenance of a loaded service's results."""
+        index = service.index
+        return cls(
+            config=service.config.name,
+            profile=service.models.profile.name,
+            models=service.models.names(),
+            index=index.manifest.id,
+            documents=index.manifest.counts.documents,
+        )

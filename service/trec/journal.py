@@ -25,7 +25,7 @@ from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, translate_write_errors
 from retrieval.store.journal import Journal
 from retrieval.store.manifest import write_atomically
-from service.schemas.provenance import Provenance, Service
+from service.schemas import Provenance, Service
 
 # BM25 (Java) of one item overlaps with the models of another; more threads only wait for the same cores.
 _WORKERS = 2

@@ -11,8 +11,7 @@ from retrieval.index import Index
 from service.checking.verbs import find_verb
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
-from service.schemas.papers import SentenceOut
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance, SentenceOut
 from service.typed.paper import check_known, find_finding, open_paper
 from service.typed.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
 from service.typed.suggest import find_missing, knows_words, suggest_words

@@ -8,8 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.core.values import Document
 from service.grounding.schemas import GroundResponse
-from service.schemas.papers import SentenceOut, facts_of
-from service.schemas.values import OfValue, Sent
+from service.schemas import OfValue, Sent, SentenceOut, facts_of
 from service.typed.suggest import Suggestion
 from service.typed.typed import Kind, Typed
 

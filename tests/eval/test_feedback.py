@@ -15,7 +15,7 @@ from retrieval.index import Index
 from service.cli.commands import app
 from service.memory.memory import open_memory
 from service.memory.schemas import Opinion
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 from tests.helpers.fakes import make_index, make_reading_grounder
 
 DOCUMENTS: list[dict[str, Any]] = [

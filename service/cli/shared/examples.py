@@ -53,7 +53,7 @@ def _find_and_keep(place: Path, profile: str) -> int:
     from service.examples.schemas import ExamplesResponse
     from service.examples.statements import find_statements
     from service.examples.stored import keep_examples
-    from service.schemas.provenance import Provenance
+    from service.schemas import Provenance
 
     documents, manifest = open_documents(place)
     try:

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from retrieval.core.errors import CounterpointError
 from service.http.requests import faults
 from service.operating.work import Gone
-from service.schemas.values import Problem
+from service.schemas import Problem
 
 MEDIA_TYPE = "application/problem+json"
 CLIENT_LEFT = 499

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from retrieval.core.answers import Answer
 from retrieval.core.values import Grounding
 from service.output.export import Format, export_text
-from service.schemas.values import Problem
+from service.schemas import Problem
 
 MEDIA_TYPES: dict[Format, str] = {
     "markdown": "text/markdown; charset=utf-8",

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from retrieval.core.errors import CounterpointError
 from service.http.requests import problems
 from service.operating.work import Gone, Job, Workers
-from service.schemas.values import Problem
+from service.schemas import Problem
 
 _log = logging.getLogger("counterpoint")
 

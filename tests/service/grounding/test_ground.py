@@ -26,7 +26,7 @@ from service.grounding.read import read
 from service.grounding.schemas import GroundResponse
 from service.grounding.values import GroundStage
 from service.grounding.weigh import place_papers, weigh
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_grounder, make_index, make_reading_grounder
 
 CLAIM = Claim("zeta lowers pressure")

@@ -19,7 +19,7 @@ from service.configuration.models import Models
 from service.grounding.claims import check_claim
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 from tests.helpers.fakes import WordJudge, make_grounder, make_index, run_side
 
 CLAIM = Claim("zeta lowers pressure")

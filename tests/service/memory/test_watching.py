@@ -22,7 +22,7 @@ from service.memory.changes import find_changes
 from service.memory.memory import Memory, open_memory
 from service.memory.schemas import SavedOut
 from service.memory.watching import WatchReport, watch
-from service.schemas.provenance import Provenance
+from service.schemas import Provenance
 from tests.conftest import WriteCorpus
 from tests.helpers.fakes import make_index, make_reading_grounder
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from service.http.schemas import Health
-from service.schemas.values import Problem
+from service.schemas import Problem
 from service.serve.while_loading import LoadingResponder
 
 
