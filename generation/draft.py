@@ -24,15 +24,15 @@ class Finding:
 class Source:
     """A document as a generator is given it: its number in the prompt, from 1, and its sentences as the index holds them.
 
-    `finding` is set if the question asks for yes or no and the document was read for it; `tells` holds the indices of the
-    sentences that state what the paper itself found or concludes, None if nobody looked.
+    `finding` is set if the document was read for the question; `own_findings` holds the indices of the sentences that state what
+    the paper itself found or concludes, None if nobody looked.
     """
 
     number: int
     document: Document
     sentences: tuple[Sentence, ...]
     finding: Finding | None = None
-    tells: frozenset[int] | None = None
+    own_findings: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from eval.measures.formulas import Floats, Tally, f1, share
 from eval.measures.report_data import Figure
 from eval.measures.resampling import Resampler
 from eval.measures.resuming import record_each
-from generation.leads.question import parse_question
+from generation.question import parse_question
 from indexes.readers.base import jsonl
 from indexes.readers.base.records import RecordError
 from retrieval.core.values import Claim
 from retrieval.store.journal import Origin, hash_json
-from service.answering.lead import Studied, make_study, study
+from service.answering.lead import GroundedQuestion, ground_question, weigh_question
 from service.configuration.config import Show
 from service.grounding.ground import Grounder
 from service.grounding.show import show
@@ -108,13 +108,13 @@ def lead_all(
     items = [(hash_json(asdict(one)), one) for one in questions]
 
     def ask(one: KnownQuestion) -> dict[str, Any]:
-        return asdict(measure_lead(one, study_papers(grounder, one) if with_papers else study(grounder, one.question)))
+        return asdict(measure_lead(one, study_papers(grounder, one) if with_papers else ground_question(grounder, one.question)))
 
     records = record_each(items, ask, origin, work, "leads", "questions")
     return [Led(**{**record, "whole": tuple(record["whole"])}) for record in records]
 
 
-def study_papers(grounder: Grounder, question: KnownQuestion) -> Studied | None:
+def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestion | None:
     """What those of the question's own papers that the index holds say, whether or not a search would find them."""
     asked = parse_question(question.question)
     if asked is None:
@@ -122,10 +122,12 @@ def study_papers(grounder: Grounder, question: KnownQuestion) -> Studied | None:
     held = grounder.index.store.holds(list(question.pmids))
     entries = [one for one in grounder.index.entries([pmid for pmid in question.pmids if pmid in held]) if len(one)]
     claim, step = Claim(asked.claim), grounder.config.path.show if grounder.config.path else Show()
-    return make_study(asked, show(claim, grounder.read(claim, entries), {one.pmid: one for one in entries}, len(entries), step))
+    return weigh_question(
+        asked, show(claim, grounder.read(claim, entries), {one.pmid: one for one in entries}, len(entries), step)
+    )
 
 
-def measure_lead(question: KnownQuestion, study: Studied | None) -> Led:
+def measure_lead(question: KnownQuestion, study: GroundedQuestion | None) -> Led:
     """The lead of one question, as a record that can be kept."""
     if study is None or study.lead is None:
         return Led(question.id, "", 0.0, 0, False)

@@ -31,7 +31,7 @@ _OPPOSITE = {"yes": "no", "no": "yes"}
 _CODE = (
     "eval.answers.questions",
     "generation.generators.extractive",
-    "generation.leads.question",
+    "generation.question",
     "service.answering.answer",
     "service.answering.lead",
     "service.grounding.ground",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from generation.draft import Draft, Limits, Source
 from generation.generators.chat import NONE
 from generation.prompts.filling import Prompt, fill_prompt
-from generation.replies.cleaning import keep_whole_sentences
+from generation.replies.parsing import keep_whole_sentences
 from retrieval.core.answers import Usage
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Topic

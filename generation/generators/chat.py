@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from generation.draft import Draft, Limits, Source
 from generation.prompts.filling import Prompt, fill_prompt
-from generation.replies.cleaning import keep_whole_sentences
+from generation.replies.parsing import keep_whole_sentences
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
 from retrieval.runtime.chat import Chat

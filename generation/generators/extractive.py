@@ -1,161 +1,120 @@
-"""The embedded generator: an answer quoted from the papers. No network, no language model, the same bytes every time.
-
-From the sentences that can stand alone (generation.sentences.candidates) it chooses those that are relevant to question and
-narrative, central among what the other papers say, and not said already (retrieval.rerank.diverse). They stand in the order
-context → mechanism → significance → intervention.
-"""
+"""The embedded generator: an answer quoted from the papers. No network, no language model, the same bytes every time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from generation.draft import CitedSource, Draft, DraftSentence, Limits, Source
-from generation.sentences.candidates import QuotableSentence, find_all_candidates
-from generation.sentences.findings import write_findings
-from generation.sentences.order import ORDER, find_place
-from generation.sentences.phrases import compile_phrases
+from generation.draft import CitedSource, Draft, DraftSentence, Finding, Limits, Source
+from generation.quoting import LONGEST_QUOTE, choose_quotable, drop_label, stands_alone, trim_sentence
 from retrieval.core.errors import BadConfig
-from retrieval.core.paper import Role
 from retrieval.core.values import Topic
-from retrieval.rerank.diverse import Floats, diversify
 from retrieval.rerank.reranker import Reranker
-from retrieval.words.terms import find_rare_words, find_subject, find_terms, weigh_share
+from retrieval.words.abbreviations import find_acronyms
+from retrieval.words.terms import find_subject, find_terms, weigh_share
 
-_ROLES: dict[Role | None, float] = {"conclusion": 1.0, "results": 0.6, None: 0.5, "background": 0.1, "methods": 0.0}
-_ASKS_BACKGROUND = compile_phrases("asks background")
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractiveWeights:
-    """What makes a sentence worth quoting; each part is 0 to 1 before it is weighted."""
-
-    question: float = 1.0
-    narrative: float = 0.3
-    relevance: float = 0.8
-    document: float = 0.4
-    centrality: float = 0.4
-    role: float = 0.6
-    plainness: float = 0.8
+_SHARE = 0.5
+"""The share of the question's content words that a sentence must hold to be quoted from a paper that was not read for it."""
 
 
 class ExtractiveGenerator:
-    """A `Generator` that only quotes.
+    """A `Generator` that only quotes: a sentence of each paper, at most `sentences` and `words` in all.
 
-    At most `sentences` and `words` are written, at most `each` from one paper. The sentence nearest to the question must hold
-    the share `subject` of its telling words, or there is nothing to write; the others at least half of what that one holds.
-    `novelty` is what a sentence loses for repeating another (0 to 1); one that repeats it with a similarity of at least `same`
-    is cited beside it.
+    If the papers were read for the question, these are their findings, and nothing else is written. If not, they are the
+    sentences that can stand alone and come nearest to the question by the reranker, in the papers' order.
     """
 
     extractive = True
 
-    def __init__(
-        self,
-        reranker: Reranker | None = None,
-        sentences: int = 7,
-        words: int = 170,
-        each: int = 2,
-        subject: float = 0.5,
-        novelty: float = 0.6,
-        same: float = 0.5,
-    ) -> None:
-        if sentences < 1 or words < 1 or each < 1 or not (0 <= subject <= 1 and 0 <= novelty <= 1 and 0 <= same <= 1):
-            raise BadConfig(
-                f"sentences {sentences}, words {words}, each {each}, subject {subject}, novelty {novelty}, same {same} "
-                "do not fit; expected three counts of at least 1 and three shares of 0 to 1."
-            )
-        self._reranker, self._sentences, self._words, self._each = reranker, sentences, words, each
-        self._subject, self._novelty, self._same, self._weights = subject, novelty, same, ExtractiveWeights()
+    def __init__(self, reranker: Reranker | None = None, sentences: int = 7, words: int = 170) -> None:
+        if sentences < 1 or words < 1:
+            raise BadConfig(f"sentences {sentences}, words {words} do not fit; expected two counts of at least 1.")
+        self._reranker, self._sentences, self._words = reranker, sentences, words
         self.name = f"extractive with {reranker.name}" if reranker else "extractive"
 
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
-        """The chosen sentences, each citing its paper and those that say the same; `prompt` is for language models.
-
-        If the sources were read for the question, the answer states what each found and nothing else.
-        """
+        """The quotations, each citing its paper; `prompt` is for language models."""
+        words = min(self._words, limits.words)
         if any(source.finding for source in sources):
-            return Draft(sentences=tuple(write_findings(sources, self._sentences, min(self._words, limits.words))))
-        subject = find_subject(topic.question)
-        able_to = find_all_candidates(sources)
-        if not _ASKS_BACKGROUND.search(topic.question):
-            # What a paper says about others, or before its own results, supports no statement.
-            able_to = [one for one in able_to if one.source.tells is None or one.sentence.index in one.source.tells]
-        shares = [(one, weigh_share(subject, find_terms(one.text))) for one in able_to]
-        most = max((share for _, share in shares), default=0.0)
-        if most < self._subject or not most:
-            return Draft()
-        able = [one for one, share in shares if share >= most / 2]
-        cosines = compute_similarities([one.text for one in able])
-        scores = self._score(topic, subject, able, cosines)
-        picks = self._choose(able, scores, cosines, limits)
-        places = sorted(picks, key=lambda place: (ORDER.index(find_place(able[place].text)), -scores[place]))
-        return Draft(sentences=tuple(DraftSentence(able[p].text, self._cite(p, able, cosines)) for p in places))
+            return Draft(sentences=tuple(write_findings(sources, self._sentences, words)))
+        return Draft(sentences=tuple(self._quote_nearest(topic.question, sources, words)))
 
     def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
         """A quotation cannot be rewritten."""
         return Draft()
 
-    def _score(
-        self, topic: Topic, subject: dict[str, float], able: Sequence[QuotableSentence], cosines: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """[candidates]: how much each is worth quoting."""
-        narrative, by = find_subject(topic.narrative), self._weights
-        last = max(one.source.number for one in able)
-        elsewhere = np.array([[one.source.number != other.source.number for other in able] for one in able])
-        relevance = np.array(self._reranker(topic.question, [one.text for one in able]) if self._reranker else [0.0] * len(able))
-        return (
-            by.question * np.array([weigh_share(subject, find_terms(one.text)) for one in able])
-            + by.narrative * np.array([weigh_share(narrative, find_terms(one.text)) for one in able])
-            + by.relevance * _scale(relevance)
-            + by.document * np.array([1 - (one.source.number - 1) / last for one in able])
-            + by.centrality * _scale((cosines * elsewhere).sum(axis=1))
-            + by.role * np.array([_ROLES[one.role] for one in able])
-            + by.plainness * np.array([one.plainness for one in able])
-        )
-
-    def _choose(
-        self, able: Sequence[QuotableSentence], scores: NDArray[np.float64], cosines: NDArray[np.float64], limits: Limits
-    ) -> list[int]:
-        """The places chosen, best first: each time the one with the best score less what it repeats."""
-        lengths, room = [len(one.text.split()) for one in able], min(self._words, limits.words)
-
-        def fits(row: int, picks: Sequence[int], overlap: float) -> bool:
-            number = able[row].source.number
-            return (
-                overlap < self._same
-                and lengths[row] <= room - sum(lengths[j] for j in picks)
-                and self._each > sum(able[j].source.number == number for j in picks)
-            )
-
-        def less(worths: Floats, overlaps: Floats) -> Floats:
-            return worths * (1 - self._novelty * overlaps)
-
-        return diversify(scores, lambda row: cosines[row], less, self._sentences, fits)
-
-    def _cite(self, place: int, able: Sequence[QuotableSentence], cosines: NDArray[np.float64]) -> tuple[CitedSource, ...]:
-        """The sentence's own paper, then those with a sentence nearly the same, the most similar first."""
-        own = able[place].source.number
-        peers = sorted((j for j in range(len(able)) if cosines[place, j] >= self._same), key=lambda j: (-cosines[place, j], j))
-        return tuple(CitedSource(number) for number in dict.fromkeys([own, *(able[j].source.number for j in peers)]))
+    def _quote_nearest(self, question: str, sources: Sequence[Source], words: int) -> Iterator[DraftSentence]:
+        """The sentence of each paper nearest to the question, in their order; the nearest have a place first, no text twice."""
+        wanted = find_subject(question)
+        numbers: dict[str, int] = {}
+        for source in sources:
+            for text in _list_quotable(source):
+                numbers.setdefault(text, source.number)
+        shares = {text: share for text in numbers if (share := weigh_share(wanted, find_terms(text))) >= _SHARE}
+        scores = self._reranker(question, list(shares)) if self._reranker else shares.values()
+        nearest: dict[int, str] = {}
+        for text, _ in sorted(zip(shares, scores, strict=True), key=lambda pair: -pair[1]):
+            length = sum(len(other.split()) for other in nearest.values())
+            if numbers[text] not in nearest and len(nearest) < self._sentences and length + len(text.split()) <= words:
+                nearest[numbers[text]] = text
+        yield from (DraftSentence(text, (CitedSource(number),)) for number, text in sorted(nearest.items()))
 
 
-def compute_similarities(texts: Sequence[str]) -> NDArray[np.float64]:
-    """[texts, texts]: the cosine of their words, weighted by rarity; 0 on the diagonal."""
-    term_weights = [find_rare_words(text) for text in texts]
-    lengths = [sum(weight * weight for weight in one.values()) ** 0.5 or 1.0 for one in term_weights]
-    cosines = np.zeros((len(texts), len(texts)))
-    for i, one in enumerate(term_weights):
-        for j in range(i):
-            terms = one.keys() & term_weights[j].keys()
-            cosines[i, j] = cosines[j, i] = sum(one[term] ** 2 for term in sorted(terms)) / (lengths[i] * lengths[j])
-    return cosines
+def _list_quotable(source: Source) -> Iterator[str]:
+    """The sentences of a source that can stand alone, as they are shown; only its own findings, if these are known."""
+    for sentence in source.sentences:
+        text = trim_sentence(choose_quotable(sentence.text))
+        if stands_alone(text) and (source.own_findings is None or sentence.index in source.own_findings):
+            yield text
 
 
-def _scale(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values moved to 0 to 1; all 0 where they are all the same."""
-    spread = float(values.max() - values.min())
-    return (values - values.min()) / spread if spread > 0 else np.zeros_like(values)
+def write_findings(sources: Sequence[Source], most: int, words: int) -> Iterator[DraftSentence]:
+    """A sentence for each source that has a finding, in their order, at most `most` and of at most `words` words in all.
+
+    The first that takes the opposite side to the first source is introduced as a contrast; it is included before any of the
+    others. If all are too long to be quoted, the first that has room is quoted nevertheless.
+    """
+    reporters = [source for source in sources if source.finding]
+    lead = next((source.finding.stance for source in reporters if source.finding), None)
+    contrast = next((one for one in reporters if one.finding and lead and one.finding.stance not in (None, lead)), None)
+    first = [one for one in (*reporters[:1], contrast) if one]
+    sentences: dict[int, DraftSentence] = {}
+    for source in [*first, *(one for one in reporters if one not in first)]:
+        assert source.finding
+        sentence = _write_finding(source, source.finding, source is contrast)
+        length = sum(len(one.text.split()) for one in sentences.values())
+        new = sentence and sentence.text not in {one.text for one in sentences.values()}
+        if sentence and new and len(sentences) < most and length + len(sentence.text.split()) <= words:
+            sentences[source.number] = sentence
+    yield from (sentences[source.number] for source in reporters if source.number in sentences)
+    if not sentences:
+        quotes = (_write_finding(one, one.finding, longest=words) for one in reporters if one.finding)
+        yield from list(filter(None, quotes))[:1]
+
+
+def _write_finding(
+    source: Source, finding: Finding, contrast: bool = False, longest: int = LONGEST_QUOTE
+) -> DraftSentence | None:
+    """The finding as it stands if it stands alone, else as a quotation; None if it is too long or too short to be either.
+
+    A finding that leans on what stood before it ("This trial found no benefit") is no less a finding: it is quoted whole, and the
+    frame around it says what kind of study says so.
+    """
+    quote = choose_quotable(source.sentences[finding.sentence].text)
+    statement = trim_sentence(quote)
+    if stands_alone(statement) and not contrast and _explain_acronyms(statement, source) == statement:
+        return DraftSentence(statement, (CitedSource(source.number),))
+    quote = drop_label(quote).strip().rstrip(".").rstrip()
+    if not 3 <= len(quote.split()) <= longest:
+        return None
+    study = f"By contrast, {finding.study}" if contrast else finding.study[:1].upper() + finding.study[1:]
+    text = f"{study} reports: “{_explain_acronyms(quote, source)}”."
+    return DraftSentence(text, (CitedSource(source.number, quote),))
+
+
+def _explain_acronyms(quote: str, source: Source) -> str:
+    """A quotation with the long form, in square brackets, after each acronym that its abstract introduces elsewhere."""
+    for acronym, words in find_acronyms(source.document.abstract):
+        if words.lower() not in quote.lower():
+            quote = f"{acronym} [{words}]".join(re.split(rf"(?<![\w-]){re.escape(acronym)}(?![\w-])", quote, maxsplit=1))
+    return quote

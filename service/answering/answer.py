@@ -1,27 +1,36 @@
 """Answering a topic: lead, or retrieve → rerank → enough?; write → check every citation → keep to the limits → find conflicts.
 
 A yes-or-no question is grounded as a claim, on both sides. Its papers are those that take a side, and the first sentence states
-their overall verdict (service.answering.lead). For any other question, the generator gets the best documents.
+their overall verdict (service.answering.lead). For any other question, the generator gets the best documents. Whatever it writes,
+no unchecked sentence is kept: every sentence has a citation that holds, and those without one are listed as removed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from generation.draft import Source
+from generation.draft import Draft, DraftSentence, Generator, Limits, Source
+from generation.prompts.filling import read_instructions
+from generation.replies.faults import Faults, refers_elsewhere
+from generation.replies.parsing import parse_sentences
 from nli.text.roles import find_findings
-from retrieval.core.answers import Answer, Conflict
+from nli.text.sentences import sentence_spans
+from retrieval.core.answers import Answer, CitedSentence, Conflict, Drafted, RemovedSentence, Usage
+from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
-from service.answering.attribution import Led
+from service.answering.attribution import Attribution, CheckedSentence, StatedVerdict
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
-from service.answering.events import OnEvent, Stage
-from service.answering.lead import Studied, describe_not_studied, list_nearest, study, write_lead_sentence
+from service.answering.events import KeptSentence, OnEvent, Stage
+from service.answering.lead import GroundedQuestion, describe_not_studied, ground_question, list_nearest, write_lead_sentence
 from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
-from service.answering.writing import Writing
 from service.configuration.answers import AnswerConfig
-from service.configuration.models import Models
+from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
+from service.typed.language import find_language
+
+_EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 
 
 class Answerer:
@@ -48,93 +57,207 @@ class Answerer:
 
         Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
-        return _Work(self, topic, on_event or (lambda event: None)).answer()
+        return _AnswerInProgress(self, topic, on_event or (lambda event: None)).finish()
 
 
-class _Work:
-    """One topic on its way to an answer."""
+class _AnswerInProgress:
+    """One answer: the sentences kept and removed so far, and what they cost.
 
-    def __init__(self, answerer: Answerer, topic: Topic, tell: OnEvent) -> None:
+    `topic` is in American spelling, like the papers as they are read, so that spelling makes no difference; `asked` is the topic
+    as it was asked, for readers and language models.
+    """
+
+    def __init__(self, answerer: Answerer, topic: Topic, on_event: OnEvent) -> None:
         self.index, self.config, self.grounder = answerer.index, answerer.config, answerer.grounder
         self.models = answerer.models.with_caches()
-        self.tell = tell
-        # Everything is read in American spelling, so that spelling makes no difference; the question is shown as it was asked.
-        self.shown = topic
+        self.on_event = on_event
+        self.asked = topic
         self.topic = unify_topic(topic) if self.config.retrieve.spellings else topic
-        self.search = DocumentSearch(self.index, self.config, self.models, self.topic, tell)
-        self.writing = Writing(self.config, self.models, self.topic, topic, tell)
+        self.search = DocumentSearch(self.index, self.config, self.models, self.topic, on_event)
+        self.limits = Limits(self.config.limits.words, self.config.limits.citations)
+        self.usage = Usage()
+        self.kept: list[CitedSentence] = []
+        self.removed: list[RemovedSentence] = []
+        self.drafted: Drafted | None = None
 
-    def answer(self) -> Answer:
+    def finish(self) -> Answer:
         generator = self.models.generators[self.config.generate.generator]
-        studied = self._studied()
-        if studied and studied.lead is None:
-            nearest = [Hit(one.pmid, 0.0) for one in list_nearest(studied)]
-            return self._decline(describe_not_studied(studied), nearest, generator.name)
+        grounded = self._ground()
+        if grounded and grounded.lead is None:
+            nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]
+            return self._decline(describe_not_studied(grounded), nearest, generator.name)
         # A language model also gets the next best documents, after those on the question.
         fill = not generator.extractive
-        found = self.search.find_studied(studied, fill) if studied else self.search.find(fill)
+        found = self.search.find_grounded(grounded, fill) if grounded else self.search.find(fill)
         if isinstance(found, TooLittle):
             return self._decline(found.note, found.nearest, generator.name)
         hits, sources = found.hits, self._sources(found)
-        first = write_lead_sentence(self.shown.question, studied, self.writing.limits.citations) if studied else None
+        first = write_lead_sentence(self.asked.question, grounded, self.limits.citations) if grounded else None
         if first:
-            self.writing.keep(first)
-        generator, note = self.writing.write(generator, sources, self._state_lead(studied))
-        kept, removed = self.writing.kept, self.writing.removed
-        if not kept:
-            reason = f"the retrieved documents support none of what {generator.name} wrote ({len(removed)} sentences removed)"
+            self._keep(first)
+        stated = StatedVerdict(grounded.question.claim, grounded.lead.side) if grounded and grounded.lead else None
+        generator, note = self._write(generator, sources, stated)
+        if not self.kept:
+            reason = (
+                f"the retrieved documents support none of what {generator.name} wrote ({len(self.removed)} sentences removed)"
+            )
             return self._decline(f"The index has too little on this: {reason}.", hits, generator.name)
-        conflicts = find_conflicts_between_sides(studied, kept) if studied else self._disagreements(hits)
+        conflicts = find_conflicts_between_sides(grounded, self.kept) if grounded else self._disagreements(hits)
         return Answer(
-            self.shown,
+            self.asked,
             "answered",
-            tuple(kept),
+            tuple(self.kept),
             conflicts,
-            tuple(removed),
+            tuple(self.removed),
             tuple(hits),
             generator.name,
-            self.writing.usage,
+            self.usage,
             note,
-            studied.lead if studied else None,
-            self.writing.drafted,
+            grounded.lead if grounded else None,
+            self.drafted,
         )
 
-    def _studied(self) -> Studied | None:
+    def _decline(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
+        removed = tuple(self.removed)
+        return Answer(self.asked, "too little", (), (), removed, tuple(hits), generator, self.usage, note, drafted=self.drafted)
+
+    def _ground(self) -> GroundedQuestion | None:
         """What the papers say on a yes-or-no question; None if the question is of another kind."""
         if not (self.grounder and self.config.lead):
             return None
-        self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents for both sides."))
-        return study(self.grounder, self.shown.question)
-
-    def _state_lead(self, studied: Studied | None) -> Led | None:
-        """What the first sentence says, as a claim and a side; None if there is no lead."""
-        return Led(studied.asked.claim, studied.lead.side) if studied and studied.lead else None
+        self.on_event(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents for both sides."))
+        return ground_question(self.grounder, self.asked.question)
 
     def _sources(self, found: FoundDocuments) -> list[Source]:
         sources = []
         for number, entry in enumerate(self.index.entries([hit.pmid for hit in found.hits]), 1):
             sentences = entry.sentences()
-            tells = frozenset(find_findings([one.text for one in sentences])) if self.config.lead else None
-            sources.append(Source(number, entry.document, sentences, found.findings.get(entry.pmid), tells))
+            own = frozenset(find_findings([one.text for one in sentences])) if self.config.lead else None
+            sources.append(Source(number, entry.document, sentences, found.findings.get(entry.pmid), own))
         return sources
 
     def _disagreements(self, hits: list[Hit]) -> tuple[Conflict, ...]:
         """What in the index contradicts the sentences; a closing sentence states the strongest; its papers join the hits."""
         if not (self.grounder and self.config.conflicts):
             return ()
-        self.tell(Stage("conflicts", "Looking for papers that contradict the answer."))
-        attribute, sentences = self.config.attribute, self.writing.kept
+        self.on_event(Stage("conflicts", "Looking for papers that contradict the answer."))
+        attribute = self.config.attribute
         judge = self.models.judges[attribute.model]
         against = Disagreements(self.grounder, self.config.conflicts, judge, attribute.contradict, self.topic)
-        conflicts = against.against(sentences)
-        closing = against.state_conflict(sentences, conflicts, self.writing.limits) if self.config.conflicts.tell else None
+        conflicts = against.against(self.kept)
+        closing = against.state_conflict(self.kept, conflicts, self.limits) if self.config.conflicts.report else None
         if closing:
-            self.writing.keep(closing)
+            self._keep(closing)
             known = {hit.pmid for hit in hits}
             hits += [Hit(c.document.pmid, 0.0) for c in closing.citations if c.document.pmid not in known]
         return conflicts
 
-    def _decline(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
-        removed = tuple(self.writing.removed)
-        usage, drafted = self.writing.usage, self.writing.drafted
-        return Answer(self.shown, "too little", (), (), removed, tuple(hits), generator, usage, note, drafted=drafted)
+    def _write(self, generator: Generator, sources: Sequence[Source], stated: StatedVerdict | None) -> tuple[Generator, str]:
+        """Write and check every sentence; return the generator that wrote, and a note about it."""
+        self.on_event(Stage("write", f"Writing from {len(sources)} documents with {generator.name}."))
+        note = _EXTRACTIVE if generator.extractive else ""
+        stand_in = self.models.generators.get(FALLBACK)
+        try:
+            draft = self._draft(generator, sources)
+        except ModelUnusable as error:
+            if stand_in is None:
+                raise
+            self.on_event(Stage("write", f"{error} {stand_in.name} writes instead."))
+            generator, draft, note = stand_in, self._draft(stand_in, sources), f"{error} {_EXTRACTIVE}"
+        self.usage = add_usage(self.usage, draft.usage)
+        before = len(self.kept)
+        self._check_draft(draft, generator, sources, stated)
+        if len(self.kept) > before or generator.extractive or stand_in is None:
+            return generator, note
+        failure = f"Nothing that {generator.name} wrote held ({len(self.removed)} sentences removed)."
+        self.on_event(Stage("write", f"{failure} {stand_in.name} writes instead."))
+        self._check_draft(self._draft(stand_in, sources), stand_in, sources, stated)
+        return stand_in, f"{failure} {_EXTRACTIVE}"
+
+    def _draft(self, generator: Generator, sources: Sequence[Source]) -> Draft:
+        words = self.limits.words - sum(len(one.text.split()) for one in self.kept)
+        topic = self.topic if generator.extractive else self.asked
+        return generator(topic, sources, replace(self.limits, words=words), self.config.generate.prompt)
+
+    def _check_draft(self, draft: Draft, generator: Generator, sources: Sequence[Source], stated: StatedVerdict | None) -> None:
+        """Keep the sentences of a draft of which a citation holds, up to the limit, and remove the others."""
+        rules = self.config.attribute
+        attribution = Attribution(self.models.judges[rules.model], rules, self.limits.citations, sources, stated)
+        sentences = _split(draft, sources)
+        self.drafted = Drafted(
+            len(sentences), sum(bool(one.cited) for one in sentences), sum(len(one.cited) for one in sentences)
+        )
+        self.on_event(Stage("check", f"Checking the citations of {len(sentences)} sentences."))
+        instructions = (read_instructions(name) for name in (self.config.generate.prompt, "rewrite"))
+        faults = None if generator.extractive else Faults("\n".join(instructions), sources)
+        for place, sentence in enumerate(sentences):
+            if faults and (fault := _find_fault(sentence.text, faults)):
+                self._remove(sentence, fault)
+                continue
+            checked, more = _check_alone(sentence, attribution, written=faults is not None), ""
+            why = "; ".join(checked.failures) or "it cites no document, and none of the documents tried supports it"
+            if not checked.citations and rules.rewrite and faults:
+                again, more = self._rewrite(sentence, generator, sources, faults)
+                if again:
+                    checked, more = _check_alone(again, attribution, written=True), "; one rewrite did not help"
+                    sentence = again if checked.citations else sentence
+            if not checked.citations:
+                self._remove(sentence, why + more)
+            elif not self._keep(CitedSentence(sentence.text, checked.citations)):
+                for rest in (sentence, *sentences[place + 1 :]):
+                    self._remove(rest, f"the answer is limited to {self.limits.words} words")
+                return
+            elif faults:
+                faults.remember(sentence.text)
+
+    def _rewrite(
+        self, sentence: DraftSentence, generator: Generator, sources: Sequence[Source], faults: Faults
+    ) -> tuple[DraftSentence | None, str]:
+        """The generator's rewrite of a sentence that does not hold, or None and the reason."""
+        try:
+            draft = generator.rewrite(sentence.text, self.topic, sources, self.limits)
+        except ModelUnusable as error:
+            return None, f"; it could not be rewritten: {error}"
+        self.usage = add_usage(self.usage, draft.usage)
+        again = [one for one in _split(draft, sources) if not _find_fault(one.text, faults)]
+        return (again[0], "") if again else (None, "; the generator could not rewrite it")
+
+    def _keep(self, sentence: CitedSentence) -> bool:
+        """Add a sentence if the answer stays within its word limit; return whether it was added."""
+        if sum(len(one.text.split()) for one in (*self.kept, sentence)) > self.limits.words:
+            return False
+        self.kept.append(sentence)
+        self.on_event(KeptSentence(len(self.kept) - 1, sentence))
+        return True
+
+    def _remove(self, sentence: DraftSentence, reason: str) -> None:
+        self.removed.append(RemovedSentence(sentence.text, reason))
+        self.on_event(self.removed[-1])
+
+
+def _split(draft: Draft, sources: Sequence[Source]) -> list[DraftSentence]:
+    return list(draft.sentences) or parse_sentences(draft.text, sentence_spans, sources)
+
+
+def _check_alone(sentence: DraftSentence, attribution: Attribution, written: bool) -> CheckedSentence:
+    """The citations of a sentence that hold; none if a model wrote it to be read after another."""
+    if written and refers_elsewhere(sentence.text):
+        return CheckedSentence((), ("what it is about is named in another sentence, so it cannot be checked",))
+    return attribution.check(sentence)
+
+
+def _find_fault(text: str, faults: Faults) -> str:
+    """Why a model's sentence may not stand, whatever it cites; "" for nothing."""
+    language = find_language(text)
+    return f"it is in {language}, not in English" if language else faults.find(text)
+
+
+def add_usage(one: Usage, other: Usage) -> Usage:
+    """The sum of both; a cost is known if either is."""
+    costs = [usage.cost for usage in (one, other) if usage.cost is not None]
+    return Usage(
+        one.requests + other.requests,
+        one.prompt_tokens + other.prompt_tokens,
+        one.completion_tokens + other.completion_tokens,
+        sum(costs) if costs else None,
+    )

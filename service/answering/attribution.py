@@ -13,28 +13,37 @@ from dataclasses import dataclass, replace
 
 from generation.draft import CitedSource, DraftSentence, Source
 from generation.prompts.filling import is_order
-from generation.replies.mentions import find_missing_content
 from nli.decision.select import get_probability
 from nli.judges.judge import Abstract, Judge, Reader, Reading, drop_question
 from nli.reader.alone import READ_ALONE, weigh_alone
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings
 from retrieval.core.answers import Citation
-from retrieval.core.values import OPPOSITE, Premise, Sentence, Stance, Verdict
+from retrieval.core.values import OPPOSITE, Document, Premise, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.terms import measure_aboutness
+from retrieval.words.names import find_unnamed
+from retrieval.words.synonyms import find_shared_terms
+from retrieval.words.terms import find_rare_words, measure_aboutness, weigh_share
 from service.configuration.answers import Attribute
 
 FEWEST_WORDS = 4
 """Shorter quotations occur word for word in too many documents to prove anything."""
 SHARED = 0.3
 """The share of a sentence's rare words that a document must contain to be tried in place of another."""
+MENTIONED = 0.5
+"""The share of a sentence's words, weighted by rarity, that its paper contains, in any form, spelling or synonym
+(docs/research/answers.md says how it was chosen)."""
 STATED = 0.5
 """The support of the best sentence of a paper, read alone, from which the paper says what is cited from it (docs/answers.md)."""
 SURE = 0.95
 """The probability that a judge's own decision counts as if it overrides its probabilities (a language model over a small one)."""
 SAYS = 0.7
 """From this probability, a sentence read alone takes a side on the question, and may not contradict its paper or the lead."""
+_FIGURE = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+_IN_WORDS = {
+    word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+}
+_ANY_FIGURE = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_IN_WORDS)})\b", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neither supports nor contradicts it"}
 
@@ -48,8 +57,8 @@ class CheckedSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Led:
-    """What the answer has said first: the question as a claim (in American spelling), and the side that its papers took."""
+class StatedVerdict:
+    """What the answer says first: the question as a claim (in American spelling), and the side that its papers took."""
 
     claim: str
     side: Stance | None
@@ -58,9 +67,11 @@ class Led:
 class Attribution:
     """Checks the sentences of one answer against its sources."""
 
-    def __init__(self, judge: Judge, config: Attribute, most: int, sources: Sequence[Source], led: Led | None = None) -> None:
-        """`most` is how many citations a sentence may keep; `led` is what they may not contradict."""
-        self._judge, self._config, self._most, self._led = judge, config, most, led
+    def __init__(
+        self, judge: Judge, config: Attribute, most: int, sources: Sequence[Source], stated: StatedVerdict | None = None
+    ) -> None:
+        """`most` is how many citations a sentence may keep; `stated` is what they may not contradict."""
+        self._judge, self._config, self._most, self._stated = judge, config, most, stated
         self._sources: Mapping[int, Source] = {source.number: source for source in sources}
 
     def check(self, sentence: DraftSentence) -> CheckedSentence:
@@ -100,16 +111,16 @@ class Attribution:
 
     def _find_opposition(self, text: str, source: Source) -> str:
         """How a sentence contradicts what its paper was counted for or, if that took no side, what the answer said first."""
-        if self._led is None or not isinstance(self._judge, Reader):
+        if self._stated is None or not isinstance(self._judge, Reader):
             return ""
-        (reading,) = self._judge.read_abstracts(self._led.claim, [Abstract("", (text,))])
+        (reading,) = self._judge.read_abstracts(self._stated.claim, [Abstract("", (text,))])
         said = reading.document.leaning
         if getattr(reading.document, said) < SAYS:
             return ""
         found = source.finding.stance if source.finding else None
         if found:
             return "" if found == said else "was read as finding the opposite"
-        return "takes no side, and the answer begins with the opposite" if self._led.side == OPPOSITE[said] else ""
+        return "takes no side, and the answer begins with the opposite" if self._stated.side == OPPOSITE[said] else ""
 
     def _find_citation(self, cited: CitedSource, text: str) -> Citation | str:
         source = self._sources.get(cited.number)
@@ -149,8 +160,8 @@ class Attribution:
         if whole.support < self._config.support:
             return f"[{cited.number}] does not support it"
         # What is asked for yes or no is answered by what a paper found, never by its introduction.
-        places = find_findings(abstract.sentences) if self._led else range(len(abstract.sentences))
-        if self._led and not has_findings(source.document):
+        places = find_findings(abstract.sentences) if self._stated else range(len(abstract.sentences))
+        if self._stated and not has_findings(source.document):
             return f"[{cited.number}] has no findings yet"
         sentence = _find_stating(reader, claim, source, reading, places)
         return Citation(source.document, sentence, whole) if sentence else f"no sentence of [{cited.number}] says it"
@@ -190,6 +201,40 @@ def make_premise(source: Source, sentence: Sentence) -> Premise:
     return Premise(sentence.text, source.document.title, before, after)
 
 
+def find_missing_content(text: str, document: Document) -> str:
+    """What the document lacks that the sentence says, as the end of a reason ("does not mention caffeine"); "" for nothing.
+
+    A reader that knows what a sentence is about lends it to any paper on the subject: a trial of exercise passes for "Caffeine
+    raises cortisol". Words alone show no support, but their absence shows that there is none.
+    """
+    passage = make_passage(document)
+    if unnamed := find_unnamed(text, passage):
+        return f"does not mention {' or '.join(unnamed)}"
+    if figures := find_other_figures(text, passage):
+        return f"does not give the figure {' or '.join(figures)}"
+    if weigh_share(find_rare_words(text), find_shared_terms(text, passage)) < MENTIONED:
+        return "has too few of its words"
+    return ""
+
+
+def find_other_figures(text: str, passage: str) -> tuple[str, ...]:
+    """The figures in a sentence that a passage does not give, not even rounded, as a percentage or as what remains of a whole."""
+    given = {_read_figure(figure) for figure in _ANY_FIGURE.findall(passage)}
+    given |= {share for one in given if 0 < one < 1 for share in (100 * one, 100 - 100 * one)}
+    return tuple(dict.fromkeys(one for one in _FIGURE.findall(text) if not any(_rounds_to(number, one) for number in given)))
+
+
+def _rounds_to(number: float, figure: str) -> bool:
+    """Whether the number is the figure, to the last of its digits that is not a rounding zero ("39,000")."""
+    zeros = len(figure) - len(figure.rstrip("0,")) if "." not in figure else 0
+    unit: float = 10.0 ** (figure[-zeros:].count("0") if zeros > 1 else -len(figure.partition(".")[2]))
+    return abs(number - _read_figure(figure)) <= 0.5 * unit + 1e-9
+
+
+def _read_figure(figure: str) -> float:
+    return float(figure.replace(",", "")) if figure[0].isdigit() else float(_IN_WORDS[figure.lower()])
+
+
 def find_verbatim(claim: str, sentences: Sequence[Sentence]) -> int | None:
     """The place of the sentence that contains the claim word for word, or None.
 
@@ -200,7 +245,7 @@ def find_verbatim(claim: str, sentences: Sequence[Sentence]) -> int | None:
         return None
     first = f"[{re.escape(wanted[0].lower())}{re.escape(wanted[0].upper())}]"
     whole = re.compile(rf"(?<!\w){first}{re.escape(wanted[1:])}(?!\w)")
-    return next((place_ for place_, sentence in enumerate(sentences) if whole.search(_plain(sentence.text))), None)
+    return next((place for place, sentence in enumerate(sentences) if whole.search(_plain(sentence.text))), None)
 
 
 def _plain(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from generation.draft import Limits
-from generation.sentences.labels import drop_label
+from generation.quoting import drop_label
 from nli.judges.judge import Judge
 from nli.text.designs import are_comparable, find_design
 from nli.text.populations import differ_in_people
@@ -15,24 +15,24 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.words.synonyms import weigh_shared_terms
 from retrieval.words.terms import find_subject
 from service.answering.attribution import get_stated_probability
-from service.answering.lead import Studied
-from service.answering.relevance import about
+from service.answering.lead import GroundedQuestion
+from service.answering.retrieve import measure_coverage
 from service.configuration.answers import Conflicts
 from service.grounding.ground import Grounder
 from service.grounding.show import evidence_for
 
 
-def find_conflicts_between_sides(studied: Studied, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
+def find_conflicts_between_sides(grounded: GroundedQuestion, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
     """Conflicts between papers of comparable design, in the same kind of people, that take opposite sides.
 
     Each paper of the lighter side is set against the sentence of the answer that states what the first such paper of the heavier
     side found, or against the lead.
     """
-    if studied.lead is None or studied.lead.verdict == "unclear":
+    if grounded.lead is None or grounded.lead.verdict == "unclear":
         return ()
-    leading = [one for one in studied.papers if one.stance == studied.papers[0].stance]
+    leading = [one for one in grounded.papers if one.stance == grounded.papers[0].stance]
     found = []
-    for other in [one for one in studied.papers if one.stance != studied.papers[0].stance]:
+    for other in [one for one in grounded.papers if one.stance != grounded.papers[0].stance]:
         against = next((one for one in leading if _can_disagree(one.document, other.document)), None)
         if against:
             place = _place(against.document.pmid, sentences)
@@ -68,7 +68,7 @@ def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
     contradicts nothing.
     """
     wanted, passage = find_subject(sentence.text), make_passage(other)
-    (shared,) = about(sentence.text, [passage])
+    (shared,) = measure_coverage(sentence.text, [passage])
     rarest = {term: weight for term, weight in wanted.items() if weight == max(wanted.values())}
     return (
         shared >= SHARED
@@ -104,7 +104,7 @@ class Disagreements:
 
         No paper is set against a sentence that cites it.
         """
-        shares = about(self._topic.question, [sentence.text for sentence in sentences])
+        shares = measure_coverage(self._topic.question, [sentence.text for sentence in sentences])
         nearest = sorted(range(len(sentences)), key=lambda place: (-shares[place], place))[: self._config.most]
         found: list[Conflict] = []
         for place in sorted(nearest):

@@ -20,12 +20,12 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSentences:
+class KeptSentence:
     """A sentence passed the check and is now in the answer, at this place, from 0."""
 
     place: int
     sentence: CitedSentence
 
 
-Event = Stage | KeptSentences | RemovedSentence
+Event = Stage | KeptSentence | RemovedSentence
 OnEvent = Callable[[Event], None]

@@ -1,57 +1,65 @@
-"""The lead: what the papers of an index say on a yes-or-no question, which is grounded as the claim that it asks about."""
+"""The lead: what the papers of an index say on a yes-or-no question, which is grounded as the claim that it asks about.
+
+It is the first sentence of the answer, in our own words: verdict, claim, how many papers.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from generation.draft import Finding
-from generation.leads.lead import write_lead
-from generation.leads.question import YesNoQuestion, parse_question
+from generation.question import YesNoQuestion, parse_question
 from nli.text.designs import find_design
 from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
 from retrieval.core.values import Claim, Document, Evidence, Grounding, Verdict
 from service.grounding.ground import Grounder
-from service.grounding.values import OnStage
 from service.grounding.weigh import Outcome, Weighed, describe_certainty, place_papers, weigh
 
 NEAREST = 3
 """Papers that a refusal names."""
+_MOST_WORDS = 40
+"""A claim with more words is not repeated."""
 _VERDICTS: dict[Outcome, LeadVerdict] = {"support": "yes", "contradict": "no", "mixed": "mixed", "uncertain": "unclear"}
+_WORDS = {
+    "yes": {"sure": "Yes", "probable": "Probably yes", "possible": "Possibly yes"},
+    "no": {"sure": "No", "probable": "Probably not", "possible": "Possibly not"},
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Studied:
+class GroundedQuestion:
     """What was found for a question: the claim that it asks about, and what the papers of the index say on that.
 
     `papers` are those to cite, first the ones that carry the `lead`; without a lead there are none.
     """
 
-    asked: YesNoQuestion
+    question: YesNoQuestion
     grounding: Grounding
     weighed: Weighed
     lead: Lead | None
     papers: tuple[Evidence, ...]
 
 
-def study(grounder: Grounder, question: str, tell: OnStage | None = None) -> Studied | None:
+def ground_question(grounder: Grounder, question: str) -> GroundedQuestion | None:
     """What the index's papers say on a question; None if it is not a yes-or-no question."""
-    asked = parse_question(question)
-    return make_study(asked, grounder.ground(Claim(asked.claim), tell)) if asked else None
+    parsed = parse_question(question)
+    return weigh_question(parsed, grounder.ground(Claim(parsed.claim))) if parsed else None
 
 
-def make_study(asked: YesNoQuestion, grounding: Grounding) -> Studied:
+def weigh_question(question: YesNoQuestion, grounding: Grounding) -> GroundedQuestion:
     """The lead that a grounding of the question's claim makes; there is none if no paper is on the question."""
     weighed = weigh(grounding)
     placed = [one for one in place_papers(grounding) if not one.evidence.document.retracted and one.evidence.sentence]
     sides = {side: tuple(one.evidence for one in placed if one.place == side) for side in ("support", "contradict", "uncertain")}
     verdict = _VERDICTS.get(weighed.outcome)
     if verdict is None or not placed:
-        return Studied(asked, grounding, weighed, None, ())
+        return GroundedQuestion(question, grounding, weighed, None, ())
     rest = int(weighed.papers.total) - len(sides["support"]) - len(sides["contradict"])
-    lead = Lead(asked.claim, verdict, weighed.certainty, sides["support"], sides["contradict"], rest)
-    return Studied(asked, grounding, weighed, lead, _list_carrying(lead, sides["uncertain"]))
+    lead = Lead(question.claim, verdict, weighed.certainty, sides["support"], sides["contradict"], rest)
+    return GroundedQuestion(question, grounding, weighed, lead, _list_carrying(lead, sides["uncertain"]))
 
 
 def _list_carrying(lead: Lead, uncertain: Sequence[Evidence]) -> tuple[Evidence, ...]:
@@ -69,47 +77,19 @@ def _list_carrying(lead: Lead, uncertain: Sequence[Evidence]) -> tuple[Evidence,
             return tuple(uncertain)
 
 
-def write_lead_sentence(question: str, studied: Studied, most: int) -> CitedSentence | None:
+def write_lead_sentence(question: str, grounded: GroundedQuestion, most: int) -> CitedSentence | None:
     """The answer's first sentence, with at most `most` citations of the papers that carry it."""
-    lead = studied.lead
+    lead = grounded.lead
     if lead is None:
         return None
-    for_it, against = ([find_design(one.document).says for one in side] for side in (lead.supporting, lead.contradicting))
+    studies_for, studies_against = (
+        [find_design(one.document).says for one in side] for side in (lead.supporting, lead.contradicting)
+    )
     word = describe_certainty(lead.certainty)
-    text = write_lead(question, studied.asked, lead.verdict, word, for_it, against, len(studied.papers))
+    text = write_lead(question, grounded.question, lead.verdict, word, studies_for, studies_against, len(grounded.papers))
     side = {"yes": "support", "no": "contradict"}.get(lead.verdict)
-    carrying = [one for one in studied.papers if side is None or one.stance == side]
+    carrying = [one for one in grounded.papers if side is None or one.stance == side]
     return CitedSentence(text, tuple(_cite(one) for one in carrying[:most]))
-
-
-def collect_findings(studied: Studied) -> dict[str, Finding]:
-    """What each paper to cite found, by PMID."""
-    takes_side = studied.lead is not None and studied.lead.verdict != "unclear"
-    return {
-        one.document.pmid: Finding(one.sentence.index, one.stance if takes_side else None, find_design(one.document).says)
-        for one in studied.papers
-        if one.sentence
-    }
-
-
-def describe_not_studied(studied: Studied) -> str:
-    """The note for a question that no paper is on, with the papers that come nearest."""
-    whether = f"whether {studied.asked.claim}" if studied.asked.sound else "what was asked"
-    weighed = studied.weighed
-    none = f"none of the {weighed.read} papers read reports" if weighed.read > 1 else "no paper reports"
-    return f"Not studied here: {none} {whether}.{name_nearest(list_nearest(studied))}"
-
-
-def list_nearest(studied: Studied) -> list[Document]:
-    """The papers that came nearest, most probable first."""
-    placed = sorted(place_papers(studied.grounding), key=lambda one: -one.evidence.score)
-    return [one.evidence.document for one in placed][:NEAREST]
-
-
-def name_nearest(documents: Sequence[Document]) -> str:
-    """ " Nearest papers: “Title” (PMID); …", "" where there are none."""
-    titles = [f"“{one.title.rstrip('.')}” ({one.pmid})" for one in documents[:NEAREST] if one.title]
-    return f" Nearest papers: {'; '.join(titles)}." if titles else ""
 
 
 def _cite(evidence: Evidence) -> Citation:
@@ -119,3 +99,95 @@ def _cite(evidence: Evidence) -> Citation:
     if evidence.stance == "contradict":
         verdict = replace(verdict, support=verdict.contradict, contradict=verdict.support, decided=None)
     return Citation(evidence.document, evidence.sentence, verdict)
+
+
+def write_lead(
+    question: str,
+    parsed: YesNoQuestion,
+    verdict: LeadVerdict,
+    certainty: str,
+    studies_for: Sequence[str],
+    studies_against: Sequence[str],
+    uncertain: int,
+) -> str:
+    """One sentence.
+
+    `certainty` is sure, probable or possible; `studies_for` and `studies_against` name the kind of each paper that takes a side
+    ("a randomised trial"), and `uncertain` counts those behind an unclear verdict.
+    """
+    claim = parsed.claim if parsed.sound and len(parsed.claim.split()) <= _MOST_WORDS else ""
+    yes, no, total = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
+    quoted = f"“{' '.join(question.split())}”"
+    if verdict == "unclear":
+        papers = "one paper" if uncertain == 1 else f"{uncertain} papers"
+        asks = f"whether {claim}" if claim else f"what the answer to {quoted} is"
+        return f"Unclear: from the {papers} found on this, the judge cannot tell for sure {asks}."
+    if verdict == "mixed":
+        for_it, against = (
+            f"{len(studies)} {'paper' if len(studies) == 1 else 'papers'} ({_list_kinds(studies)})"
+            for studies in (studies_for, studies_against)
+        )
+        if claim:
+            find, deny = "finds" if yes == 1 else "find", "does not" if no == 1 else "do not"
+            return f"Mixed: {for_it} {find} that {claim}, {against} {deny}."
+        return f"Mixed: {for_it} say yes to {quoted}, {against} say no."
+    carried = studies_for if verdict == "yes" else studies_against
+    word = _WORDS[verdict][certainty]
+    who = _count_of_all(len(carried), total, carried)
+    if not claim:
+        return f"{word}: {who} {'answers' if len(carried) == 1 else 'answer'} {quoted} this way."
+    if verdict == "yes":
+        return f"{word}: {claim}, by {who}."
+    return f"{word}: {who} did not find that {claim}."
+
+
+def _count_of_all(some: int, total: int, studies: Sequence[str]) -> str:
+    if total == 1:
+        return f"the one paper with a clear finding ({_list_kinds(studies)})"
+    if some == total:
+        return f"{'both' if some == 2 else f'all {some}'} papers with a clear finding ({_list_kinds(studies)})"
+    return f"{some} of {total} papers with a clear finding ({_list_kinds(studies)})"
+
+
+def _list_kinds(studies: Sequence[str]) -> str:
+    """ "2 randomised trials and a cohort study"."""
+    phrases = [name if count == 1 else f"{count} {_pluralise(name)}" for name, count in Counter(studies).items()]
+    return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
+
+
+def _pluralise(name: str) -> str:
+    """ "a randomised trial" as "randomised trials", "a study in animals" as "studies in animals"."""
+    bare = name.removeprefix("a ").removeprefix("an ")
+    first, _, rest = bare.partition(" in ")
+    first = f"{first[:-1]}ies" if first.endswith("y") else f"{first}s"
+    return f"{first} in {rest}" if rest else first
+
+
+def collect_findings(grounded: GroundedQuestion) -> dict[str, Finding]:
+    """What each paper to cite found, by PMID."""
+    takes_side = grounded.lead is not None and grounded.lead.verdict != "unclear"
+    return {
+        one.document.pmid: Finding(one.sentence.index, one.stance if takes_side else None, find_design(one.document).says)
+        for one in grounded.papers
+        if one.sentence
+    }
+
+
+def describe_not_studied(grounded: GroundedQuestion) -> str:
+    """The note for a question that no paper is on, with the papers that come nearest."""
+    whether = f"whether {grounded.question.claim}" if grounded.question.sound else "what was asked"
+    weighed = grounded.weighed
+    none = f"none of the {weighed.read} papers read reports" if weighed.read > 1 else "no paper reports"
+    return f"Not studied here: {none} {whether}.{name_nearest(list_nearest(grounded))}"
+
+
+def list_nearest(grounded: GroundedQuestion) -> list[Document]:
+    """The papers that came nearest, most probable first."""
+    placed = sorted(place_papers(grounded.grounding), key=lambda one: -one.evidence.score)
+    return [one.evidence.document for one in placed][:NEAREST]
+
+
+def name_nearest(documents: Sequence[Document]) -> str:
+    """ " Nearest papers: “Title” (PMID); …", "" where there are none."""
+    titles = [f"“{one.title.rstrip('.')}” ({one.pmid})" for one in documents[:NEAREST] if one.title]
+    return f" Nearest papers: {'; '.join(titles)}." if titles else ""

@@ -8,16 +8,18 @@ from itertools import islice
 
 from generation.draft import Finding
 from nli.judges.judge import Reader
-from nli.text.designs import find_design, has_findings
+from nli.text.designs import ANIMAL, find_design, has_findings, names_animals
+from nli.text.populations import studied_others
 from retrieval.core.values import Document, Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.forms import add_other_forms, unify_text
+from retrieval.words.synonyms import weigh_shared_terms
+from retrieval.words.terms import find_subject
 from service.answering.events import OnEvent, Stage
-from service.answering.evidence import choose_evidence
-from service.answering.lead import NEAREST, Studied, collect_findings, name_nearest
-from service.answering.relevance import about, is_same_kind
-from service.configuration.answers import AnswerConfig, Enough
+from service.answering.lead import NEAREST, GroundedQuestion, collect_findings, name_nearest
+from service.answering.open_questions import choose_evidence
+from service.configuration.answers import AnswerConfig, OpenQuestions
 from service.configuration.models import Models
 
 NO_WORD = "no document shares a word with the question"
@@ -42,20 +44,21 @@ class TooLittle:
 class DocumentSearch:
     """Finds the documents on one topic."""
 
-    def __init__(self, index: Index, config: AnswerConfig, models: Models, topic: Topic, tell: OnEvent) -> None:
-        self.index, self.config, self.models, self.topic, self.tell = index, config, models, topic, tell
+    def __init__(self, index: Index, config: AnswerConfig, models: Models, topic: Topic, on_event: OnEvent) -> None:
+        self.index, self.config, self.models, self.topic, self.on_event = index, config, models, topic, on_event
 
     def find(self, fill: bool) -> FoundDocuments | TooLittle:
         """The documents for the generator, best first, with the finding of each; or why there is too little to answer from.
 
-        If the variant defines what is `enough`, these are only papers on the question that answer it; `fill` adds the next best
-        of those on the question.
+        If the variant has rules for open questions, these are only papers on the question that answer it; `fill` adds the next
+        best of those on the question.
         """
-        enough, found = self.config.enough, self._find_candidates(self.config.enough)
+        rules = self.config.open_questions
+        found = self._find_candidates(rules)
         if not found:
-            return self._lack("no document holds enough of what the question asks about" if enough else NO_WORD)
-        ranked = self._rerank(found, None if enough else self.config.documents)
-        if enough is None:
+            return self._lack("no document holds enough of what the question asks about" if rules else NO_WORD)
+        ranked = self._rerank(found, None if rules else self.config.documents)
+        if rules is None:
             return FoundDocuments([hit for hit, _ in ranked], {})
         entries = list(self.index.entries([hit.pmid for hit, _ in ranked]))
         findings = choose_evidence(self.topic.question, entries, self._find_reader())
@@ -66,34 +69,34 @@ class DocumentSearch:
         hits = sorted((hit for hit, _ in ranked), key=lambda hit: -weights[hit.pmid] if hit.pmid in findings else 0.0)
         return FoundDocuments(hits[: self.config.documents if fill else min(self.config.documents, len(findings))], findings)
 
-    def find_studied(self, studied: Studied, fill: bool) -> FoundDocuments:
+    def find_grounded(self, grounded: GroundedQuestion, fill: bool) -> FoundDocuments:
         """The papers on a yes-or-no question, first those that the lead rests on; `fill` adds the next best documents."""
-        hits = [Hit(one.document.pmid, one.score) for one in studied.papers]
+        hits = [Hit(one.document.pmid, one.score) for one in grounded.papers]
         if fill:
             there = {hit.pmid for hit in hits}
             hits += [hit for hit, _ in self._rerank(self._find_candidates(), self.config.documents) if hit.pmid not in there]
-        return FoundDocuments(hits[: self.config.documents], collect_findings(studied))
+        return FoundDocuments(hits[: self.config.documents], collect_findings(grounded))
 
-    def _find_candidates(self, enough: Enough | None = None) -> list[tuple[Hit, str]]:
+    def _find_candidates(self, rules: OpenQuestions | None = None) -> list[tuple[Hit, str]]:
         """The candidates by BM25, best first, with the text that a reranker reads.
 
-        Retracted papers are left out and, if `enough` is given, so are papers on another subject.
+        Retracted papers are left out and, if `rules` are given, so are papers on another subject.
         """
         step, rerank = self.config.retrieve, self.config.rerank
-        self.tell(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents."))
+        self.on_event(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents."))
         query = _make_query(self.topic, step.query)
         hits = self.index.search(add_other_forms(query) if step.spellings else query, step.k)
         depth = rerank.depth if rerank and rerank.depth else len(hits)
-        both = zip(hits, self.index.entries([hit.pmid for hit in hits[: len(hits) if enough else depth]]), strict=False)
+        both = zip(hits, self.index.entries([hit.pmid for hit in hits[: len(hits) if rules else depth]]), strict=False)
         able = ((hit, entry.document) for hit, entry in both if not entry.document.retracted)
-        near = ((hit, one) for hit, one in able if enough is None or self._is_on_question(one, enough))
+        near = ((hit, one) for hit, one in able if rules is None or self._is_on_question(one, rules))
         return [(hit, make_passage(one)) for hit, one in islice(near, depth)]
 
-    def _is_on_question(self, document: Document, enough: Enough) -> bool:
+    def _is_on_question(self, document: Document, rules: OpenQuestions) -> bool:
         """Whether a paper's words show that it can answer the question at all."""
         question = self.topic.question
-        (share,) = about(question, [make_passage(document)])
-        return share >= enough.about and has_findings(document) and is_same_kind(question, document)
+        (share,) = measure_coverage(question, [make_passage(document)])
+        return share >= rules.coverage and has_findings(document) and is_same_kind(question, document)
 
     def _find_reader(self) -> Reader | None:
         """The judge of citations, if it reads papers."""
@@ -105,7 +108,7 @@ class DocumentSearch:
         step = self.config.rerank
         if step is None:
             return list(found[:most])
-        self.tell(Stage("rerank", f"Reading {len(found):,} documents."))
+        self.on_event(Stage("rerank", f"Reading {len(found):,} documents."))
         scores = self.models.rerankers[step.model](_make_query(self.topic, step.query), [text for _, text in found])
         # sorted() is stable: of two equal scores, the better BM25 rank comes first.
         ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])[:most]
@@ -119,7 +122,7 @@ class DocumentSearch:
 
     def _find_nearest(self) -> list[Hit]:
         found = self._find_candidates()
-        shares = about(self.topic.question, [text for _, text in found])
+        shares = measure_coverage(self.topic.question, [text for _, text in found])
         return [hit for (hit, _), _ in sorted(zip(found, shares, strict=True), key=lambda pair: -pair[1])]
 
 
@@ -133,3 +136,21 @@ def _make_query(topic: Topic, parts: str) -> str:
     """The named parts of a topic, joined; the question if all of them are empty."""
     named = [getattr(topic, part) for part in parts.split("+")]
     return " ".join(part for part in named if part) or topic.question
+
+
+def measure_coverage(question: str, texts: Sequence[str]) -> list[float]:
+    """The share of the question's informative words that each text contains, in the same or other words, 0 to 1.
+
+    Words are weighted by their rarity. A ranking only says which text is better; this says whether one is about it at all.
+    """
+    wanted = find_subject(question)
+    return [weigh_shared_terms(question, wanted, text) for text in texts]
+
+
+def is_same_kind(question: str, document: Document) -> bool:
+    """Whether a paper studied those whom the question is about, apart from those with whom it compares them.
+
+    A paper on animals or cells answers only a question that names them; one on adults answers none on children.
+    """
+    same = find_design(document).name != ANIMAL or names_animals(question)
+    return same and not studied_others(question, document.title)

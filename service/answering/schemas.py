@@ -11,7 +11,7 @@ from retrieval.core.answers import Answer, Citation, CitedSentence, Lead, LeadVe
 from retrieval.core.values import Evidence
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
-from service.answering.events import KeptSentences, Stage
+from service.answering.events import KeptSentence, Stage
 from service.grounding.schemas import EvidenceOut, VerdictOut
 from service.grounding.weigh import describe_certainty
 from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, facts_of
@@ -273,11 +273,11 @@ def _citation(citation: Citation, numbers: dict[str, int]) -> CitationOut:
     )
 
 
-def event_out(event: Stage | KeptSentences | RemovedSentence) -> tuple[str, BaseModel]:
+def event_out(event: Stage | KeptSentence | RemovedSentence) -> tuple[str, BaseModel]:
     """An event's name on the stream, and its data."""
     if isinstance(event, Stage):
         return "stage", StageEvent.model_validate(event)
-    if isinstance(event, KeptSentences):
+    if isinstance(event, KeptSentence):
         pmids = [citation.document.pmid for citation in event.sentence.citations]
         return "sentence", SentenceEvent(place=event.place, text=event.sentence.text, pmids=pmids)
     return "removed", RemovedOut.model_validate(event)

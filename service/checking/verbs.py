@@ -10,7 +10,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from generation.leads.grammar import load_irregular, load_words, make_past, make_third_person
+from generation.grammar import load_irregular, load_words, make_past, make_third_person
 from retrieval.core.characters import unify_characters
 from retrieval.core.word_list import read_sections
 

@@ -33,11 +33,11 @@ class AnswerRerank(Strict):
     depth: Count | None = None
 
 
-class Enough(Strict):
-    """When a question that asks for more than yes or no is answered: if a paper with at least the share `about` of the question's
-    key words states what it asks for (service.answering.evidence); papers with fewer of them are not cited."""
+class OpenQuestions(Strict):
+    """When a question that asks for more than yes or no is answered: if a paper with at least the share `coverage` of the
+    question's content words states what it asks for (service.answering.open_questions); papers with fewer are not cited."""
 
-    about: Share
+    coverage: Share
 
 
 class LeadStep(Strict):
@@ -82,23 +82,23 @@ class Attribute(Strict):
 class Conflicts(Strict):
     """Where disagreement is looked for: the contradiction branch of a grounding variant runs for the `most` sentences nearest
     to the question; a paper with a probability of at least `at_least` is a conflict, and the answer mentions the strongest if
-    `tell` is set."""
+    `report` is set."""
 
     grounding: str
     most: Annotated[int, Field(ge=1, le=100)]
     at_least: Share
-    tell: bool = True
+    report: bool = True
 
 
 class AnswerConfig(Strict):
-    """One answer variant: retrieve → rerank → lead or enough? → generate → attribute → limits → conflicts."""
+    """One answer variant: retrieve → rerank → lead or open question → generate → attribute → limits → conflicts."""
 
     name: str
     description: str = ""
     retrieve: AnswerRetrieve
     rerank: AnswerRerank | None = None
     documents: Annotated[int, Field(ge=1, le=100)]
-    enough: Enough | None = None
+    open_questions: OpenQuestions | None = None
     lead: LeadStep | None = None
     generate: Generate
     limits: AnswerLimits = AnswerLimits()

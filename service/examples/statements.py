@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from generation.leads.asking import write_question
+from generation.question import write_question
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings
 from retrieval.core.values import Document

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from generation.sentences.labels import drop_label
+from generation.quoting import drop_label
 from nli.reader.abridge import score_for_reading
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Sentence

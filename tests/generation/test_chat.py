@@ -311,7 +311,7 @@ def test_documents_cannot_leave_their_marks() -> None:
 
 
 def test_the_worked_example_obeys_its_own_rules() -> None:
-    from generation.replies.reply import parse_sentences
+    from generation.replies.parsing import parse_sentences
 
     system = fill_prompt("one-shot", TOPIC, []).system
     example = system[system.index("\nAnswer:\n") + 9 :]

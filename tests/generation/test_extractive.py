@@ -1,24 +1,38 @@
-"""The embedded generator quotes sentences that can stand alone, and nothing else."""
+"""The embedded generator quotes what papers found, or sentences that can stand alone, and nothing else."""
 
 from __future__ import annotations
 
 import pytest
 
-from generation.draft import Draft, Limits, Source
+from generation.draft import CitedSource, Draft, Finding, Limits, Source
 from generation.generators.extractive import ExtractiveGenerator
-from generation.sentences.candidates import find_all_candidates, find_roles, stands_alone, trim_sentence
-from generation.sentences.order import find_place
+from generation.quoting import stands_alone, trim_sentence
 from nli.text.sentences import split_document
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Document, Section, Sentence, Topic
+from retrieval.core.values import Document, Sentence, Stance, Topic
 
-TOPIC = Topic("1", "Does zetapril lower blood pressure?", "zetapril")
+TOPIC = Topic("1", "Does zeta lower blood pressure?", "zeta")
 
 
-def source(number: int, abstract: str, sections: tuple[Section, ...] = ()) -> Source:
-    document = Document(str(900 + number), f"Paper {number}", abstract, sections=sections)
+def source(number: int, text: str, own_findings: frozenset[int] | None = None) -> Source:
+    document = Document(str(number), f"Paper {number}", text)
     spans = split_document(document)
-    return Source(number, document, tuple(Sentence(document.pmid, i, s, e, abstract[s:e]) for i, (s, e) in enumerate(spans)))
+    sentences = tuple(Sentence(document.pmid, i, s, e, text[s:e]) for i, (s, e) in enumerate(spans))
+    return Source(number, document, sentences, own_findings=own_findings)
+
+
+def read(number: int, text: str, stance: Stance | None = "support") -> Source:
+    """A source whose last sentence states its finding."""
+    plain = source(number, text)
+    return Source(number, plain.document, plain.sentences, Finding(len(plain.sentences) - 1, stance, "a randomised trial"))
+
+
+def quote(sources: list[Source], sentences: int = 7, words: int = 170) -> Draft:
+    return ExtractiveGenerator(None, sentences, words)(TOPIC, sources, Limits(), "one-shot")
+
+
+def cited(draft: Draft) -> list[int]:
+    return [number.number for sentence in draft.sentences for number in sentence.cited]
 
 
 @pytest.mark.parametrize(
@@ -67,54 +81,61 @@ def test_a_finding_stands_alone() -> None:
     assert stands_alone("Zetapril lowered systolic blood pressure by 4 mm Hg in adults with hypertension.")
 
 
-def test_roles_come_from_sections_from_labels_or_from_the_place() -> None:
-    labelled = source(1, "METHODS: Adults took zetapril. They came back. RESULTS: Pressure fell. CONCLUSIONS: Zetapril works.")
-    assert find_roles(labelled) == ["methods", "methods", "results", "conclusion"]
-    text = "Adults took zetapril. Pressure fell."
-    assert find_roles(source(1, text, (Section("METHODS", 0, 21), Section("RESULTS", 22, 36)))) == ["methods", "results"]
-    assert find_roles(source(1, "One is here. Two is here. Three is here. Four is here.")) == [
-        "background", None, "conclusion", "conclusion",
-    ]  # fmt: skip
-
-
-def test_an_answer_quotes_orders_and_does_not_repeat() -> None:
+def test_of_papers_that_were_not_read_the_sentence_nearest_to_the_question_is_quoted() -> None:
+    near = "Zeta lowers blood pressure in most adults with mild hypertension."
     sources = [
-        source(1, "Zetapril lowers blood pressure in most adults with mild hypertension at low cost."),
-        source(2, "Zetapril lowers blood pressure in most adults with mild hypertension at low doses."),
-        source(3, "Zetapril is a common drug, taken worldwide by elderly sailors, miners and violinists with pressure."),
-        source(4, "Otters live along rivers and eat fish and small crabs all year round."),
+        source(1, "Otters live along rivers and eat fish and small crabs all year round."),
+        source(2, f"Zeta is taken for high blood pressure by most sailors worldwide. {near}"),
+        source(3, near),
+        source(4, "Zeta lowered blood pressure of most sailors without any of the usual harms."),
     ]
-    draft = ExtractiveGenerator()(TOPIC, sources, Limits(), "one-shot")
-    assert [[cited.number for cited in one.cited] for one in draft.sentences] == [[3], [1, 2]]
-    assert [find_place(one.text) for one in draft.sentences] == ["context", "intervention"]
-    assert draft == ExtractiveGenerator()(TOPIC, sources, Limits(), "one-shot")
+    draft = quote(sources)
+    assert cited(draft) == [2, 4], "one sentence of each paper on the question, and no text twice"
+    assert draft.sentences[0].text == near
+    assert draft == quote(sources)
+    assert cited(quote(sources, words=12)) == [2]
+    assert quote(sources[:1]) == Draft()
+    found = source(2, f"Zeta lowers high blood pressure in most sailors worldwide. {near}", frozenset({0}))
+    assert quote([found]).sentences[0].text.startswith("Zeta lowers high"), "what is known to be background is no finding"
 
 
-def test_nothing_is_written_about_something_else_and_nothing_over_the_limits() -> None:
-    otters = [source(1, "Otters live along rivers and eat fish and small crabs all year round.")]
-    assert ExtractiveGenerator()(TOPIC, otters, Limits(), "one-shot") == Draft()
-    many = [
-        source(n, f"Zetapril lowers blood pressure where {' '.join(f'word{n}x{i}' for i in range(30))}.") for n in range(1, 9)
-    ]
-    draft = ExtractiveGenerator()(TOPIC, many, Limits(words=80), "one-shot")
-    assert sum(len(one.text.split()) for one in draft.sentences) <= 80
-    assert len(find_all_candidates(many)) == 8
-
-
-def test_options_that_do_not_fit_are_told() -> None:
+def test_options_that_do_not_fit_are_rejected() -> None:
     with pytest.raises(BadConfig, match="do not fit"):
         ExtractiveGenerator(sentences=0)
 
 
-def test_background_carries_no_statement_unless_it_is_asked_for() -> None:
-    told = (
-        "Zetapril lowers blood pressure in adults with mild hypertension. Zetapril lowered blood pressure of most sailors here."
+def test_findings_are_quoted_as_they_stand_or_in_a_frame_and_the_other_side_as_a_contrast() -> None:
+    first, second, third = quote(
+        [
+            read(1, "CONCLUSIONS: Zeta lowers blood pressure in most adults with hypertension."),
+            read(2, "This trial found that zeta lowers blood pressure."),
+            read(3, "Zeta raises the blood pressure of most adults with hypertension.", "contradict"),
+        ]
+    ).sentences
+    assert first.text == "Zeta lowers blood pressure in most adults with hypertension."
+    assert second.text == "A randomised trial reports: “This trial found that zeta lowers blood pressure”."
+    assert second.cited == (CitedSource(2, "This trial found that zeta lowers blood pressure"),)
+    assert third.text == (
+        "By contrast, a randomised trial reports: “Zeta raises the blood pressure of most adults with hypertension”."
     )
-    one = source(1, told)
-    found = Source(1, one.document, one.sentences, tells=frozenset({1}))
-    treatment = Topic("1", "Which adults have lower blood pressure with zetapril?")
-    texts = [sentence.text for sentence in ExtractiveGenerator()(treatment, [one], Limits(), "one-shot").sentences]
-    assert texts == ["Zetapril lowers blood pressure in adults with mild hypertension."]
-    assert ExtractiveGenerator()(treatment, [found], Limits(), "one-shot") == Draft()
-    meaning = Topic("1", "What does zetapril and blood pressure mean?")
-    assert ExtractiveGenerator()(meaning, [found], Limits(), "one-shot").sentences
+
+
+def test_a_quotation_says_what_its_acronyms_stand_for() -> None:
+    quoted = "ZBL lowers blood pressure in most adults who drink tea"
+    (sentence,) = quote([read(1, f"Zeta band ligation (ZBL) was tried. CONCLUSIONS: {quoted}.")]).sentences
+    assert sentence.text == f"A randomised trial reports: “{quoted.replace('ZBL', 'ZBL [Zeta band ligation]')}”."
+    assert sentence.cited == (CitedSource(1, quoted),)
+
+
+def test_findings_keep_to_their_room_and_the_other_side_has_its_place() -> None:
+    many = [read(n, f"Zeta number {n} lowers blood pressure in most adults with hypertension.") for n in range(1, 9)]
+    against = read(9, "Zeta raises the blood pressure of most adults with hypertension.", "contradict")
+    assert cited(quote(many, words=25)) == [1, 2]
+    assert cited(quote([*many, against], sentences=3)) == [1, 2, 9]
+
+
+def test_a_long_finding_is_quoted_if_there_is_no_other() -> None:
+    long = read(1, f"This trial found that zeta lowers {'blood pressure and ' * 25}blood pressure.")
+    assert cited(quote([long])) == [1]
+    assert cited(quote([long, read(2, "Zeta lowers blood pressure.")])) == [2]
+    assert cited(quote([long], words=40)) == []

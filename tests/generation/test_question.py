@@ -1,57 +1,34 @@
-"""Questions that ask for yes or no become claims, others do not."""
+"""Questions that ask for yes or no become claims, and claims become questions."""
 
 from __future__ import annotations
 
 import pytest
 
-from generation.leads.grammar import make_past, make_third_person
-from generation.leads.question import parse_question
-
-
-@pytest.mark.parametrize(
-    ("question", "claim", "denial"),
-    [
-        ("Does zeta lower blood pressure?", "zeta lowers blood pressure", "zeta does not lower blood pressure"),
-        ("Do sailors carry scurvy?", "sailors carry scurvy", "sailors do not carry scurvy"),
-        ("Did zeta stop the cough?", "zeta stopped the cough", "zeta did not stop the cough"),
-        ("Is zeta effective for gout?", "zeta is effective for gout", "zeta is not effective for gout"),
-        ("Is zeta in men a cause of gout?", "zeta in men is a cause of gout", "zeta in men is not a cause of gout"),
-        ("Can early zeta predict gout?", "early zeta can predict gout", "early zeta cannot predict gout"),
-        ("Has zeta changed practice?", "zeta has changed practice", "zeta has not changed practice"),
-        ("Is there a link of zeta to gout?", "there is a link of zeta to gout", "there is no link of zeta to gout"),
-        ("Zeta in gout: does it help?", "Zeta in gout helps", "Zeta in gout does not help"),
-        ("Does use of zeta increase the risk?", "use of zeta increases the risk", "use of zeta does not increase the risk"),
-        ("Is zeta safe, yes or no?", "zeta is safe", "zeta is not safe"),
-        ("Is zeta as safe as eta in gout?", "zeta is as safe as eta in gout", "zeta is not as safe as eta in gout"),
-        ("After gout, does zeta prevent falls?", "zeta prevents falls after gout", "zeta does not prevent falls after gout"),
-        (
-            "Compared with eta, does zeta prevent falls?",
-            "zeta prevents falls compared with eta",
-            "zeta does not prevent falls compared with eta",
-        ),
-        (
-            "Is closing the wound with zeta quicker than waiting?",
-            "closing the wound with zeta is quicker than waiting",
-            "closing the wound with zeta is not quicker than waiting",
-        ),
-        ("Is running the best cure?", "running is the best cure", "running is not the best cure"),
-        (
-            "Should zeta or eta be given to most sailors?",
-            "zeta or eta should be given to most sailors",
-            "zeta or eta should not be given to most sailors",
-        ),
-        ("Does less zeta prevent gout or falls?", "less zeta prevents gout or falls", "less zeta does not prevent gout or falls"),
-    ],
-)  # fmt: skip
-def test_a_question_becomes_its_claim_and_its_denial(question: str, claim: str, denial: str) -> None:
-    turned = parse_question(question)
-    assert turned is not None
-    assert (turned.claim, turned.denial, turned.sound) == (claim, denial, True)
+from generation.grammar import make_past, make_third_person
+from generation.question import parse_question, write_question
 
 
 @pytest.mark.parametrize(
     ("question", "claim"),
     [
+        ("Does zeta lower blood pressure?", "zeta lowers blood pressure"),
+        ("Do sailors carry scurvy?", "sailors carry scurvy"),
+        ("Did zeta stop the cough?", "zeta stopped the cough"),
+        ("Is zeta effective for gout?", "zeta is effective for gout"),
+        ("Is zeta in men a cause of gout?", "zeta in men is a cause of gout"),
+        ("Can early zeta predict gout?", "early zeta can predict gout"),
+        ("Has zeta changed practice?", "zeta has changed practice"),
+        ("Is there a link of zeta to gout?", "there is a link of zeta to gout"),
+        ("Zeta in gout: does it help?", "Zeta in gout helps"),
+        ("Does use of zeta increase the risk?", "use of zeta increases the risk"),
+        ("Is zeta safe, yes or no?", "zeta is safe"),
+        ("Is zeta as safe as eta in gout?", "zeta is as safe as eta in gout"),
+        ("After gout, does zeta prevent falls?", "zeta prevents falls after gout"),
+        ("Compared with eta, does zeta prevent falls?", "zeta prevents falls compared with eta"),
+        ("Is closing the wound with zeta quicker than waiting?", "closing the wound with zeta is quicker than waiting"),
+        ("Is running the best cure?", "running is the best cure"),
+        ("Should zeta or eta be given to most sailors?", "zeta or eta should be given to most sailors"),
+        ("Does less zeta prevent gout or falls?", "less zeta prevents gout or falls"),
         (
             "In sailors, cooks and mates, does zeta prevent gout or fits?",
             "zeta prevents gout or fits in sailors, cooks and mates",
@@ -80,16 +57,10 @@ def test_a_question_becomes_its_claim_and_its_denial(question: str, claim: str, 
         ("Does zeta tell us which sailors will get gout?", "zeta tells us which sailors will get gout"),
     ],
 )
-def test_clauses_lists_and_choices_within_a_question_are_kept(question: str, claim: str) -> None:
-    turned = parse_question(question)
-    assert turned is not None
-    assert (turned.claim, turned.sound) == (claim, True)
-
-
-def test_the_claim_knows_what_it_speaks_of_and_what_it_says_of_it() -> None:
-    turned = parse_question("Does zeta in old sailors prevent gout of the toe?")
-    assert turned is not None
-    assert (turned.subject, turned.predicate) == ("zeta in old sailors", "gout of the toe")
+def test_a_question_becomes_its_claim(question: str, claim: str) -> None:
+    parsed = parse_question(question)
+    assert parsed is not None
+    assert (parsed.claim, parsed.sound) == (claim, True)
 
 
 @pytest.mark.parametrize(
@@ -113,32 +84,50 @@ def test_what_asks_for_something_else_has_no_claim(question: str) -> None:
     assert parse_question(question) is None
 
 
-def test_a_claim_that_no_rule_makes_is_never_shown_as_english() -> None:
-    for question in (
+@pytest.mark.parametrize(
+    "question",
+    [
         "Does zeta frobnicate gout?",
         "I have gout. If I walk after taking zeta, does my pulse rise?",
         "I take zeta for gout. Does it help?",
         "The nurse cystoscopist: a feasible option?",
         "Gout in sailors: does age matter?",
-    ):
-        turned = parse_question(question)
-        assert turned is not None
-        assert not turned.sound
+    ],
+)
+def test_a_claim_that_no_rule_makes_is_never_shown_as_english(question: str) -> None:
+    parsed = parse_question(question)
+    assert parsed is not None
+    assert not parsed.sound
 
 
-def test_verbs_are_inflected() -> None:
-    assert [make_third_person(verb) for verb in ("carry", "reach", "have", "play", "lower", "undergo")] == [
-        "carries",
-        "reaches",
-        "has",
-        "plays",
-        "lowers",
-        "undergoes",
-    ]
-    assert [make_past(verb) for verb in ("carry", "reduce", "have", "begin", "lower")] == [
-        "carried",
-        "reduced",
-        "had",
-        "began",
-        "lowered",
-    ]
+@pytest.mark.parametrize(
+    ("claim", "question"),
+    [
+        ("Beta-carotene reduces the risk of lung cancer.", "Does beta-carotene reduce the risk of lung cancer?"),
+        ("Zeta improved survival in septic shock.", "Did zeta improve survival in septic shock?"),
+        ("Statins are safe in older adults.", "Are statins safe in older adults?"),
+        ("HDL was associated with fewer strokes.", "Was HDL associated with fewer strokes?"),
+        ("Zeta does not lower blood pressure.", "Does zeta lower blood pressure?"),
+        ("Niacin raised HDL and lowered triglycerides.", None),
+        ("Zeta.", None),
+        ("Beta-carotene and the lung.", None),
+    ],
+)
+def test_a_claim_becomes_the_question_that_it_answers(claim: str, question: str | None) -> None:
+    assert write_question(claim) == question
+
+
+@pytest.mark.parametrize(
+    ("verb", "third_person", "past"),
+    [
+        ("carry", "carries", "carried"),
+        ("reach", "reaches", "reached"),
+        ("have", "has", "had"),
+        ("play", "plays", "played"),
+        ("undergo", "undergoes", "underwent"),
+        ("reduce", "reduces", "reduced"),
+        ("begin", "begins", "began"),
+    ],
+)
+def test_verbs_are_inflected(verb: str, third_person: str, past: str) -> None:
+    assert (make_third_person(verb), make_past(verb)) == (third_person, past)

@@ -58,8 +58,8 @@ class ScriptedGenerator:
 
 
 def config(**changes: Any) -> AnswerConfig:
-    """Our answers with no lead, no conflicts and no measure of enough, unless `changes` say otherwise."""
-    plain = {"lead": None, "conflicts": None, "enough": None, **changes}
+    """Our answers with no lead, no conflicts and no rules for open questions, unless `changes` say otherwise."""
+    plain = {"lead": None, "conflicts": None, "open_questions": None, **changes}
     return AnswerConfig.model_validate({**load_answer_config("counterpoint").model_dump(), **plain})
 
 

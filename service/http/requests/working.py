@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.values import Claim, Grounding, Topic
-from service.answering.events import KeptSentences, Stage
+from service.answering.events import KeptSentence, Stage
 from service.grounding.values import GroundStage
 from service.http.requests.parts import Parts
 from service.operating import metrics
@@ -44,12 +44,12 @@ def run_grounding(
 
 
 def run_answer(
-    parts: Parts, serving: Serving, topic: Topic, tell: Callable[[Stage | KeptSentences | RemovedSentence], None]
+    parts: Parts, serving: Serving, topic: Topic, tell: Callable[[Stage | KeptSentence | RemovedSentence], None]
 ) -> Answer:
     """Answer a question; each event is reported and each stage timed."""
     clock, answerer = metrics.StageClock("answer"), serving.answering()
 
-    def on_event(event: Stage | KeptSentences | RemovedSentence) -> None:
+    def on_event(event: Stage | KeptSentence | RemovedSentence) -> None:
         if isinstance(event, Stage):
             clock.begin(event.name)
         tell(event)

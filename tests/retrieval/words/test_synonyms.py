@@ -7,7 +7,8 @@ import pytest
 from retrieval.core.values import Document
 from retrieval.words.synonyms import weigh_shared_terms
 from retrieval.words.terms import find_subject
-from service.answering.relevance import is_same_kind, subject_of
+from service.answering.open_questions import drop_study_group
+from service.answering.retrieve import is_same_kind
 
 
 def test_other_words_for_the_same_are_held() -> None:
@@ -52,8 +53,8 @@ def test_vitamin_c_is_not_vitamin_e() -> None:
 
 
 def test_a_study_group_that_signs_a_title_is_not_what_was_studied() -> None:
-    assert subject_of("Outcomes in sailors. Zeta for Gout Study Group.") == "Outcomes in sailors."
-    assert subject_of("Zeta for gout in a group of sailors.") == "Zeta for gout in a group of sailors."
+    assert drop_study_group("Outcomes in sailors. Zeta for Gout Study Group.") == "Outcomes in sailors."
+    assert drop_study_group("Zeta for gout in a group of sailors.") == "Zeta for gout in a group of sailors."
 
 
 def test_a_study_in_animals_answers_only_what_is_asked_of_animals() -> None:

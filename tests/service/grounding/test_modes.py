@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from retrieval.core.values import Claim, Evidence
-from service.answering.lead import study
+from service.answering.lead import ground_question
 from service.checking.check import Checker
 from service.checking.readers.reading import read_text
 from service.checking.schemas import CitedStatus
@@ -55,7 +55,7 @@ def test_every_mode_finds_the_same(
 
     for grounder in grounders(tmp_path, sides):
         found = grounder.ground(Claim("Zeta lowers pressure."))
-        studied = study(grounder, "Does zeta lower pressure?")
+        studied = ground_question(grounder, "Does zeta lower pressure?")
         (sentence,) = Checker(grounder).check(read_text("Zeta lowers pressure.")).sentences
         assert studied is not None
         assert sentence.result is not None

@@ -6,14 +6,14 @@ import pytest
 
 from generation.draft import Source
 from generation.prompts.filling import read_instructions
-from generation.replies.citations import find_marks
-from generation.replies.cleaning import keep_whole_sentences
-from generation.replies.copying import makes_statement
-from generation.replies.faults import Faults, refers_elsewhere
-from generation.replies.reply import parse_sentences
+from generation.replies.faults import Faults, makes_statement, refers_elsewhere
+from generation.replies.parsing import find_marks, keep_whole_sentences, parse_sentences
 from nli.text.sentences import sentence_spans
 from retrieval.core.values import Document, Sentence
 
+TRIAL = "Metformin and body weight in adolescents: a randomised controlled trial"
+BACKGROUND = "Metformin is widely used in type 2 diabetes, but its effect on weight in adolescents is unknown."
+FINDING = "In conclusion, metformin reduced body weight significantly more than placebo did in adolescents."
 SOURCES = [Source(n, Document(pmid, "", ""), ()) for n, pmid in enumerate(("11111111", "22222222", "33333333", "demo-x-1"), 1)]
 
 
@@ -44,6 +44,14 @@ def read(text: str) -> list[tuple[str, list[int]]]:
         ("Aspirin lowers fever in adults [PMID demo-x-1].", [4]),
         ("Aspirin lowers fever in adults [11] [0].", [11, 0]),
         ("Aspirin lowers fever in adults.", []),
+        ("Aspirin lowers fever in adults [99999999].", [99999999]),
+        ("Aspirin lowers fever in adults [PMID: 99999999].", [99999999]),
+        ("Aspirin lowers fever in adults (PMID 99999999, PMID 22222222).", [99999999, 2]),
+        ("Aspirin lowers fever in adults (Smith et al., 2019) [2].", [2]),
+        ("Aspirin lowers fever in adults (Smith, 2019; Jones and Li, 2020b).", []),
+        ("Aspirin lowers fever in adults (Smith & Jones 2020) [2].", [2]),
+        ("Aspirin lowers fever in adults https://example.org/x?a=1 [3].", [3]),
+        ("Aspirin lowers fever in adults (doi: 10.1000/abc) [3].", [3]),
     ],
 )
 def test_every_style_of_citation_is_read_and_taken_out(written: str, cited: list[int]) -> None:
@@ -79,36 +87,16 @@ def test_what_is_not_the_answer_is_left_out() -> None:
     assert read(text) == [("Fever is common.", [1]), ("Aspirin *lowers* it fast.", [2])]
 
 
-def test_units_and_figures_are_no_citations() -> None:
-    assert read("The area was 5 cm² in (12) of them, and in 2 (20%) more [1].") == [
-        ("The area was 5 cm² in (12) of them, and in 2 (20%) more.", [1])
-    ]
+@pytest.mark.parametrize(
+    "sentence", ["The area was 5 cm² in (12) of them, and in 2 (20%) more.", "Aspirin lowered fever in adults (March 2020)."]
+)
+def test_units_figures_and_dates_are_no_citations(sentence: str) -> None:
+    assert read(f"{sentence[:-1]} [1].") == [(sentence, [1])]
     assert find_marks("It grew to 5 m² by then.", {"11111111": 1}) == []
-
-
-def test_a_date_in_brackets_is_no_source() -> None:
-    assert read("Aspirin lowered fever in adults (March 2020) [1].") == [("Aspirin lowered fever in adults (March 2020).", [1])]
 
 
 def test_an_empty_reply_has_no_sentences() -> None:
     assert read("") == read("  \n\n ") == read("[1]") == []
-
-
-@pytest.mark.parametrize(
-    ("written", "cited"),
-    [
-        ("Aspirin lowers fever in adults [99999999].", [99999999]),
-        ("Aspirin lowers fever in adults [PMID: 99999999].", [99999999]),
-        ("Aspirin lowers fever in adults (PMID 99999999, PMID 22222222).", [99999999, 2]),
-        ("Aspirin lowers fever in adults (Smith et al., 2019) [2].", [2]),
-        ("Aspirin lowers fever in adults (Smith, 2019; Jones and Li, 2020b).", []),
-        ("Aspirin lowers fever in adults (Smith & Jones 2020) [2].", [2]),
-        ("Aspirin lowers fever in adults https://example.org/x?a=1 [3].", [3]),
-        ("Aspirin lowers fever in adults (doi: 10.1000/abc) [3].", [3]),
-    ],
-)
-def test_a_source_that_nobody_gave_is_taken_out_and_its_pmid_kept_as_a_fault(written: str, cited: list[int]) -> None:
-    assert read(written) == [("Aspirin lowers fever in adults.", cited)]
 
 
 def test_a_document_named_in_words_is_cited() -> None:
@@ -152,22 +140,31 @@ def test_what_was_cut_off_keeps_its_whole_sentences(written: str, kept: str) -> 
     assert keep_whole_sentences(written) == kept
 
 
-def test_a_sentence_that_loops_copies_or_repeats_is_a_fault() -> None:
-    prompt = read_instructions("one-shot")
-    faults = Faults(prompt, SOURCES[:1])
-    good = "Aspirin lowered fever in adults within two hours, and in children it did so within three."
-    assert faults.find(good) == ""
-    faults.remember(good)
-    assert "repeats an earlier" in faults.find(f"{good} ")
-    assert "again and again" in faults.find("The effect was large and large and large and large in adults.")
-    assert "again and again" in faults.find("It was very very very very very good.")
-    assert "copies" in faults.find(
-        "Many people admitted to hospital with COVID-19 have a high ferritin together with a low iron."
-    )
-    assert "copies" in faults.find("Use only the numbered documents of the task.")
-    assert "PMID 22222222" in faults.find("PMID 22222222 found that aspirin lowers fever in most adults.")
-    assert faults.find("PMID 11111111 found that aspirin lowers fever in most adults.") == ""
-    assert faults.find("Pain fell in women and in men, and in women and in men fever fell.") == ""
+GOOD = "Aspirin lowered fever in adults within two hours, and in children it did so within three."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "fault"),
+    [
+        (f"{GOOD} ", "repeats an earlier"),
+        ("The effect was large and large and large and large in adults.", "again and again"),
+        ("It was very very very very very good.", "again and again"),
+        (
+            "Many people admitted to hospital with COVID-19 have a high ferritin together with a low iron.",
+            "copies the instructions",
+        ),
+        ("Use only the numbered documents of the task.", "copies"),
+        ("PMID 22222222 found that aspirin lowers fever in most adults.", "PMID 22222222"),
+        ("PMID 11111111 found that aspirin lowers fever in most adults.", ""),
+        ("Pain fell in women and in men, and in women and in men fever fell.", ""),
+    ],
+)
+def test_a_sentence_that_loops_copies_or_repeats_is_a_fault(sentence: str, fault: str) -> None:
+    faults = Faults(read_instructions("one-shot"), SOURCES[:1])
+    assert faults.find(GOOD) == ""
+    faults.remember(GOOD)
+    found = faults.find(sentence)
+    assert fault in found if fault else not found
 
 
 @pytest.mark.parametrize(
@@ -204,23 +201,22 @@ def test_a_title_that_makes_a_statement_is_told_from_one_that_names_a_subject(ti
     assert makes_statement(title) is states
 
 
-def _make_source(title: str, *texts: str) -> Source:
-    """A source whose last sentence states its finding."""
-    sentences = tuple(Sentence("1", row, 0, len(text), text) for row, text in enumerate(texts))
-    return Source(1, Document("1", title, " ".join(texts)), sentences, tells=frozenset({len(texts) - 1}))
-
-
-def test_a_copied_title_or_background_is_a_fault_and_a_copied_finding_is_none() -> None:
-    background = "Metformin is widely used in type 2 diabetes, but its effect on weight in adolescents is unknown."
-    aim = "The aim of this study was to compare metformin with placebo in 120 adolescents over 24 weeks."
-    finding = "In conclusion, metformin reduced body weight significantly more than placebo did in adolescents."
-    trial = "Metformin and body weight in adolescents: a randomised controlled trial"
-    faults = Faults(read_instructions("one-shot"), [_make_source(trial, background, aim, finding)])
-    assert "title" in faults.find(f"{trial}.")
-    assert "background" in faults.find(background)
-    assert "background" in faults.find(aim.replace("The aim of this", "The aim of the"))
-    assert faults.find(finding) == ""
-    assert faults.find("Metformin reduced body weight in adolescents, as one randomised controlled trial found.") == ""
-    stated = "Metformin reduces body weight in adolescents"
-    assert Faults("", [_make_source(stated, background, finding)]).find(f"{stated}.") == ""
-    assert Faults("", [_make_source(trial, f"{trial} was planned.", trial)]).find(trial) == ""
+@pytest.mark.parametrize(
+    ("title", "sentences", "sentence", "fault"),
+    [
+        (TRIAL, [BACKGROUND, FINDING], f"{TRIAL}.", "title"),
+        (TRIAL, [BACKGROUND, FINDING], BACKGROUND, "background"),
+        (TRIAL, [BACKGROUND, FINDING], BACKGROUND.replace("is widely", "is very widely"), "background"),
+        (TRIAL, [BACKGROUND, FINDING], FINDING, ""),
+        (TRIAL, [BACKGROUND, FINDING], "Metformin reduced body weight in adolescents, as one randomised trial found.", ""),
+        ("Metformin reduces body weight", [BACKGROUND, FINDING], "Metformin reduces body weight.", ""),
+        (TRIAL, [f"{TRIAL} was planned.", TRIAL], TRIAL, ""),
+    ],
+)
+def test_a_copied_title_or_background_is_a_fault_and_a_copied_finding_is_none(
+    title: str, sentences: list[str], sentence: str, fault: str
+) -> None:
+    held = tuple(Sentence("1", row, 0, len(text), text) for row, text in enumerate(sentences))
+    source = Source(1, Document("1", title, ""), held, own_findings=frozenset({len(sentences) - 1}))
+    found = Faults("", [source]).find(sentence)
+    assert fault in found if fault else not found

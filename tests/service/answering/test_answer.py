@@ -5,25 +5,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from generation.draft import CitedSource, DraftSentence, Finding, Source
-from nli.judges.judge import Abstract, Reading
 from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Stance, Topic
+from retrieval.core.values import Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
-from service.answering.attribution import Attribution, Led, find_verbatim
-from service.answering.events import Event, KeptSentences, Stage
+from service.answering.events import Event, KeptSentence, Stage
 from service.configuration.answers import AnswerConfig, load_answer_config
 from service.configuration.files import list_shipped
-from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
-from tests.helpers.fakes import SUPPORTS, WordReader, make_index
+from tests.helpers.answer_fakes import ScriptedGenerator, config, make_answerer
+from tests.helpers.fakes import make_index
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")
 DOCUMENTS: list[dict[str, Any]] = [
@@ -136,7 +132,7 @@ def test_an_abstract_that_gives_orders_changes_no_citation(index: Index) -> None
 
 def test_too_little_is_told_and_no_generator_is_asked(index: Index) -> None:
     generator = ScriptedGenerator(error=ChatUnanswered("was asked"))
-    answerer = make_answerer(index, generator, enough={"about": 0.5})
+    answerer = make_answerer(index, generator, open_questions={"coverage": 0.5})
     answer = answerer.answer(Topic("8", "What is nondisjunction of chromosomes?"))
     assert (answer.outcome, answer.sentences) == ("too little", ())
     assert answer.note.startswith("The index has too little on this")
@@ -165,7 +161,7 @@ def test_quotations_stand_word_for_word_and_say_what_they_are(index: Index) -> N
 
 
 def test_conflicts_are_found_and_told_with_both_sides(index: Index) -> None:
-    conflicts = {"grounding": "counterpoint", "most": 2, "at_least": 0.5, "tell": True}
+    conflicts = {"grounding": "counterpoint", "most": 2, "at_least": 0.5, "report": True}
     text = f"Zeta lowers blood pressure in most adults [{number(index, '1')}]."
     answer = answered(index, text, conflicts=conflicts)
     assert [(one.sentence, one.evidence.document.pmid) for one in answer.conflicts] == [(0, "3")]
@@ -173,14 +169,14 @@ def test_conflicts_are_found_and_told_with_both_sides(index: Index) -> None:
     assert "did not lower" in told.text
     assert "3" in [citation.document.pmid for citation in told.citations]
     assert all(citation.verdict.label != "contradict" for citation in told.citations)
-    quiet = answered(index, text, conflicts={**conflicts, "tell": False})
+    quiet = answered(index, text, conflicts={**conflicts, "report": False})
     assert (len(quiet.sentences), len(quiet.conflicts)) == (1, 1)
 
 
 def test_a_paper_on_another_drug_is_in_no_conflict(tmp_path: Path) -> None:
     against = "Eta did not lower blood pressure in adults with hypertension after twelve weeks."
     held = make_index(tmp_path, [DOCUMENTS[0], {**DOCUMENTS[2], "abstract": against}, *DOCUMENTS[4:]])
-    conflicts = {"grounding": "counterpoint", "most": 2, "at_least": 0.5, "tell": True}
+    conflicts = {"grounding": "counterpoint", "most": 2, "at_least": 0.5, "report": True}
     text = "Zeta lowered blood pressure in adults with hypertension after twelve weeks [1]."
     assert answered(held, text, conflicts=conflicts).conflicts == ()
 
@@ -191,76 +187,8 @@ def test_events_tell_the_stages_and_every_sentence(index: Index) -> None:
     generator = ScriptedGenerator(f"Zeta lowers blood pressure [{one}]. Rats sing loudly at night time [{one}].")
     answer = make_answerer(index, generator).answer(TOPIC, events.append)
     assert [event.name for event in events if isinstance(event, Stage)] == ["retrieve", "rerank", "write", "check"]
-    assert [event.sentence for event in events if isinstance(event, KeptSentences)] == list(answer.sentences)
+    assert [event.sentence for event in events if isinstance(event, KeptSentence)] == list(answer.sentences)
     assert [event for event in events if isinstance(event, RemovedSentence)] == list(answer.removed)
-
-
-def test_a_paper_that_takes_its_words_back_does_not_bear_them_out(tmp_path: Path) -> None:
-    abstract = "Zeta lowers the pressure in adults. It was measured. Zeta did not lower the pressure in adults."
-    (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": abstract}]).entries(["1"])
-    rules = config().attribute
-    check = Attribution(OverlapJudge(), rules, 3, [Source(1, entry.document, entry.sentences())]).check
-    believed = check(DraftSentence("Zeta lowers the pressure in adults.", (CitedSource(1),)))
-    assert (believed.citations, believed.failures) == ((), ("[1] contradicts it",))
-    assert check(DraftSentence("Zeta did not lower the pressure in adults.", (CitedSource(1),))).citations[0].verbatim
-
-
-@pytest.mark.parametrize(
-    ("counted", "first", "failure"),
-    [
-        ("support", "contradict", ""),
-        ("contradict", "contradict", "[1] was read as finding the opposite"),
-        ("contradict", None, "[1] was read as finding the opposite"),
-        (None, "contradict", "[1] takes no side, and the answer begins with the opposite"),
-        (None, "support", ""),
-        (None, None, ""),
-    ],
-)
-def test_no_sentence_says_the_opposite_of_the_lead_or_of_what_its_paper_was_counted_for(
-    tmp_path: Path, counted: Stance | None, first: Stance | None, failure: str
-) -> None:
-    (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": "Zeta is for gout in adults."}]).entries(["1"])
-    source = Source(1, entry.document, entry.sentences(), Finding(0, counted, "a study"))
-    check = Attribution(WordReader(), config().attribute, 3, [source], Led("zeta helps gout", first)).check
-    outcome = check(DraftSentence("Zeta has been shown to be for gout in adults.", (CitedSource(1),)))
-    assert outcome.failures == ((failure,) if failure else ())
-    assert bool(outcome.citations) is not bool(failure)
-
-
-@pytest.mark.parametrize(
-    ("abstract", "holds"),
-    [
-        (
-            "BACKGROUND: Zeta is for gout in adults. METHODS: Ten took it. RESULTS: Nobody fell. CONCLUSIONS: It tastes.",
-            False,
-        ),
-        (
-            "BACKGROUND: Gout hurts. METHODS: Ten took it. RESULTS: Nobody fell. CONCLUSIONS: Zeta is for gout in adults.",
-            True,
-        ),
-    ],
-)
-def test_a_paper_is_cited_for_what_it_found_where_the_question_asks_yes_or_no(tmp_path: Path, abstract: str, holds: bool) -> None:
-    (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": abstract}]).entries(["1"])
-    sentence = DraftSentence("Zeta has been shown to be for gout in adults.", (CitedSource(1),))
-    for led, expected in ((None, True), (Led("zeta helps gout", "support"), holds)):
-        check = Attribution(ForReader(), config().attribute, 3, [Source(1, entry.document, entry.sentences())], led).check
-        assert bool(check(sentence).citations) is expected
-
-
-class ForReader(WordReader):
-    """Takes every paper for a yes as a whole, and each sentence for what it says."""
-
-    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
-        for one, reading in zip(documents := list(documents), super().read_abstracts(claim, documents), strict=True):
-            yield Reading(SUPPORTS, reading.sentences) if len(one.sentences) > 1 else reading
-
-
-def test_verbatim_goes_by_whole_words(index: Index) -> None:
-    (entry,) = index.entries(["1"])
-    assert find_verbatim("zeta lowers blood pressure in most adults", entry.sentences()) == 2
-    assert find_verbatim("eta lowers blood pressure in most adults", entry.sentences()) is None
-    assert find_verbatim("Zeta lowers", entry.sentences()) is None
 
 
 def test_every_shipped_answer_variant_loads() -> None:
@@ -290,7 +218,7 @@ def test_an_unknown_key_is_refused_and_the_known_ones_are_named(tmp_path: Path) 
     settings["conflicts"]["mots"] = 3
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(settings))
-    with pytest.raises(BadConfig, match="the known keys are grounding, most, at_least, tell"):
+    with pytest.raises(BadConfig, match="the known keys are grounding, most, at_least, report"):
         load_answer_config(str(path))
     assert AnswerConfig.model_validate(load_answer_config("counterpoint").model_dump())
 
@@ -303,7 +231,7 @@ def test_two_processes_give_the_same_bytes(index: Index) -> None:
         "a = assemble_answerer(Path(sys.argv[1]), 'counterpoint', 'embedded'); "
         "print(AnswerResponse.of(a.answer(Topic('1', 'Does zeta lower blood pressure?')), a).model_dump_json())"
     )
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     started = [
         subprocess.Popen(
             [sys.executable, "-c", code, str(index.folder)],

@@ -1,21 +1,25 @@
-"""From a yes-or-no question to the claim that it asks about: "Does X lower Y?" becomes "X lowers Y" and "X does not lower Y".
+"""From a yes-or-no question to the claim that it asks about, and back.
 
-By rule, with the words of generation/leads/grammar.txt. If no rule finds the end of the subject, the claim is the question less
-its auxiliary, which a model reads well enough, and `sound` is False: such a claim is never shown to a reader.
+"Does X lower Y?" becomes "X lowers Y", by rule, with the words of generation/grammar.txt. If no rule finds the end of the
+subject, the claim is the question less its auxiliary, which a model reads well enough, and `sound` is False: such a claim is
+never shown to a reader.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
-from generation.leads.grammar import inflect, load_irregular, load_words
+from generation.grammar import inflect, load_irregular, load_words, make_past, make_third_person
 
 _DO = {"do", "does", "did"}
 _BE = {"is", "are", "was", "were"}
 _HAVE = {"has", "have", "had"}
 _MODAL = {"can", "could", "may", "might", "must", "shall", "should", "will", "would"}
+_MAY = {"can", "could", "may", "might", "will"}
+"""The modals of statements that can be asked about."""
 _PRONOUNS = {"it", "they", "this", "these", "that", "those", "he", "she"}
 _ARTICLES = {"a", "an", "the"}
 _ASKING = {"what", "which", "how", "why", "when", "where", "who", "whom", "whose"}
@@ -43,17 +47,10 @@ _NO_ADVERBS = frozenset("daily weekly monthly yearly early elderly family only a
 
 @dataclass(frozen=True, slots=True)
 class YesNoQuestion:
-    """The claim of a yes-or-no question and its denial; `sound` says that both are English that can be shown.
-
-    `subject` and `predicate` are what the claim speaks of (an intervention, say) and what it says of it (outcome and population);
-    both are "" if no rule finds where the subject ends.
-    """
+    """The claim of a yes-or-no question; `sound` says that it is English that can be shown."""
 
     claim: str
-    denial: str
     sound: bool
-    subject: str = ""
-    predicate: str = ""
 
 
 def parse_question(question: str) -> YesNoQuestion | None:
@@ -82,8 +79,8 @@ def _parse_elliptic(parts: list[str]) -> YesNoQuestion | None:
     if not parts or words & (_DO | _BE | _HAVE | _MODAL | _ASKING):
         return None
     if len(parts) == 2 and parts[1].split()[0].lower() in _ARTICLES | {"another", "really"}:
-        return YesNoQuestion(f"{parts[0]} is {parts[1]}", f"{parts[0]} is not {parts[1]}", False, *parts)
-    return YesNoQuestion(": ".join(parts), "", False)
+        return YesNoQuestion(f"{parts[0]} is {parts[1]}", sound=False)
+    return YesNoQuestion(": ".join(parts), sound=False)
 
 
 def _split_words(text: str) -> list[str]:
@@ -104,20 +101,17 @@ def _parse_inverted(words: list[str], topic: str) -> YesNoQuestion | None:
         # "Statins in stroke: do they help?": the heading is the subject, unless it is a sentence of its own.
         rest, end, context = [*topic.split(), *rest[1:]], len(topic.split()), ""
         if not _SENTENCE.isdisjoint(word.lower().replace("’", "'") for word in topic.split()):
-            return YesNoQuestion(" ".join(rest), "", False)
+            return YesNoQuestion(" ".join(rest), sound=False)
     elif rest[0].lower() in _PRONOUNS | {"we", "you", "i"}:
         end = 1
     end = end or (_find_predicate(rest) if auxiliary in _BE else _find_verb(rest, participle=auxiliary in _HAVE))
     if not 0 < end < len(rest):
-        return YesNoQuestion(_frame(" ".join(rest), context), "", False)
-    before, behind = " ".join(rest[:end]), rest[end:]
-    denied = f"{before} cannot {' '.join(behind)}" if auxiliary == "can" else f"{before} {auxiliary} not {' '.join(behind)}"
-    statement = f"{before} {auxiliary} {' '.join(behind)}"
+        return YesNoQuestion(_put_in_context(" ".join(rest), context), sound=False)
+    subject, predicate = rest[:end], [auxiliary, *rest[end:]]
     if auxiliary in _DO:
-        verb = next((place for place, word in enumerate(behind) if not _is_adverb(word.lower())), 0)
-        statement = " ".join([before, *behind[:verb], inflect(behind[verb], auxiliary), *behind[verb + 1 :]])
-        behind = behind[verb + 1 :] or behind
-    return _make_question(statement, denied, context, before, " ".join(behind))
+        verb = next((place for place in range(end, len(rest)) if not _is_adverb(rest[place].lower())), end)
+        predicate = [*rest[end:verb], inflect(rest[verb], auxiliary), *rest[verb + 1 :]]
+    return YesNoQuestion(_put_in_context(" ".join([*subject, *predicate]), context), sound=not context)
 
 
 def _asks_which(words: list[str]) -> bool:
@@ -153,18 +147,12 @@ def _asks_for_a_list(words: list[str]) -> bool:
 
 
 def _parse_there(auxiliary: str, rest: list[str], topic: str) -> YesNoQuestion:
-    bare = rest[1:] if rest and rest[0].lower() in {"a", "an", "any", "still"} else rest
-    context, statement = "" if not topic or _names_most(topic, rest) else topic, " ".join(rest)
-    if rest and rest[0].lower() == "any":
-        statement = " ".join(bare)
-    return _make_question(f"there {auxiliary} {statement}", f"there {auxiliary} no {' '.join(bare)}", context, "", "")
+    context = "" if not topic or _names_most(topic, rest) else topic
+    found = " ".join(rest[1:] if rest and rest[0].lower() == "any" else rest)
+    return YesNoQuestion(_put_in_context(f"there {auxiliary} {found}", context), sound=not context)
 
 
-def _make_question(claim: str, denial: str, context: str, subject: str, predicate: str) -> YesNoQuestion:
-    return YesNoQuestion(_frame(claim, context), _frame(denial, context), not context, f"{context} {subject}".strip(), predicate)
-
-
-def _frame(claim: str, context: str) -> str:
+def _put_in_context(claim: str, context: str) -> str:
     """The claim with its context in front, if the question states the context separately."""
     return f"{context}: {claim}" if context else claim
 
@@ -205,8 +193,8 @@ def _drop_relative(words: list[str], found: list[int]) -> list[int]:
     for place, word in enumerate(words):
         if word.lower() in {"who", "which", "where"}:
             between = word.lower() == "where" or _is_adverb(" ".join(words[place + 1 : place + 2]).lower())
-            others = [one for one in found if one != place + 1 + between]
-            found = others if any(one > place + 1 + between for one in others) else found
+            others = [verb for verb in found if verb != place + 1 + between]
+            found = others if any(verb > place + 1 + between for verb in others) else found
     return found
 
 
@@ -224,14 +212,14 @@ def _find_predicate(words: list[str]) -> int:
     known, prepositions = load_words("predicates"), load_words("prepositions")
     for place, word in enumerate(words):
         low = word.lower().strip(",")
-        before = next((one.lower() for one in reversed(words[:place]) if not _is_adverb(one.lower())), "")
+        before = next((other.lower() for other in reversed(words[:place]) if not _is_adverb(other.lower())), "")
         if not place or before in prepositions or before in _ARTICLES:
             continue
         if low in _ARTICLES and _is_within_subject(words, place):
             continue
         ahead = words[place + 1].lower() if place + 1 < len(words) else ""
         if low in _ARTICLES or (
-            low == "as" and (ahead in known or "as" in (one.lower() for one in words[place + 2 : place + 4]))
+            low == "as" and (ahead in known or "as" in (other.lower() for other in words[place + 2 : place + 4]))
         ):
             return place
         if low in prepositions:
@@ -253,7 +241,7 @@ def _is_within_subject(words: list[str], place: int) -> bool:
         else words[place].lower() == "the" and not _is_superlative(words[place + 1 :])
     )
     often = words[place + 1 : place + 2] in (["day"], ["night"], ["week"], ["month"], ["year"])
-    return gerund or often or not _RELATIVES.isdisjoint(one.lower() for one in words[:place])
+    return gerund or often or not _RELATIVES.isdisjoint(other.lower() for other in words[:place])
 
 
 def _is_superlative(words: list[str]) -> bool:
@@ -279,3 +267,51 @@ def _is_attributive(words: list[str], place: int) -> bool:
         return False
     later = [word.lower() for word in words[place + 2 : place + 8]]
     return any(word in known and word not in load_words("prepositions") and word not in _ARTICLES for word in later) and place < 3
+
+
+def write_question(claim: str) -> str | None:
+    """The question that a claim answers with yes, or with no if it is a denial; None if no rule is sure."""
+    words = claim.strip().rstrip(".").split()
+    asked = _invert(words)
+    if asked is None:
+        return None
+    question = f"{' '.join(asked)}?"
+    parsed = parse_question(question)
+    return question if parsed and parsed.sound else None
+
+
+def _invert(words: list[str]) -> list[str] | None:
+    """The words of the question, its auxiliary first."""
+    for place, word in enumerate(words):
+        if not place:
+            continue
+        if word in _BE | _MAY | _DO:
+            rest = words[place + 1 :]
+            return (
+                [word.capitalize(), *_lower_first(words[:place]), *(rest[1:] if rest[:1] == ["not"] else rest)] if rest else None
+            )
+        if word in _load_finite_forms():
+            if any(before == "and" and after in _load_finite_forms() for before, after in pairwise(words[place:])):
+                return None  # "lowers X and raises Y": the auxiliary stands for both verbs.
+            if any(later in _BE | _MAY for later in words[place + 1 :]):
+                return None  # "Deficiency caused by X can be relieved": the verb may be another one.
+            base, auxiliary = _load_finite_forms()[word]
+            return [auxiliary, *_lower_first(words[:place]), base, *words[place + 1 :]]
+    return None
+
+
+def _lower_first(subject: list[str]) -> list[str]:
+    """The subject for use inside a sentence: its first letter in lower case, unless the word has other capitals or is a name."""
+    first = subject[0]
+    plain = first == "A" or (first[:1].isupper() and first[1:].islower())
+    return [first[:1].lower() + first[1:] if plain else first, *subject[1:]]
+
+
+@cache
+def _load_finite_forms() -> dict[str, tuple[str, str]]:
+    """Each finite form of a verb that is not its base form, with the base and the auxiliary for a question."""
+    found: dict[str, tuple[str, str]] = {}
+    for base in load_words("verbs"):
+        found[make_third_person(base)] = (base, "Does")
+        found[make_past(base)] = (base, "Did")
+    return {form: asked for form, asked in found.items() if form not in load_words("verbs")}

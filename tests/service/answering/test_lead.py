@@ -9,20 +9,15 @@ from typing import Any
 
 import pytest
 
-from generation.draft import CitedSource, Finding, Source
-from generation.leads.lead import write_lead
-from generation.leads.question import YesNoQuestion, parse_question
-from generation.sentences.findings import write_findings
+from generation.question import YesNoQuestion, parse_question
 from nli.judges.judge import Abstract, Reading
-from nli.text.roles import find_findings
-from nli.text.sentences import split_document
 from retrieval.core.answers import Answer
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Topic, Verdict
 from retrieval.index import Index
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.conflicts import find_conflicts_between_sides
-from service.answering.lead import Studied, describe_not_studied, make_study, write_lead_sentence
+from service.answering.lead import GroundedQuestion, describe_not_studied, weigh_question, write_lead, write_lead_sentence
 from service.answering.schemas import AnswerResponse, numbers_of, running_text
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import SILENT, WordReader, make_index
@@ -60,12 +55,12 @@ def evidence(pmid: str, stance: Stance, title: str = TRIAL, label: Label | None 
     return Evidence(document, stance, Sentence(pmid, 0, 0, len(text), text), 1, 0.9, "reader", verdict)
 
 
-def study(*papers: Evidence, silent: tuple[Evidence, ...] = ()) -> Studied:
-    asked, counts = parse_question(QUESTION), BranchCounts(9, 9, 9, 9, 5)
-    assert asked is not None
+def ground(*papers: Evidence, silent: tuple[Evidence, ...] = ()) -> GroundedQuestion:
+    parsed, counts = parse_question(QUESTION), BranchCounts(9, 9, 9, 9, 5)
+    assert parsed is not None
     for_it, against = (tuple(one for one in papers if one.stance == side) for side in ("support", "contradict"))
-    return make_study(
-        asked, Grounding(Claim(asked.claim), against, for_it, {"contradict": counts, "support": counts}, silent=silent)
+    return weigh_question(
+        parsed, Grounding(Claim(parsed.claim), against, for_it, {"contradict": counts, "support": counts}, silent=silent)
     )
 
 
@@ -88,16 +83,16 @@ FOR, AGAINST, UNSURE = evidence("1", "support"), evidence("2", "contradict"), ev
 def test_the_weighed_papers_answer_and_those_that_carry_the_answer_stand_first(
     papers: list[Evidence], verdict: str | None, cited: str
 ) -> None:
-    studied = study(*papers)
-    assert (studied.lead.verdict if studied.lead else None) == verdict
-    listed = [one.document.pmid for one in studied.papers]
+    grounded = ground(*papers)
+    assert (grounded.lead.verdict if grounded.lead else None) == verdict
+    listed = [one.document.pmid for one in grounded.papers]
     assert listed == ["1", "2", "3", "4"] if verdict == "mixed" else listed == list(cited)
-    if studied.lead:
-        assert studied.lead.certainty == studied.weighed.certainty
+    if grounded.lead:
+        assert grounded.lead.certainty == grounded.weighed.certainty
 
 
 def test_a_question_that_no_paper_is_on_names_those_that_came_nearest() -> None:
-    none = study(silent=(evidence("5", "support", "Zeta in sailors."),))
+    none = ground(silent=(evidence("5", "support", "Zeta in sailors."),))
     assert none.lead is None
     assert describe_not_studied(none) == (
         "Not studied here: none of the 5 papers read reports whether zeta lowers blood pressure. "
@@ -114,10 +109,10 @@ def test_a_question_that_no_paper_is_on_names_those_that_came_nearest() -> None:
     ],
 )
 def test_only_papers_of_comparable_design_in_the_same_people_are_in_conflict(title: str, conflicts: int) -> None:
-    studied = study(evidence("1", "support", "Zeta in adults: a randomised trial"), evidence("2", "contradict", title))
-    lead = write_lead_sentence(QUESTION, studied, 3)
+    grounded = ground(evidence("1", "support", "Zeta in adults: a randomised trial"), evidence("2", "contradict", title))
+    lead = write_lead_sentence(QUESTION, grounded, 3)
     assert lead is not None
-    assert len(find_conflicts_between_sides(studied, [lead])) == conflicts
+    assert len(find_conflicts_between_sides(grounded, [lead])) == conflicts
 
 
 @pytest.mark.parametrize(
@@ -143,80 +138,11 @@ def test_how_a_lead_is_said(verdict: Any, certainty: str, pro: list[str], contra
 
 
 def test_a_claim_that_is_no_english_is_not_repeated() -> None:
-    unsound = YesNoQuestion("zeta frobnicate gout", "", False)
+    unsound = YesNoQuestion("zeta frobnicate gout", sound=False)
     for verdict in ("yes", "no", "mixed", "unclear"):
         text = write_lead("Does zeta frobnicate gout?", unsound, verdict, "sure", ["a study"], ["a study"], 1)
         assert "“Does zeta frobnicate gout?”" in text
         assert "zeta frobnicate gout" not in text.replace("Does zeta frobnicate gout", "")
-
-
-def source(number: int, text: str, stance: Stance | None = "support") -> Source:
-    document = Document(str(number), f"Paper {number}", text)
-    spans = split_document(document)
-    sentences = tuple(Sentence(document.pmid, i, s, e, text[s:e]) for i, (s, e) in enumerate(spans))
-    return Source(number, document, sentences, Finding(len(spans) - 1, stance, "a randomised trial"))
-
-
-def test_findings_are_told_as_they_stand_or_quoted_and_the_other_side_as_a_contrast() -> None:
-    told = list(
-        write_findings(
-            [
-                source(1, "CONCLUSIONS: Zeta lowers blood pressure in most adults with hypertension."),
-                source(2, "This trial found that zeta lowers blood pressure."),
-                source(3, "Zeta raises the blood pressure of most adults with hypertension.", "contradict"),
-            ],
-            7,
-            170,
-        )
-    )
-    assert [one.text for one in told] == [
-        "Zeta lowers blood pressure in most adults with hypertension.",
-        "A randomised trial reports: “This trial found that zeta lowers blood pressure”.",
-        "By contrast, a randomised trial reports: “Zeta raises the blood pressure of most adults with hypertension”.",
-    ]
-    assert told[1].cited == (CitedSource(2, "This trial found that zeta lowers blood pressure"),)
-
-
-def test_a_quotation_says_what_its_acronyms_stand_for() -> None:
-    one = source(1, "Zeta band ligation (ZBL) was tried. CONCLUSIONS: ZBL lowers blood pressure in most adults who drink tea.")
-    (told,) = write_findings([one], 7, 170)
-    quote = "ZBL lowers blood pressure in most adults who drink tea"
-    assert told.text == f"A randomised trial reports: “{quote.replace('ZBL', 'ZBL [Zeta band ligation]')}”."
-    assert told.cited == (CitedSource(1, quote),)
-
-
-def test_findings_keep_to_their_room() -> None:
-    many = [source(n, f"Zeta number {n} lowers blood pressure in most adults with hypertension.") for n in range(1, 9)]
-    assert len(list(write_findings(many, 7, 25))) == 2
-    assert len(list(write_findings(many, 3, 170))) == 3
-
-
-def test_a_long_finding_is_quoted_if_there_is_no_other() -> None:
-    long = source(1, f"This trial found that zeta lowers {'blood pressure and ' * 25}blood pressure.")
-    assert [one.cited[0].number for one in write_findings([long], 7, 170)] == [1]
-    assert [one.cited[0].number for one in write_findings([long, source(2, "Zeta lowers blood pressure.")], 7, 170)] == [2]
-    assert not list(write_findings([long], 7, 40))
-
-
-def test_the_other_side_has_its_place_in_the_answer() -> None:
-    many = [source(n, f"Zeta number {n} lowers blood pressure in most adults with hypertension.") for n in range(1, 9)]
-    against = source(9, "Zeta raises the blood pressure of most adults with hypertension.", "contradict")
-    told = list(write_findings([*many, against], 3, 170))
-    assert [one.cited[0].number for one in told] == [1, 2, 9]
-    assert told[-1].text.startswith("By contrast, ")
-
-
-def test_the_places_of_findings_are_results_and_conclusions() -> None:
-    sentences = [
-        "The aim of this study was to determine whether zeta lowers blood pressure.",
-        "Patients were randomly assigned to zeta or placebo.",
-        "Blood pressure was significantly lower with zeta (P<0.01).",
-        "We conclude that zeta lowers blood pressure.",
-    ]
-    assert find_findings(sentences) == [2, 3]
-    early = "The results show that zeta is an effective drug for most adults."
-    assert find_findings([*sentences[:2], early, "Adults were seen weekly.", *sentences[2:]])[0] == 2
-    assert find_findings([]) == []
 
 
 class Echo(WordReader):

@@ -1,1 +1,0 @@
-"""Which sentences can stand in an answer, and what each does there."""
