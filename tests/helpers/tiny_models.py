@@ -5,7 +5,7 @@ Weights are drawn wide (standard deviation 1 rather than 0.02), so that differen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +17,31 @@ VOCABULARY = (
 
 def tiny_classifier(folder: Path, labels: Sequence[str], *, seed: int = 0, positions: int = 64) -> Path:
     """A BERT sequence classifier with `labels`, in order; one label makes it a cross-encoder."""
+    from transformers import BertForSequenceClassification
+
+    options = {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)}}
+    return _save_bert(folder, BertForSequenceClassification, seed, positions, **options)
+
+
+def tiny_encoder(folder: Path, seed: int = 0) -> Path:
+    """A BERT without a head and, as encoders are often saved, without its pooler."""
+    from transformers import BertModel
+
+    return _save_bert(folder, lambda config: BertModel(config, add_pooling_layer=False), seed, 64)
+
+
+def _save_bert(folder: Path, make: Callable[[Any], Any], seed: int, positions: int, **options: Any) -> Path:
     import torch
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+    from transformers import BertConfig, BertTokenizer
 
     torch.manual_seed(seed)
-    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *VOCABULARY.split(), *".,0123456789"]
+    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *VOCABULARY.split(), *".,:0123456789", "query"]
     BertTokenizer(vocab={word: i for i, word in enumerate(vocab)}).save_pretrained(folder)
     config = BertConfig(
         vocab_size=len(vocab), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-        max_position_embeddings=positions, initializer_range=1.0,
-        id2label=dict(enumerate(labels)), label2id={label: i for i, label in enumerate(labels)},
+        max_position_embeddings=positions, initializer_range=1.0, **options,
     )  # fmt: skip
-    BertForSequenceClassification(config).save_pretrained(folder)
+    make(config).save_pretrained(folder)
     return folder
 
 

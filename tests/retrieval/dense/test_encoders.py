@@ -23,7 +23,7 @@ from retrieval.runtime.hub import find_model, identify_model
 from service.configuration.config import load_profile
 from service.configuration.files import list_shipped
 from service.configuration.models import load_encoder
-from tests.helpers.tiny_models import VOCABULARY, tiny_classifier, tiny_t5
+from tests.helpers.tiny_models import VOCABULARY, tiny_classifier, tiny_encoder, tiny_t5
 
 QUERIES = ["aspirin reduces risk of stroke", "statin", ""]
 DOCUMENTS = [
@@ -35,23 +35,6 @@ DOCUMENTS = [
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-def tiny_encoder(folder: Path, seed: int = 0) -> Path:
-    """A BERT without a head and, as encoders are often saved, without its pooler."""
-    import torch
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    torch.manual_seed(seed)
-    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *VOCABULARY.split(), *".,:0123456789", "query"]
-    BertTokenizer(vocab={word: i for i, word in enumerate(vocab)}).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(vocab), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-        max_position_embeddings=64, initializer_range=1.0,
-    )  # fmt: skip
-    model: Any = BertModel(config, add_pooling_layer=False)
-    model.save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -164,14 +147,10 @@ def test_options_that_cannot_work_are_refused(models: Path) -> None:
         MedCPTEncoder(here, here, batch_size=0)
 
 
-def test_a_model_that_also_decodes_is_refused(tmp_path: Path) -> None:
+def test_a_model_with_a_head_serves_without_it_and_one_that_decodes_does_not(tmp_path: Path) -> None:
+    assert BiEncoder(str(tiny_classifier(tmp_path / "one", ["one"]))).queries(["statin"]).shape == (1, 16)
     with pytest.raises(ModelUnusable, match="is an encoder-decoder, and dense retrieval needs an encoder only"):
-        BiEncoder(str(tiny_t5(tmp_path)))
-
-
-def test_a_model_with_a_head_serves_without_it(tmp_path: Path) -> None:
-    tiny_classifier(tmp_path, ["one"])
-    assert BiEncoder(str(tmp_path)).queries(["statin"]).shape == (1, 16)
+        BiEncoder(str(tiny_t5(tmp_path / "t5")))
 
 
 def test_weights_that_are_missing_are_told(models: Path, tmp_path: Path) -> None:
@@ -320,9 +299,10 @@ def test_a_wrong_encoder_is_told(tmp_path: Path, encoders: str, told: str) -> No
         load_encoder("dense", load_profile(profile(tmp_path, encoders)))
 
 
-def test_importing_the_encoders_loads_neither_torch_nor_faiss() -> None:
+def test_importing_the_models_loads_neither_torch_nor_faiss() -> None:
     code = (
-        "import sys, retrieval.dense.bi_encoder, retrieval.dense.embedded_encoder, retrieval.index, indexes.vectors\n"
+        "import sys, nli.judges.classifier, nli.judges.t5, retrieval.rerank.cross_encoder, retrieval.dense.bi_encoder\n"
+        "import retrieval.dense.embedded_encoder, retrieval.index, indexes.vectors\n"
         "print(sorted({'torch', 'transformers', 'faiss', 'huggingface_hub'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())

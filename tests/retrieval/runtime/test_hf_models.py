@@ -96,11 +96,8 @@ def test_scores_are_the_raw_logits_in_the_order_of_the_texts(models: Path, ranke
 
 
 def test_a_pair_scores_the_same_alone_and_in_a_batch(ranker: HuggingFaceReranker) -> None:
-    assert ranker(QUERY, TEXTS) == pytest.approx([ranker(QUERY, [text])[0] for text in TEXTS], abs=1e-4)
-
-
-def test_no_texts_no_scores(ranker: HuggingFaceReranker) -> None:
     assert ranker(QUERY, []) == []
+    assert ranker(QUERY, TEXTS) == pytest.approx([ranker(QUERY, [text])[0] for text in TEXTS], abs=1e-4)
 
 
 def test_batches_are_of_like_length_and_cover_every_row_once() -> None:
@@ -125,11 +122,8 @@ def test_a_long_query_is_capped_at_half_and_the_text_is_still_read(ranker: Huggi
     long_query = "aspirin " * 10_000
     (row,) = ranker._runtime.pairs(long_query, ["stroke in women"], 40, kept_first=True)
     assert len(row.ids) == 20 + 3 + 3
-    assert ranker(long_query, ["stroke"]) != ranker(long_query, ["placebo"])
-
-
-def test_an_input_never_outgrows_the_positions_of_the_model(ranker: HuggingFaceReranker) -> None:
     assert len(ranker(QUERY, ["risk " * 600])) == 1  # the tiny model has 64 positions, the default asks for 512
+    assert ranker(long_query, ["stroke"]) != ranker(long_query, ["placebo"])
 
 
 def test_special_tokens_written_in_a_text_stay_text(ranker: HuggingFaceReranker) -> None:
@@ -249,15 +243,9 @@ def test_scores_that_are_no_numbers_stop_the_judging(tmp_path: Path) -> None:
     ("word", "label"), [("yes", "support"), ("perhaps", "neutral"), ("nope", "contradict"), ("odd", "neutral")]
 )
 def test_the_decoded_word_is_the_label(t5: T5Judge, word: str, label: str) -> None:
-    (given,) = t5("statin reduces risk", premises(f"{word} in women"))
-    assert given.label == label
+    given, first, _ = t5("statin reduces risk", premises(f"{word} in women", "nope in women", "yes"))
+    assert (given.label, first.label) == (label, "contradict")
     assert given.support + given.neutral + given.contradict == pytest.approx(1.0)
-
-
-def test_a_batch_of_prompts_keeps_its_order(t5: T5Judge) -> None:
-    texts = ["nope in women", "yes", "statin perhaps risk", "statin nope risk", "yes in women"]
-    labels = [v.label for v in t5("statin reduces risk", premises(*texts))]
-    assert labels == ["contradict", "support", "neutral", "contradict", "support"]
 
 
 def test_an_unknown_word_is_neutral_counted_and_logged_once(models: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -298,35 +286,26 @@ def read_back(judge: T5Judge, claim: str, premise: str) -> str:
     return judge._runtime.tokenizer.decode(row.ids)
 
 
-def test_a_long_premise_loses_its_tail_and_nothing_else_is_lost(t5: T5Judge) -> None:
-    text = read_back(t5, CLAIM, "yes " + "heart disease " * 500 + "placebo")
-    assert text.startswith("mednli: sentence1: yes heart disease heart")
-    assert text.endswith(f"heart sentence2: {CLAIM}")
+def test_a_long_text_loses_its_tail_and_nothing_else_is_lost(models: Path, t5: T5Judge) -> None:
+    long_premise = "yes " + "heart disease " * 500
+    text = read_back(t5, CLAIM, f"{long_premise} placebo")
+    assert text.startswith("mednli: sentence1: yes heart disease heart") and text.endswith(f"heart sentence2: {CLAIM}")
     assert len(text.split()) > 240
 
+    before, after = read_back(t5, "statin " * 20_000, long_premise).split(" sentence2: ")
+    assert before.startswith("mednli: sentence1: yes heart disease") and len(before.split()) > 100
+    assert after == " ".join(["statin"] * 128), "a claim is capped at half"
 
-def test_a_long_claim_is_capped_at_half_and_the_premise_is_still_read(t5: T5Judge) -> None:
-    text = read_back(t5, "statin " * 20_000, "yes " + "heart disease " * 500)
-    before, after = text.split(" sentence2: ")
-    assert before.startswith("mednli: sentence1: yes heart disease")
-    assert len(before.split()) > 100
-    assert after == " ".join(["statin"] * 128)
-
-
-def test_the_claim_may_stand_first_and_braces_are_text(models: Path) -> None:
     judge = T5Judge(str(models / "t5"), prefix="claim: {hypothesis} premise: {premise} answer:")
     text = read_back(judge, "{premise} " + CLAIM, "yes {hypothesis} {0} " + "heart disease " * 500)
-    assert text.startswith("claim: {premise} " + CLAIM + " premise: yes {hypothesis} {0} heart")
+    assert text.startswith("claim: {premise} " + CLAIM + " premise: yes {hypothesis} {0} heart"), "braces are text"
     assert text.endswith("heart answer:")
 
 
 @pytest.mark.parametrize("prefix", ["mednli: {premise}", "{premise} {premise} {hypothesis}", "no places"])
-def test_a_prefix_needs_both_places_once(prefix: str) -> None:
+def test_a_prefix_needs_both_places_once_and_leaves_room(models: Path, prefix: str) -> None:
     with pytest.raises(BadConfig, match="once each"):
         T5Judge("some/model", prefix=prefix)
-
-
-def test_a_prefix_leaves_room_for_the_texts(models: Path) -> None:
     with pytest.raises(BadConfig, match="at most a quarter"):
         T5Judge(str(models / "t5"), prefix="risk " * 100 + "{premise} {hypothesis}")
 
@@ -445,15 +424,6 @@ def test_options_that_cannot_work_are_refused(models: Path) -> None:
         HuggingFaceReranker(here, device="abacus")
     with pytest.raises(BadConfig, match="auto, float32, bfloat16"):
         HuggingFaceReranker(here, precision="float8")  # type: ignore[arg-type] # what a profile may say
-
-
-def test_importing_the_modules_loads_neither_torch_nor_transformers() -> None:
-    code = (
-        "import sys, nli.judges.classifier, nli.judges.t5, retrieval.rerank.cross_encoder\n"
-        "print(sorted({'torch', 'transformers', 'tokenizers', 'huggingface_hub'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
-    assert done.stdout.strip() == "[]"
 
 
 class FakeHub(BaseHTTPRequestHandler):
