@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from retrieval.store.layers import COLUMNS, GROW, POINTERS, attach, has_authors, list_changes
+from retrieval.store.layers import COLUMNS, POINTERS, attach, list_changes
 from retrieval.store.manifest import STORE
 
 _SHARE = 2
@@ -57,8 +57,6 @@ def _fold(files: Sequence[Path], old_version: int, version: int) -> None:
     with closing(sqlite3.connect(partial, isolation_level=None, uri=True)) as db:
         # No reader sees this file before the manifest names its folder, and a stopped update deletes it.
         db.execute("PRAGMA journal_mode=OFF")
-        if not has_authors(db, "main"):
-            db.executescript(GROW)
         db.executescript(POINTERS)
         layers = attach(db, changes)
         is_known = db.execute(f"PRAGMA {['main', *layers][-1]}.user_version").fetchone()[0] == old_version

@@ -39,7 +39,7 @@ _BATCH = 1000
 def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> Manifest:
     """Copy an embedded index to a cluster, without its vectors; a stopped copy resumes where it was.
 
-    Raises `IndexUnusable` for an index of an older format or with another analysis, and if the copy differs in the end.
+    Raises `IndexUnusable` for an index with another analysis, and if the copy differs in the end.
     """
     manifest = read_manifest(folder)
     _check_settings(manifest, str(folder))
@@ -117,7 +117,7 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
 def _check_settings(manifest: Manifest, place: str) -> None:
     """Raise unless both sides search texts alike; a different cue list is copied unchanged, and refused by an update."""
     settings = plan.list_settings()
-    if manifest.format < FORMAT or any(manifest.settings.get(key) != settings[key] for key in ("analyzer", "bm25", "contents")):
+    if any(manifest.settings.get(key) != settings[key] for key in ("analyzer", "bm25", "contents")):
         raise IndexUnusable(
             f"The index {place} was made by another version of Counterpoint (format {manifest.format}), which cannot be copied; "
             "build it again with `counterpoint index build`."

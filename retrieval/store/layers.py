@@ -46,18 +46,7 @@ the file's `user_version` is the version of the index; older code leaves the tab
 REPLACED = "CREATE TABLE replaced (pmid TEXT PRIMARY KEY) WITHOUT ROWID;"
 """In a file of changes: the documents of older files that no longer count."""
 
-_FIRST_COLUMNS = "pmid, title, abstract, year, journal, types, notices, sections, version, retracted, boundaries, cues"
-COLUMNS = f"{_FIRST_COLUMNS}, authors, doi, pmcid, mesh"
-# Stores of format 1 have no columns for authors, DOI, PMCID and MeSH terms: they are read as empty, and a merge adds them.
-_COLUMNS_OF_FORMAT_1 = f"{_FIRST_COLUMNS}, '[]' AS authors, '' AS doi, '' AS pmcid, '[]' AS mesh"
-GROW = """
-ALTER TABLE documents ADD COLUMN authors TEXT NOT NULL DEFAULT '[]';
-ALTER TABLE documents ADD COLUMN doi TEXT NOT NULL DEFAULT '';
-ALTER TABLE documents ADD COLUMN pmcid TEXT NOT NULL DEFAULT '';
-ALTER TABLE documents ADD COLUMN mesh TEXT NOT NULL DEFAULT '[]';
-CREATE INDEX dois ON documents (doi) WHERE doi != '';
-"""
-"""Upgrades a store of format 1 to the current format."""
+COLUMNS = "pmid, title, abstract, year, journal, types, notices, sections, version, retracted, boundaries, cues, authors, doi, pmcid, mesh"
 
 
 def name_changes(store: Path, version: int) -> Path:
@@ -77,7 +66,7 @@ def open_read_only(store: Path) -> sqlite3.Connection:
     """
     db = sqlite3.connect(_make_uri(store), uri=True, check_same_thread=False)
     changes = attach(db, list_changes(store))
-    if changes or not has_authors(db, "main"):
+    if changes:
         define_view(db, "documents", ["main", *changes])
     return db
 
@@ -94,16 +83,10 @@ def define_view(db: sqlite3.Connection, name: str, layers: Sequence[str]) -> Non
     """Let a table of this name hold the documents of several files, the oldest first, without those that a newer one replaced."""
     parts = []
     for number, layer in enumerate(layers):
-        columns = COLUMNS if has_authors(db, layer) else _COLUMNS_OF_FORMAT_1
         newer = [f"NOT EXISTS (SELECT 1 FROM {one}.replaced AS r WHERE r.pmid = d.pmid)" for one in layers[number + 1 :]]
         where = f" WHERE {' AND '.join(newer)}" if newer else ""
-        parts.append(f"SELECT rowid AS rowid, {columns}, written FROM {layer}.documents AS d{where}")
+        parts.append(f"SELECT rowid AS rowid, {COLUMNS}, written FROM {layer}.documents AS d{where}")
     db.execute(f"CREATE TEMP VIEW {name} AS {' UNION ALL '.join(parts)}")
-
-
-def has_authors(db: sqlite3.Connection, layer: str) -> bool:
-    """Whether a file is not of format 1."""
-    return bool(db.execute("SELECT 1 FROM pragma_table_info('documents', ?) WHERE name = 'authors'", (layer,)).fetchone())
 
 
 def _make_uri(path: Path) -> str:

@@ -19,8 +19,6 @@ from retrieval.core.errors import IndexUnusable, translate_write_errors
 FORMAT = 2
 # The same with changes in files of their own (retrieval.store.layers), until they are merged.
 LAYERED = 3
-# Format 1 had no authors, DOIs, PMCIDs and MeSH terms; an update converts it to a later format.
-READABLE = (1, FORMAT, LAYERED)
 NAME = "manifest.json"
 LUCENE, STORE, DENSE = "lucene", "store.sqlite", "dense"
 
@@ -188,10 +186,10 @@ def _read_manifest(folder: Path) -> Manifest:
         format_number = data["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise IndexUnusable(template.format(f"its {NAME} cannot be read")) from None
-    if format_number not in READABLE:
+    if format_number not in (FORMAT, LAYERED):
         raise IndexUnusable(
-            f"The index at {folder} has format {format_number} and this Counterpoint reads formats {READABLE[0]} to "
-            f"{READABLE[-1]}; build it again, or use the Counterpoint that made it."
+            f"The index at {folder} has format {format_number} and this Counterpoint reads formats {FORMAT} to "
+            f"{LAYERED}; build it again, or use the Counterpoint that made it."
         )
     try:
         manifest = parse_manifest(data)

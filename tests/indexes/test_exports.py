@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -353,35 +352,3 @@ def test_columns_are_part_of_what_a_build_goes_on_with(tmp_path: Path) -> None:
         build([path], tmp_path / "three", columns={"summary": "other"})
     with pytest.raises(BadInput, match="none of the sources is one"):
         build([write(tmp_path, NBIB, "a")], tmp_path / "three", columns={"abstract": "other"})
-
-
-def test_an_index_from_before_authors_is_read_and_updated(tmp_path: Path) -> None:
-    folder = tmp_path / "index"
-    build([write(tmp_path, NBIB, "a.nbib")], folder)
-    make_format_1(folder)
-    old = Index(folder)
-    assert old.manifest.id.endswith("-f1")
-    [stored] = [entry.document for entry in old.store.entries(["101"])]
-    assert (stored.title, stored.authors, stored.doi) == ("Zinc and the common cold: a trial.", (), "")
-    assert old.store.get_by_doi("10.1000/zinc.1") is None
-    assert stored in [entry.document for entry in old.store.sample(5)]
-    report = update(folder, [write(tmp_path, RIS.replace("PMID: 101", "PMID: 103").replace("ZINC", "Z"), "b.ris")])
-    assert report.manifest.format == 2
-    new = Index(folder).store
-    assert [len(entry.document.authors) for entry in new.entries(["101", "103"])] == [0, 2]
-
-
-def make_format_1(folder: Path) -> None:
-    """What an index was before its documents had authors."""
-    store = folder / "v0001" / "store.sqlite"
-    with sqlite3.connect(store) as connection:
-        connection.execute("DROP INDEX dois")
-        for column in ("authors", "doi", "pmcid", "mesh"):
-            connection.execute(f"ALTER TABLE documents DROP COLUMN {column}")
-    connection.close()
-    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    manifest["format"] = 1
-    manifest["files"]["store.sqlite"] = store.stat().st_size
-    for source in manifest["sources"]:
-        del source["without_abstract"], source["repeated"]
-    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
