@@ -14,16 +14,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from indexes import plan
-from indexes.guard import LOCK, make_folder, report_interrupt
 from indexes.lucene_writer import LuceneWriter
+from indexes.plan import LOCK, make_folder, report_interrupt
 from indexes.readers import CSV, Columns, check_columns, detect_format, sources
-from indexes.reading import BATCH
-from indexes.report import BuildReport, describe_emptiness, read_all
+from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all
 from indexes.writer import StoreWriter
 from retrieval.bm25 import java
 from retrieval.bm25.lucene import make_contents
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
-from retrieval.store.layers import list_changes
+from retrieval.store.documents import list_changes
 from retrieval.store.manifest import (
     FORMAT,
     LAYERED,

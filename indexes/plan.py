@@ -1,11 +1,15 @@
-"""What an index is made with: its manifest, and the settings and versions in it, which a resumed build must share."""
+"""What an index is made with: its manifest, the settings in it, and one writer at a time.
+
+A resumed build must share the settings and versions. A Ctrl-C reports what happens to the work.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version as installed
@@ -14,7 +18,7 @@ from typing import Any
 
 from nli.text.cues import load_cue_list
 from retrieval.bm25.lucene import K1, B
-from retrieval.core.errors import IndexUnusable
+from retrieval.core.errors import BadInput, IndexUnusable, Interrupted
 from retrieval.store.manifest import FORMAT, IndexCounts, IndexSource, Manifest
 
 
@@ -82,3 +86,53 @@ def make_manifest(
         dense=old.dense if old else None,
         description=description or (old.description if old else ""),
     )
+
+
+LOCK = ".lock"
+
+
+@contextmanager
+def hold_lock(folder: Path) -> Iterator[None]:
+    """Keep a second build or update out of the folder while one is running; the lock ends with the process.
+
+    Raises `BadInput` if another process holds it.
+    """
+    from filelock import FileLock, Timeout
+
+    try:
+        # On a file system without such locks, a lock that outlives its process would be worse than none.
+        lock = FileLock(folder / LOCK, blocking=False, fallback_to_soft=False).acquire()
+    except Timeout:
+        raise BadInput(f"Another build or update is running in {folder}; wait until it is done.") from None
+    with lock:
+        yield
+
+
+@contextmanager
+def make_folder(folder: Path) -> Iterator[None]:
+    """Make a folder, with those above it, and hold its lock; after a failure, those that are new and hold nothing are removed."""
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with hold_lock(folder):
+            try:
+                yield
+            except BaseException:
+                if [one.name for one in folder.iterdir()] == [LOCK]:
+                    (folder / LOCK).unlink()
+                    folder.rmdir()
+                raise
+    except BaseException:
+        for one in missing:
+            with suppress(OSError):
+                one.rmdir()
+        raise
+
+
+@contextmanager
+def report_interrupt(what: str, outcome: str) -> Iterator[None]:
+    """Turn Ctrl-C into an error that says what happens to the work."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(f"Stopped before {what} was complete; {outcome}.") from None

@@ -17,12 +17,11 @@ from pathlib import Path
 
 from indexes import plan
 from indexes.build import Files, detect_formats, expect_sources, fill_index, find_format, name_data
-from indexes.changes import ChangesWriter
-from indexes.folding import fold_all
-from indexes.guard import hold_lock, report_interrupt
+from indexes.changes import ChangesWriter, fold_all
 from indexes.lucene_writer import LuceneWriter, link_files
+from indexes.plan import hold_lock, report_interrupt
 from indexes.readers import Columns
-from indexes.report import BuildReport
+from indexes.reading import BuildReport
 from retrieval.core.errors import AGAIN, translate_write_errors
 from retrieval.store.manifest import DENSE, LUCENE, Manifest, list_data_files, read_manifest
 

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.readers.base.records import Deletion
-from indexes.readers.exports.papers import Paper
+from indexes.readers.exports.entry import Paper
 from nli.text.cues import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
 from retrieval.core.values import Author, Document
-from retrieval.store.layers import COLUMNS, POINTERS, SCHEMA
+from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA
 from retrieval.store.manifest import IndexCounts
-from retrieval.store.rows import Row, pack
-from retrieval.store.tally import TALLIED, Tally, find_targets
+from retrieval.store.rows import TALLIED, Row, Tally, find_targets, pack
 
 Text = tuple[str, str, str]
 """A document's PMID, title and abstract."""

@@ -12,13 +12,10 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from retrieval.bm25.lucene import Lucene
-from retrieval.bm25.vocabulary import SimilarTerm, Vocabulary
+from retrieval.bm25.lucene import Lucene, SimilarTerm, Vocabulary
 from retrieval.cluster.address import is_address, read_address
-from retrieval.cluster.documents import ClusterDocuments
-from retrieval.cluster.search import ClusterSearch
-from retrieval.cluster.state import read_state
-from retrieval.cluster.vocabulary import ClusterVocabulary
+from retrieval.cluster.mapping import read_state
+from retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
 from retrieval.core.errors import CounterpointError, IndexUnusable
 from retrieval.core.values import Hit
 from retrieval.dense.search import DenseIndex, find_usable_part

@@ -23,7 +23,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from bench.cluster.nodes import LocalCluster
-from retrieval.cluster.faults import ClusterBusy
+from retrieval.cluster.client import ClusterBusy
 from retrieval.core.values import Hit
 from retrieval.index import Index, open_documents
 

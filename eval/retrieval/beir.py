@@ -18,7 +18,7 @@ from eval.retrieval.kept_index import (
     show_progress,
 )
 from eval.retrieval.ranking import RankingReport, Run, make_report
-from indexes.guard import report_interrupt
+from indexes.plan import report_interrupt
 from retrieval.rerank.reranker import make_passage
 from service.configuration.config import Profile
 from service.configuration.models import load_encoder, load_reranker

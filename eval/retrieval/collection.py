@@ -16,7 +16,7 @@ from eval.scifact.files import find
 from indexes.readers.base import jsonl
 from indexes.readers.base.fields import check_required, read_id, read_text
 from indexes.readers.base.records import RecordError
-from indexes.readers.scifact import read as read_scifact
+from indexes.readers.json_formats import read_scifact
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, BadRecord, translate_write_errors
 from retrieval.core.values import Document

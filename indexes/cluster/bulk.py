@@ -1,21 +1,43 @@
 """Sending documents to a cluster in bulk, on several threads, until each has been accepted.
 
 Every write carries its place in the order of all writes as its external version. So a write that is sent again changes nothing,
-one that arrives late never undoes a newer one, and a node that dies in between costs only the time until its shards are back.
+one that arrives late never undoes a newer one, and a node that dies in between costs only the time until its shards are back. A
+node whose heap is full, or that has just died, refuses for seconds what it takes afterwards: it is asked again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
-from indexes.cluster.patience import insist
 from retrieval.cluster.address import Address
-from retrieval.cluster.client import connect
-from retrieval.cluster.faults import ClusterBusy, translate_faults
+from retrieval.cluster.client import ClusterBusy, connect, translate_faults
 from retrieval.core.errors import IndexUnusable, OutOfSpace
+
+PATIENCE = 180.0
+"""Seconds for which a request that a cluster does not accept is sent again."""
+_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
+_Result = TypeVar("_Result")
+
+
+def insist(attempt: Callable[[], _Result]) -> _Result:
+    """The result of an attempt that may be repeated without harm.
+
+    Raises the last `ClusterBusy` if the cluster is still busy after `PATIENCE` seconds.
+    """
+    until, pause = time.monotonic() + PATIENCE, _PAUSE
+    while True:
+        try:
+            return attempt()
+        except ClusterBusy:
+            if time.monotonic() > until:
+                raise
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
 
 Action = tuple[dict[str, Any], dict[str, Any] | None]
 """What is done to one document, and its source if it is written."""

@@ -1,17 +1,112 @@
-"""`counterpoint index follow`: new update files applied as they come, to an embedded index or one on a cluster."""
+"""`counterpoint index follow`: new update files applied as they come, to an embedded index or one on a cluster.
+
+Update files must be applied in the order of their numbers, once each. An index's manifest names the files that went into it, so
+whatever dies in between, the next check finds what is left.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from indexes.cluster.places import update_at
-from indexes.follow import check_whole, find_new_files
-from indexes.report import BuildReport
-from retrieval.cluster.faults import ClusterBusy
+from indexes.reading import BuildReport
+from retrieval.cluster.client import ClusterBusy
 from retrieval.core.errors import BadInput, Unfinished
 from retrieval.index import read_index_manifest
+from retrieval.store.manifest import IndexSource
+
+_NAME = re.compile(r"(?P<set>pubmed\d{2})n(?P<number>\d{4,})\.xml(\.gz)?")
+_MD5 = re.compile(r"\b[0-9a-fA-F]{32}\b")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class UpdateFile:
+    """A PubMed file: its yearly set, its number in that set, and its path."""
+
+    set: str
+    number: int
+    path: Path
+
+
+class OutOfOrder(BadInput):
+    """A file should have come before those already applied, or one is missing between them."""
+
+
+def find_new_files(source: Path, sources: Sequence[IndexSource]) -> list[UpdateFile]:
+    """The files in a folder that are not in an index yet, in the order of their numbers.
+
+    Raises `BadInput` if the folder cannot be read, `OutOfOrder` if a number is missing or came too late.
+    """
+    if not source.is_dir():
+        raise BadInput(f"{source} is not a folder; name a folder or a mirror of PubMed's update files.")
+    old_files = {file.path.name: file for one in sources if (file := read_name(Path(one.path)))}
+    files = sorted(file for path in source.iterdir() if (file := read_name(path)))
+    new = [file for file in files if file.path.name not in old_files]
+    last: dict[str, int] = {}
+    for file in old_files.values():
+        last[file.set] = max(last.get(file.set, 0), file.number)
+    for file in new:
+        _check_order(file, last, source)
+        last[file.set] = file.number
+    return new
+
+
+def read_name(path: Path) -> UpdateFile | None:
+    """What a file's name says about it; None if it is not named as PubMed names its files."""
+    match = _NAME.fullmatch(path.name)
+    return UpdateFile(match["set"], int(match["number"]), path) if match else None
+
+
+def check_whole(file: UpdateFile) -> None:
+    """Compare a file with the .md5 beside it.
+
+    Raises `Unfinished` if there is no .md5 yet (the file may still be arriving), `BadInput` if the two differ.
+    """
+    beside = file.path.with_name(f"{file.path.name}.md5")
+    try:
+        match = _MD5.search(beside.read_text("utf-8", errors="replace"))
+    except FileNotFoundError:
+        raise Unfinished(f"{file.path} has no checksum beside it ({beside.name}); it is applied once that is there.") from None
+    except OSError as error:
+        raise BadInput(f"{beside} cannot be read ({error.strerror}); fetch it again.") from None
+    if not match:
+        raise BadInput(f"{beside} contains no MD5 checksum (32 hexadecimal digits); fetch it again.")
+    digest = _hash(file.path)
+    if digest != match[0].lower():
+        raise BadInput(f"{file.path} is damaged: its MD5 is {digest} and should be {match[0].lower()}; fetch it again.")
+
+
+def _check_order(file: UpdateFile, last: dict[str, int], source: Path) -> None:
+    if not last:
+        return
+    if file.set not in last:
+        raise OutOfOrder(
+            f"{file.path.name} in {source} is of another year than the index's files ({', '.join(sorted(last))}); build "
+            "that year's baseline into a new index."
+        )
+    if file.number < last[file.set]:
+        raise OutOfOrder(
+            f"{file.path.name} in {source} comes before number {last[file.set]:04d}, which the index has already; applying it "
+            "now would undo later revisions: remove it, or build the index again."
+        )
+    if file.number > last[file.set] + 1:
+        raise OutOfOrder(
+            f"{source} has {file.path.name}, and number {last[file.set] + 1:04d} before it is missing; fetch that first."
+        )
+
+
+def _hash(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}); fetch it again.") from None
+
 
 Tell = Callable[[str], None]
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

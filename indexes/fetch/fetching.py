@@ -15,7 +15,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from indexes.fetch.source import Expired, Search, Source
-from indexes.guard import make_folder, report_interrupt
+from indexes.plan import make_folder, report_interrupt
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.store.manifest import write_atomically
 

@@ -8,13 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from indexes.readers import counterpoint, pubmed, pyserini, scifact
-from indexes.readers.base import foreign, objects, source
-from indexes.readers.base.fields import describe_keys, describe_value
-from indexes.readers.base.marks import is_placeholder, is_retracted
+from indexes.readers import json_formats, pubmed
+from indexes.readers.base import jsonl, source
+from indexes.readers.base.fields import describe_keys, describe_value, is_placeholder, is_retracted
 from indexes.readers.base.records import Deletion, Note, Omission, OnBad, Record, RecordError, SkipBad, raise_bad
 from indexes.readers.base.source import sources
-from indexes.readers.exports import bibtex, csl, europepmc, nbib, ris, table
+from indexes.readers.exports import bibtex, json_exports, table, tagged
 from indexes.readers.exports.table import Columns, check_columns
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document
@@ -41,15 +40,15 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    "pyserini": Format("Pyserini or TREC BioGen JSON lines", pyserini.read, frozenset({"id", "contents"})),
-    "counterpoint": Format("Counterpoint's JSON lines", counterpoint.read, frozenset({"pmid", "title", "abstract"})),
-    "scifact": Format("SciFact's corpus", scifact.read, frozenset({"doc_id", "title", "abstract"})),
+    "pyserini": Format("Pyserini or TREC BioGen JSON lines", json_formats.read_pyserini, frozenset({"id", "contents"})),
+    "counterpoint": Format("Counterpoint's JSON lines", json_formats.read_counterpoint, frozenset({"pmid", "title", "abstract"})),
+    "scifact": Format("SciFact's corpus", json_formats.read_scifact, frozenset({"doc_id", "title", "abstract"})),
     "pubmed": Format("PubMed XML", pubmed.read, repeats="replace"),
-    "nbib": Format("PubMed's export (.nbib)", nbib.read, begins=nbib.is_nbib, repeats="skip"),
-    "ris": Format("RIS", ris.read, begins=ris.is_ris, repeats="skip"),
-    "csl": Format("CSL-JSON", csl.read, repeats="skip"),
+    "nbib": Format("PubMed's export (.nbib)", tagged.read_nbib, begins=tagged.is_nbib, repeats="skip"),
+    "ris": Format("RIS", tagged.read_ris, begins=tagged.is_ris, repeats="skip"),
+    "csl": Format("CSL-JSON", json_exports.read_csl, repeats="skip"),
     "bibtex": Format("BibTeX", bibtex.read, begins=bibtex.is_bibtex, repeats="skip"),
-    "europepmc": Format("Europe PMC's JSON lines", europepmc.read, europepmc.KEYS, repeats="skip"),
+    "europepmc": Format("Europe PMC's JSON lines", json_exports.read_europepmc, json_exports.EUROPE_PMC_KEYS, repeats="skip"),
     "csv": Format("CSV", table.read, repeats="skip"),
 }
 CSL, CSV, XML = "csl", "csv", "pubmed"
@@ -92,7 +91,7 @@ def _note_marks(document: Document, form: Format) -> Record:
 def detect_format(path: Path, columns: Columns | None = None) -> str:
     """The name of the format of `path`, by its content: XML's root, an export's beginning, the keys of JSON lines."""
     head = source.read_head(path)
-    if other := foreign.name_text(head):
+    if other := source.name_text(head):
         raise BadInput(f"{path} is {other}.")
     if _is_xml(head):
         pubmed.check_root(path)
@@ -108,13 +107,13 @@ def detect_format(path: Path, columns: Columns | None = None) -> str:
 def _detect_json(path: Path) -> str:
     """The name of a format of JSON, by the keys of the first objects."""
     first = ""
-    for _, found in islice(objects.read_objects(path), _LOOKED_AT):
+    for _, found in islice(jsonl.read_objects(path), _LOOKED_AT):
         if not isinstance(found, dict):
             first = first or (str(found).partition(", ")[2] if isinstance(found, RecordError) else f"got {describe_value(found)}")
             continue
         keys = found.keys()
         for name, format in FORMATS.items():
-            if (format.keys and format.keys <= keys) or (name == CSL and csl.is_item(keys)):
+            if (format.keys and format.keys <= keys) or (name == CSL and json_exports.is_item(keys)):
                 return name
         first = first or f"got {describe_keys(keys)}"
     formats = "; ".join(f"{', '.join(sorted(form.keys))} ({name})" for name, form in FORMATS.items() if form.keys)

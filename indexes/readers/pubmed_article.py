@@ -9,8 +9,7 @@ import re
 
 from lxml import etree
 
-from indexes.readers.base.fields import clean_text, find_doi, find_pmcid, join_parts, read_id
-from indexes.readers.base.kinds import BOOK, CHAPTER
+from indexes.readers.base.fields import BOOK, CHAPTER, clean_text, find_doi, find_pmcid, join_parts, read_id
 from indexes.readers.base.records import RecordError
 from indexes.readers.markup import add_text
 from retrieval.core.values import Author, Document, Notice, Section

@@ -1,4 +1,4 @@
-"""The layout of an index on a cluster: the analysis and BM25 of the embedded index, and the other searchable fields.
+"""What an index on a cluster looks like: the analysis and BM25 of the embedded index, its fields, documents and manifest.
 
 A document's source holds what the embedded store keeps of it. What only the cluster needs (counts, parts of a hash to add up)
 is derived from that and not kept in the source. Anserini's English analyzer without stop words consists of the standard
@@ -7,9 +7,19 @@ tokenizer, the English possessive filter, the lower-case filter and the Porter s
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
+import json
+from dataclasses import dataclass
 from typing import Any
 
-from retrieval.bm25.lucene import K1, B
+from retrieval.bm25.lucene import K1, B, make_contents
+from retrieval.cluster.address import Address
+from retrieval.cluster.client import connect, translate_faults
+from retrieval.core.errors import IndexUnusable
+from retrieval.store.manifest import FORMAT, Manifest, parse_manifest
+from retrieval.store.rows import RETRACTING, Row, unpack
 
 LAYOUT = 2
 """Increased whenever the mapping or the source changes in a way that older code would misread."""
@@ -89,3 +99,113 @@ def _unify(value: Any) -> Any:
     if isinstance(value, list):
         return [_unify(inner) for inner in value]
     return str(value)
+
+
+_TEXTS = ("pmid", "title", "abstract", "year", "journal", "types", "notices", "sections", "version", "retracted")
+_LATER = ("authors", "doi", "pmcid", "mesh")
+_BITS = 24
+
+
+def make_source(row: Row, version: int, order: int) -> dict[str, Any]:
+    """The source sent for a document: its row, the version that wrote it, its place in the write order, and derived fields."""
+    source = dict(zip(_TEXTS, row[:10], strict=True)) | dict(zip(_LATER, row[12:], strict=True))
+    source["boundaries"], source["cues"] = _encode(row[10]), _encode(row[11])
+    return source | {"written": version, "order": order} | derive(source)
+
+
+def derive(source: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a document that follow from the rest of its source."""
+    cues = unpack(base64.b64decode(source["cues"]), 4)
+    notices = json.loads(source["notices"]) if "Retract" in source["notices"] else []
+    return {
+        CONTENTS: make_contents(source["title"], source["abstract"]),
+        "sentence_count": len(base64.b64decode(source["boundaries"])) // 8,
+        "cue_count": len(cues),
+        "cue_sentence_count": len({cue[0] for cue in cues}),
+        "retracts": sorted({target for kind, target in notices if kind in RETRACTING}),
+        "limbs": _split_hash(source["pmid"], source["title"], source["abstract"]),
+    }
+
+
+def read_row(source: dict[str, Any]) -> Row:
+    """The row of an embedded store that a document's source represents; raises `IndexUnusable` if it is damaged."""
+    try:
+        texts = tuple(source[name] for name in _TEXTS)
+        blobs = (base64.b64decode(source["boundaries"]), base64.b64decode(source["cues"]))
+        return (*texts, *blobs, *(source[name] for name in _LATER))
+    except (KeyError, TypeError, binascii.Error) as error:
+        raise IndexUnusable(f"Document {source.get('pmid')} is damaged on the cluster ({error}): build it again.") from error
+
+
+def add_up(sums: list[float]) -> str:
+    """The sum modulo 2^256 of all documents' hashes, from the sums of their parts (`Manifest.corpus_sha256`)."""
+    total = sum(round(one) << (_BITS * place) for place, one in enumerate(sums))
+    return f"{total % 2**256:064x}"
+
+
+def _split_hash(pmid: str, title: str, abstract: str) -> dict[str, int]:
+    number = int.from_bytes(hashlib.sha256("\x1f".join((pmid, title, abstract)).encode()).digest())
+    return {f"l{place}": number >> (_BITS * place) & (2**_BITS - 1) for place in range(LIMBS)}
+
+
+def _encode(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+MANIFEST = "__manifest__"
+"""The id of that document; a paper's id never begins this way."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The index that an address points to now: its real name on the cluster, its manifest, the names of its cues."""
+
+    name: str
+    manifest: Manifest
+    cue_names: dict[int, str]
+
+
+def read_state(address: Address) -> State:
+    """The index at an address now; raises `IndexUnusable` if there is none, or one that this code cannot use."""
+    with translate_faults(address):
+        client = connect(address)
+        name = _find_real_name(client.indices.get(index=address.name), address)
+        reply = client.get(index=name, id=MANIFEST, ignore=[404])
+    if not reply.get("found"):
+        raise IndexUnusable(
+            f"The index {address} is not finished: its build is still running or was stopped; the same "
+            "`counterpoint index build` resumes where it stopped."
+        )
+    return read_stored(reply["_source"], name, address)
+
+
+def read_stored(source: dict[str, Any], name: str, address: Address) -> State:
+    """The state held by the manifest's document."""
+    try:
+        data = json.loads(source["manifest"])
+        format_number, cues = data["format"], {int(number): str(name) for number, name in source["cue_names"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise IndexUnusable(f"The manifest of {address} cannot be read: build the index again.") from None
+    if format_number != FORMAT:
+        raise IndexUnusable(
+            f"The index {address} has format {format_number} and this Counterpoint reads format {FORMAT}; build it again, or "
+            "use the Counterpoint that made it."
+        )
+    try:
+        manifest = parse_manifest(data)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise IndexUnusable(f"The manifest of {address} has missing or wrong entries: build the index again.") from None
+    return State(name, manifest, cues)
+
+
+def _find_real_name(indexes: dict[str, Any], address: Address) -> str:
+    """The one index behind a name, checked to be analysed and scored as in this code."""
+    if len(indexes) != 1:
+        raise IndexUnusable(f"{address} stands for {len(indexes)} indexes ({', '.join(sorted(indexes))}); it should be one.")
+    ((name, about),) = indexes.items()
+    if differences := list_differences(about["settings"]["index"], about["mappings"]):
+        raise IndexUnusable(
+            f"The index {address} was not made by this version of Counterpoint: it has {' and '.join(differences)}; build it "
+            "again with `counterpoint index build`."
+        )
+    return str(name)

@@ -1,21 +1,28 @@
-"""BM25 on a cluster: complete rankings or none.
+"""Reading an index on a cluster: its rankings, its words and its documents.
 
-Term statistics come from all shards together (dfs_query_then_fetch). Equal scores are ordered by id, as in the embedded index.
-A search that a shard does not answer in time, or at all, is an error instead of a shorter ranking.
+Rankings are complete or there are none. Term statistics come from all shards together (dfs_query_then_fetch). Equal scores are
+ordered by id, as in the embedded index. A search that a shard does not answer in time, or at all, is an error instead of a
+shorter ranking.
 """
 
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
+from rapidfuzz.distance import OSA
+
+from retrieval.bm25.lucene import SimilarTerm
 from retrieval.cluster.address import Address
-from retrieval.cluster.client import connect, read_access
-from retrieval.cluster.faults import ClusterBusy, translate_faults
-from retrieval.cluster.mapping import CONTENTS
+from retrieval.cluster.client import ClusterBusy, connect, read_access, translate_faults
+from retrieval.cluster.mapping import ANALYZER, CONTENTS, State, read_row
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Hit
+from retrieval.store.rows import Entry
 
 MOST = 100_000
 """The most documents in a ranking (`max_result_window` of the mapping)."""
@@ -78,6 +85,164 @@ class ClusterSearch:
         # The same shard copies for the same query: copies may differ in the deleted documents that they still count.
         reply = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
         return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in reply["hits"]["hits"]]
+
+    def close(self) -> None:
+        """Do nothing: only the process's one client is open."""
+
+
+_SAME_BEGINNING = 1
+"""Letters at the beginning of a word that are assumed to be right."""
+_MOST_SIMILAR = 50
+
+
+class ClusterVocabulary:
+    """The terms of an index on a cluster; safe to use from several threads at once."""
+
+    def __init__(self, address: Address, name: str) -> None:
+        self.address, self._name = address, name
+
+    def stem(self, words: Sequence[str]) -> list[str]:
+        """Each word as the index would store it: lower-cased and stemmed; "" if it would be no term or several."""
+        if not words:
+            return []
+        clean = [unify_characters(word) for word in words]
+        with translate_faults(self.address, opened=True):
+            body = {"analyzer": ANALYZER, "text": "\n".join(clean)}
+            tokens = connect(self.address).indices.analyze(index=self._name, body=body)["tokens"]
+        # Offsets count UTF-16 code units, as in Java.
+        lengths = [len(word.encode("utf-16-le")) // 2 + 1 for word in clean]
+        starts = list(accumulate(lengths[:-1], initial=0))
+        stems: list[list[str]] = [[] for _ in words]
+        for token in tokens:
+            stems[bisect_right(starts, token["start_offset"]) - 1].append(str(token["token"]))
+        return [terms[0] if len(terms) == 1 else "" for terms in stems]
+
+    def count_documents(self, terms: Sequence[str]) -> list[int]:
+        """How many documents contain each term (a stem)."""
+        stems = [term for term in dict.fromkeys(terms) if term]
+        if not stems:
+            return [0 for _ in terms]
+        lines: list[dict[str, object]] = []
+        for term in stems:
+            lines += [{"allow_partial_search_results": False}, {"size": 0, "track_total_hits": True, "query": _hold(term)}]
+        with translate_faults(self.address, opened=True):
+            responses = connect(self.address).msearch(index=self._name, body=lines)["responses"]
+        counts: dict[str, int] = {}
+        for term, one in zip(stems, responses, strict=True):
+            check_complete(one if "_shards" in one else {"_shards": {"failed": 1, "successful": 0, "total": 1}}, self.address)
+            counts[term] = int(one["hits"]["total"]["value"])
+        return [counts.get(term, 0) for term in terms]
+
+    def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
+        """The terms at most `edits` (1 or 2) letters apart, the nearest first, then the most frequent; two transposed letters
+        count as one edit."""
+        options = {
+            "field": CONTENTS, "analyzer": "keyword", "suggest_mode": "always", "max_edits": edits, "size": _MOST_SIMILAR,
+            "prefix_length": _SAME_BEGINNING, "min_word_length": 1, "string_distance": "damerau_levenshtein", "accuracy": 0.0,
+        }  # fmt: skip
+        reply = run_search(self.address, self._name, {"size": 0, "suggest": {"near": {"text": term, "term": options}}})
+        similar_terms = [
+            SimilarTerm(str(one["text"]), OSA.distance(term, one["text"]), int(one["freq"]))
+            for one in reply["suggest"]["near"][0]["options"]
+        ]
+        return sorted((one for one in similar_terms if one.edits <= edits), key=lambda one: (one.edits, -one.documents, one.term))
+
+    def find_documents(self, term: str, most: int) -> list[str]:
+        """The ids of at most `most` documents that contain a term."""
+        body = {"query": _hold(term), "size": most, "sort": ["pmid"], "stored_fields": "_none_"}
+        return [str(hit["sort"][0]) for hit in run_search(self.address, self._name, body)["hits"]["hits"]]
+
+    def close(self) -> None:
+        """Do nothing: only the process's one client is open."""
+
+
+def _hold(term: str) -> dict[str, object]:
+    return {"constant_score": {"filter": {"term": {CONTENTS: term}}}}
+
+
+class ClusterDocuments:
+    """Read access to the documents; safe to use from several threads at once."""
+
+    _CHUNK = 1000
+
+    def __init__(self, address: Address, state: State) -> None:
+        self.address, self._name, self._cue_names = address, state.name, state.cue_names
+
+    def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
+        """The stored documents of `pmids`, in their order.
+
+        Raises `ClusterBusy` if one has been deleted since it was found.
+        """
+        for at in range(0, len(pmids), self._CHUNK):
+            chunk = pmids[at : at + self._CHUNK]
+            sources = self._fetch(chunk)
+            for pmid in chunk:
+                if pmid not in sources:
+                    raise ClusterBusy(f"Document {pmid} was deleted from {self.address} while it was read; try again.")
+                yield self._make_entry(sources[pmid])
+
+    def get(self, pmid: str) -> Entry | None:
+        """One document, or None if the index does not contain it."""
+        source = self._fetch([pmid]).get(pmid)
+        return self._make_entry(source) if source else None
+
+    def get_by_doi(self, doi: str) -> Entry | None:
+        """The document with a DOI (in lower case), or None if the index has none."""
+        hits = self._find({"query": {"term": {"doi": doi}}, "size": 1, "sort": ["pmid"]}) if doi else []
+        return self._make_entry(hits[0]["_source"]) if hits else None
+
+    def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
+        """Every document's PMID, title and abstract, in order of PMID, in batches."""
+        for hits in self.pages(batch, ["pmid", "title", "abstract"]):
+            yield [(one["pmid"], one["title"], one["abstract"]) for one in hits]
+
+    def pages(self, batch: int, fields: Sequence[str] | bool = True) -> Iterator[list[dict[str, Any]]]:
+        """The sources of all documents, restricted to `fields`, in order of PMID, in batches."""
+        body: dict[str, Any] = {"query": {"exists": {"field": "pmid"}}, "size": batch, "sort": ["pmid"], "_source": fields}
+        body["track_total_hits"] = False
+        while hits := self._find(body):
+            yield [hit["_source"] for hit in hits]
+            body["search_after"] = hits[-1]["sort"]
+
+    def sample(self, most: int) -> list[Entry]:
+        """At most `most` documents, the first by a hash of their texts: the same ones each time."""
+        body = {"query": {"exists": {"field": "pmid"}}, "size": most, "sort": [{"limbs.l0": "asc"}, {"pmid": "asc"}]}
+        return [self._make_entry(hit["_source"]) for hit in self._find(body)]
+
+    def holds(self, pmids: Sequence[str]) -> set[str]:
+        """Those of `pmids` that the index contains."""
+        return set(self._fetch_all(pmids, ["pmid"]))
+
+    def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
+        """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
+        return {pmid: int(source["written"]) for pmid, source in self._fetch_all(pmids, ["written"]).items()}
+
+    def _fetch_all(self, pmids: Sequence[str], fields: list[str]) -> dict[str, dict[str, Any]]:
+        sources: dict[str, dict[str, Any]] = {}
+        for at in range(0, len(pmids), self._CHUNK):
+            sources |= self._fetch(pmids[at : at + self._CHUNK], fields)
+        return sources
+
+    def _fetch(self, pmids: Sequence[str], fields: list[str] | None = None) -> dict[str, dict[str, Any]]:
+        ids = [pmid for pmid in dict.fromkeys(pmids) if 0 < len(pmid.encode("utf-8", "replace")) <= 512]
+        if not ids:
+            return {}
+        # What searches see, without later writes.
+        params: dict[str, Any] = {"realtime": "false"} | ({"_source_includes": ",".join(fields)} if fields else {})
+        with translate_faults(self.address, opened=True):
+            body = {"ids": [pmid.encode("utf-8", "replace").decode() for pmid in ids]}
+            reply = connect(self.address).mget(index=self._name, body=body, params=params)
+        for one in reply["docs"]:
+            if "error" in one:
+                raise ClusterBusy(f"Documents of {self.address} could not be read ({one['error'].get('type')}); try again.")
+        return {one["_id"]: one["_source"] for one in reply["docs"] if one["found"] and not one["_id"].startswith("__")}
+
+    def _find(self, body: dict[str, Any]) -> list[dict[str, Any]]:
+        hits: list[dict[str, Any]] = run_search(self.address, self._name, body)["hits"]["hits"]
+        return hits
+
+    def _make_entry(self, source: dict[str, Any]) -> Entry:
+        return Entry(read_row(source), self._cue_names)
 
     def close(self) -> None:
         """Do nothing: only the process's one client is open."""

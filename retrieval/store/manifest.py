@@ -17,7 +17,7 @@ from retrieval.core.errors import IndexUnusable, translate_write_errors
 
 # Increased whenever the store or the Lucene index changes in a way that older code would misread.
 FORMAT = 2
-# The same with changes in files of their own (retrieval.store.layers), until they are merged.
+# The same with changes in files of their own (retrieval.store.documents), until they are merged.
 LAYERED = 3
 NAME = "manifest.json"
 LUCENE, STORE, DENSE = "lucene", "store.sqlite", "dense"

@@ -15,7 +15,7 @@ from service.configuration import defaults
 
 if TYPE_CHECKING:
     from indexes.fetch.source import Source
-    from indexes.report import BuildReport
+    from indexes.reading import BuildReport
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
@@ -172,8 +172,7 @@ def index_fetch(
 
 
 def _connect(source: Literal["pubmed", "europepmc"]) -> Source:
-    from indexes.fetch.europepmc import EuropePMC
-    from indexes.fetch.pubmed import PubMed
+    from indexes.fetch.services import EuropePMC, PubMed
     from service.operating.settings import load_settings
 
     settings = load_settings()

@@ -61,7 +61,7 @@ def index_copy(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index on the cluster.")] = False,
 ) -> None:
     """Copy an index from a folder to a cluster, or back; no text is read anew, and vectors stay behind."""
-    from indexes.cluster.copying import copy_to_cluster, copy_to_folder
+    from indexes.cluster.places import copy_to_cluster, copy_to_folder
     from retrieval.cluster.address import is_address, read_address
     from retrieval.core.errors import BadInput
 

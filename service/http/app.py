@@ -13,8 +13,7 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
-from retrieval.cluster.faults import RETRY_SECONDS
-from retrieval.cluster.health import look_at_engine
+from retrieval.cluster.client import RETRY_SECONDS, look_at_engine
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerRequest
 from service.checking.schemas import TextRequest

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from retrieval.cluster.faults import RETRY_SECONDS, ClusterBusy
+from retrieval.cluster.client import RETRY_SECONDS, ClusterBusy
 from retrieval.core.errors import CounterpointError
 from retrieval.index import Index, look_at_index, read_index_manifest
 from service.answering.answer import Answerer

@@ -12,8 +12,8 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from indexes.readers.base import kinds
-from indexes.readers.exports.latex import SIGNS
+from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
+from indexes.readers.exports.bibtex import SIGNS
 from retrieval.core.values import Author, Document
 
 if TYPE_CHECKING:
@@ -40,19 +40,19 @@ class _Entry:
 
 _ARTICLE, _OTHER = _Entry("JOUR", "article", "journal"), _Entry("GEN", "misc", "howpublished")
 _ENTRIES = {
-    kinds.PREPRINT: _Entry("UNPB", "misc", "howpublished"),
-    kinds.CHAPTER: _Entry("CHAP", "incollection", "booktitle"),
-    kinds.BOOK: _Entry("BOOK", "book", "series"),
-    kinds.CONFERENCE: _Entry("CPAPER", "inproceedings", "booktitle"),
-    kinds.DISSERTATION: _Entry("THES", "phdthesis", "school"),
-    kinds.REPORT: _Entry("RPRT", "techreport", "institution"),
+    PREPRINT: _Entry("UNPB", "misc", "howpublished"),
+    CHAPTER: _Entry("CHAP", "incollection", "booktitle"),
+    BOOK: _Entry("BOOK", "book", "series"),
+    CONFERENCE: _Entry("CPAPER", "inproceedings", "booktitle"),
+    DISSERTATION: _Entry("THES", "phdthesis", "school"),
+    REPORT: _Entry("RPRT", "techreport", "institution"),
 }
 
 
 def _find_entry(document: Document) -> _Entry:
     """Find the kind of a document by its types; one that appeared in a journal and has no other kind is an article."""
     special = next((entry for kind, entry in _ENTRIES.items() if kind in document.types), None)
-    return special or (_ARTICLE if document.journal or kinds.ARTICLE in document.types else _OTHER)
+    return special or (_ARTICLE if document.journal or ARTICLE in document.types else _OTHER)
 
 
 def shorten_authors(authors: Sequence[Author]) -> str:

@@ -33,7 +33,7 @@ def check_parts(index: Path, config: str, answers: str, profile: str) -> None:
 
     A cluster that is unreachable or cannot answer completely may be back soon: the server starts and waits for it.
     """
-    from retrieval.cluster.faults import ClusterBusy
+    from retrieval.cluster.client import ClusterBusy
     from retrieval.index import read_index_manifest
     from service.configuration.answers import load_answer_config
     from service.configuration.config import load_config, load_profile

@@ -15,14 +15,12 @@ import pytest
 from bench.cluster.nodes import LocalCluster
 from indexes.build import build
 from indexes.cluster.building import merge_segments, update_on_cluster
-from indexes.cluster.copying import copy_to_cluster, copy_to_folder
 from indexes.cluster.following import follow
-from indexes.cluster.places import build_at, update_at
+from indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, update_at
 from indexes.update import update
 from retrieval.cluster.address import is_address, read_address
-from retrieval.cluster.client import connect
-from retrieval.cluster.faults import ClusterBusy
-from retrieval.cluster.state import read_state
+from retrieval.cluster.client import ClusterBusy, connect
+from retrieval.cluster.mapping import read_state
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
 from retrieval.index import Index, read_index_manifest
 from tests.cluster.update_files import article, write_update

@@ -22,7 +22,7 @@ from indexes.cluster.building import merge_segments
 from indexes.cluster.places import build_at, update_at
 from retrieval.cluster.address import read_address
 from retrieval.cluster.client import connect
-from retrieval.cluster.state import read_state
+from retrieval.cluster.mapping import read_state
 from retrieval.index import Index, read_index_manifest
 from service.operating.settings import Settings
 from tests.cluster.update_files import article, write_update

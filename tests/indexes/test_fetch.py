@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from indexes.fetch import pubmed as pubmed_module
-from indexes.fetch.europepmc import EuropePMC
+from indexes.fetch import services
 from indexes.fetch.fetching import STATE, fetch_papers, mark_built
-from indexes.fetch.pubmed import PubMed
+from indexes.fetch.services import EuropePMC, PubMed
 from indexes.fetch.source import Search, Source
 from indexes.readers import Omission, read, sources
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, Unfinished
@@ -75,11 +74,11 @@ def test_max_takes_the_first(server: PapersServer, tmp_path: Path) -> None:
 def test_a_result_that_pubmed_gives_only_in_part_is_cut_by_date(
     server: PapersServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pubmed_module, "MOST_A_SEARCH", 100)
+    monkeypatch.setattr(services, "MOST_A_SEARCH", 100)
     search, said = fetch(of_pubmed(server), tmp_path)
     assert search.fetched == 450
     assert sorted(pmids(tmp_path), key=int) == [str(number) for number in range(1, 451)]
-    monkeypatch.setattr(pubmed_module, "MOST_A_SEARCH", 50)
+    monkeypatch.setattr(services, "MOST_A_SEARCH", 50)
     search, said = fetch(of_pubmed(server), tmp_path / "days")
     assert search.fetched == 250
     assert "200 papers cannot be had" in said[1]

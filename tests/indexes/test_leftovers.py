@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from indexes import guard, reading, writer
+from indexes import plan, reading, writer
 from indexes.build import build
 from indexes.fetch.fetching import fetch_papers
-from indexes.fetch.pubmed import PubMed
+from indexes.fetch.services import PubMed
 from indexes.update import merge, update
 from retrieval.core.errors import BadInput, CounterpointError, OutOfSpace, translate_write_errors
 from retrieval.store.manifest import read_manifest, write_atomically
@@ -86,10 +86,10 @@ def test_a_failed_overwrite_leaves_the_index_as_it_was(tmp_path: Path) -> None:
 
 def test_a_build_beside_a_running_one_takes_nothing_from_it(tmp_path: Path) -> None:
     source = write(tmp_path, GOOD)
-    with guard.make_folder(tmp_path / ".out.building"):
+    with plan.make_folder(tmp_path / ".out.building"):
         with pytest.raises(BadInput, match="Another build or update is running"):
             build([source], tmp_path / "out")
-        assert (tmp_path / ".out.building" / guard.LOCK).exists()
+        assert (tmp_path / ".out.building" / plan.LOCK).exists()
 
 
 NUMBERS = [errno.EROFS, errno.ENAMETOOLONG, errno.EIO, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOTDIR]

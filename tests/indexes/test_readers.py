@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from indexes.readers import Deletion, Record, SkipBad, detect_format, pubmed, raise_bad, read, sources
 from indexes.readers.base import source
-from indexes.readers.base.fields import clean_text, join_parts
-from indexes.readers.base.marks import is_placeholder
+from indexes.readers.base.fields import clean_text, is_placeholder, join_parts
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Author, Document, Notice, Section
 

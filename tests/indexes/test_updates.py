@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexes import folding
+from indexes import changes
 from indexes import update as updating
 from indexes.build import build
-from indexes.folding import find_first
+from indexes.changes import find_first
 from indexes.update import merge, update
 from retrieval.index import Index
-from retrieval.store.layers import list_changes
+from retrieval.store.documents import list_changes
 from retrieval.store.manifest import STORE, read_manifest
 from service.cli.commands import app
 
@@ -88,7 +88,7 @@ def assert_ranked_alike(one: Path, other: Path) -> None:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small indexes are updated as large ones are: nothing is merged before there are too many files."""
-    monkeypatch.setattr(folding, "_SHARE", 0)
+    monkeypatch.setattr(changes, "_SHARE", 0)
     monkeypatch.setattr(updating, "_QUICK", 0)
 
 
@@ -188,7 +188,7 @@ def test_who_searches_meanwhile_sees_the_old_index_and_who_comes_after_it_the_ne
     assert search(Index(out)) != before
 
 
-KILLED = ["indexes.writer.StoreWriter.write", "indexes.folding._fold", "retrieval.store.manifest.write_atomically"]
+KILLED = ["indexes.writer.StoreWriter.write", "indexes.changes._fold", "retrieval.store.manifest.write_atomically"]
 
 
 @pytest.mark.parametrize("where", KILLED)
@@ -200,7 +200,7 @@ def test_an_update_that_is_killed_leaves_the_index_as_it_was_and_can_be_repeated
     child = f"""
 import os, signal, pathlib
 def kill(*_, **__): os.kill(os.getpid(), signal.SIGKILL)
-import indexes.writer, indexes.folding, retrieval.store.manifest
+import indexes.writer, indexes.changes, retrieval.store.manifest
 {where} = kill
 from indexes.update import update
 update(pathlib.Path({str(out)!r}), [pathlib.Path({str(news)!r})])

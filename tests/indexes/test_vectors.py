@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from indexes import vector_cache
 from indexes import vectors as dense
 from indexes.build import build
 from indexes.update import update
@@ -270,7 +269,7 @@ def test_a_disk_that_is_full_at_the_end_leaves_the_old_vectors(
 
 
 def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = vector_cache._connect
+    inner = dense._connect
 
     def limited(path: Path) -> sqlite3.Connection:
         db = inner(path)
@@ -278,7 +277,7 @@ def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pyte
         return db
 
     with monkeypatch.context() as patch:
-        patch.setattr(vector_cache, "_connect", limited)
+        patch.setattr(dense, "_connect", limited)
         with pytest.raises(OutOfSpace):
             add_vectors(folder, WordEncoder(width=4096))
     assert add_vectors(folder, WordEncoder(width=4096)).encoded == 7
@@ -287,13 +286,13 @@ def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pyte
 @pytest.mark.parametrize("left", ["garbage", "another encoder's"])
 def test_a_cache_that_is_of_no_use_is_dropped(folder: Path, left: str) -> None:
     if left == "garbage":
-        (folder / vector_cache.NAME).write_bytes(b"\x5a" * 5000)
+        (folder / dense.NAME).write_bytes(b"\x5a" * 5000)
     else:
-        cache = vector_cache.VectorCache(folder, "others@1")
+        cache = dense.VectorCache(folder, "others@1")
         cache.put(["x"], np.ones((1, 3), dtype=np.float32))
         cache.close()
     assert add_vectors(folder, WordEncoder()).encoded == 7
-    assert not list(folder.glob(f"{vector_cache.NAME}*"))
+    assert not list(folder.glob(f"{dense.NAME}*"))
 
 
 def test_two_tries_at_one_index_are_not_let_at_once(folder: Path) -> None:

@@ -19,11 +19,8 @@ from cryptography.x509.oid import NameOID
 from indexes import plan
 from retrieval.cluster import client
 from retrieval.cluster.address import Address, is_address, name_place, read_address
-from retrieval.cluster.client import Access
-from retrieval.cluster.faults import ClusterBusy
-from retrieval.cluster.health import EngineState, look_at_engine
-from retrieval.cluster.mapping import ANALYSIS, LAYOUT, SIMILARITY, make_mapping
-from retrieval.cluster.records import add_up, derive, make_source, read_row
+from retrieval.cluster.client import Access, ClusterBusy, EngineState, look_at_engine
+from retrieval.cluster.mapping import ANALYSIS, LAYOUT, SIMILARITY, add_up, derive, make_mapping, make_source, read_row
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable
 from retrieval.index import Index, read_index_manifest
 from retrieval.store.manifest import FORMAT, IndexCounts, Manifest

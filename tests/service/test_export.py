@@ -21,8 +21,8 @@ from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_la
 from typer.testing import CliRunner
 
 from indexes.readers import detect_format, read
+from indexes.readers.exports.bibtex import SIGNS
 from indexes.readers.exports.entry import clean_prose
-from indexes.readers.exports.latex import SIGNS
 from retrieval.core.answers import Answer, Citation, CitedSentence, Conflict, RemovedSentence
 from retrieval.core.values import Author, BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Topic, Verdict
 from retrieval.index import Index

@@ -1,4 +1,4 @@
-"""The parts of a record that formats share: clean text, ids, and sections with their offsets."""
+"""The parts of a record that formats share: clean text, ids, kinds, marks of a retraction, superscripts, and sections."""
 
 from __future__ import annotations
 
@@ -162,3 +162,92 @@ def join_parts(parts: Iterable[tuple[str, str]]) -> tuple[str, tuple[Section, ..
     if len(sections) == 1 and not sections[0].label:
         sections = []
     return " ".join(texts), tuple(sections)
+
+
+_RETRACTED = r"(?:retracted|withdrawn)(?:[ -](?:article|paper|publication|chapter|review|manuscript|preprint|study))?"
+_SAID = rf"(?:this (?:\w+ )?(?:article|paper|manuscript|preprint) (?:has been|was|is) )?{_RETRACTED}"
+# A mark stands before the title ("RETRACTED ARTICLE: …", "[Withdrawn] …") or behind it ("… (Retracted article. See vol. 12)",
+# "… – Retracted"). Words of the title itself ("Retracted nipples …", "drugs withdrawn from the market") are none.
+_MARKED = re.compile(
+    rf"^\W*(?:{_SAID}(?: and (?:replaced|republished))?\s*(?:[:.\])—–]|-\s)|(?:temporary )?(?:removed|removal)\s*:)"
+    rf"|[(\[]\s*{_SAID}\s*(?:[\])]|(?:[.,;:]|\bsee\b|\bin\b|\bby\b|\bon\b)[^\])]{{0,200}}[\])])\W*$"
+    r"|(?:[:.—–]\s*|\s-\s*)(?-i:RETRACTED|Retracted|WITHDRAWN|Withdrawn)(?: (?:article|paper|publication))?\W*$",
+    re.IGNORECASE,
+)
+_PERHAPS = re.compile("retracted|withdrawn|removed|removal", re.IGNORECASE)
+_SHORT_TAG = re.compile(r"<[^<>]{0,40}>")
+_RETRACTED_TYPE = re.compile(r"\b(?:retracted|withdrawn)\b", re.IGNORECASE)
+_NOTE = re.compile(rf"(?:^|[;\n])\s*{_RETRACTED}\s*(?:$|[.;\n])", re.IGNORECASE)
+
+_WORDS = re.compile(r"\w+")
+_NOT_APPLICABLE = re.compile(r"\bn\.?\s?[/.]\s?a\b", re.IGNORECASE)
+_DENYING = frozenset("no not without unavailable missing none na null nil nan never".split())
+_ABOUT_ABSTRACTS = _DENYING | frozenset(
+    "abstract abstracts summary text a an the there this it is was were are has have had been be for of in at from to or and any "
+    "article paper record publication document item entry reference citation study journal source database pubmed medline "
+    "english language available accessible applicable provided supplied given found listed included indexed recorded submitted "
+    "published written present exist exists yet here online currently time author authors publisher by".split()
+)
+
+
+def is_retracted(title: str, types: Iterable[str] = (), notes: Iterable[str] = ()) -> bool:
+    """Whether a paper's title, types or notes mark it as retracted or withdrawn.
+
+    A notice of a retraction, an erratum and an expression of concern are about another paper, or retract nothing.
+    """
+    if _PERHAPS.search(title) and _MARKED.search(_SHORT_TAG.sub("", title)):
+        return True
+    return any(map(_RETRACTED_TYPE.search, types)) or any(map(_NOTE.search, notes))
+
+
+def strip_mark(title: str) -> str:
+    """The title without a mark of its retraction."""
+    return _MARKED.sub("", title) if _PERHAPS.search(title) else title
+
+
+def is_placeholder(abstract: str) -> bool:
+    """Whether a text only says that there is no abstract: "NA", "[No abstract available]", a dash; also for an empty one."""
+    if len(abstract) > 200:
+        return False
+    words = _WORDS.findall(_NOT_APPLICABLE.sub("na", abstract.casefold()))
+    return not words or (_ABOUT_ABSTRACTS.issuperset(words) and not _DENYING.isdisjoint(words))
+
+
+ARTICLE = "Journal Article"
+BOOK = "Book"
+CHAPTER = "Book Chapter"
+CONFERENCE = "Conference Paper"
+DISSERTATION = "Academic Dissertation"
+PREPRINT = "Preprint"
+REPORT = "Technical Report"
+
+# RIS tags, CSL and BibTeX types, and what Zotero and Scopus write into a table. A name in two of these means the same in both.
+_KIND_NAMES = {
+    ARTICLE: "jour ejour inpr mgzn article-journal journalarticle article",
+    BOOK: "book ebook edbook",
+    CHAPTER: "chap echap chapter incollection inbook booksection",
+    CONFERENCE: "conf cpaper paper-conference inproceedings conference conferencepaper",
+    DISSERTATION: "thes thesis phdthesis mastersthesis",
+    PREPRINT: "unpb unpublished preprint",
+    REPORT: "rprt report techreport",
+}
+_KINDS = {name: kind for kind, names in _KIND_NAMES.items() for name in names.split()}
+
+
+def find_kind(name: str) -> str:
+    """The kind that an export's name stands for, ignoring case and spaces; "" for an unknown name."""
+    return _KINDS.get("".join(name.lower().split()), "")
+
+
+_EXPONENT = re.compile(r"\s*[+\-−–]?\s*[0-9]")
+_RAISED = re.compile(r"(?<=[0-9])<(?:jats:)?sup(?:\s[^<>]*)?>(?=(?:<[^<>]{1,40}>|\s)*[+\-−–]?\s*[0-9])", re.IGNORECASE)
+
+
+def write_raised(before: str, raised: str) -> str:
+    """What to write for a superscript after `before`: an exponent after "^", anything else as it is ("m2", "CD4+")."""
+    return f"^{raised.lstrip()}" if before[-1:].isdecimal() and _EXPONENT.match(raised) else raised
+
+
+def mark_raised(text: str) -> str:
+    """The same in text with HTML's or JATS's tags, which are left to be removed."""
+    return _RAISED.sub("^", text)

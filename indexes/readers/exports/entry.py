@@ -1,6 +1,6 @@
-"""One record of an export as a document: the parts that these formats write alike, and an id for records without a PMID.
+"""One record of an export as a document: the parts that these formats write alike, and which records are of one paper.
 
-In an export, a paper without an abstract is not an error, nor is one that occurs twice.
+In an export, a paper without an abstract is not an error, nor is one that occurs twice. Records without a PMID get an id.
 """
 
 from __future__ import annotations
@@ -8,13 +8,22 @@ from __future__ import annotations
 import hashlib
 import html
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from indexes.readers.base.fields import clean_text, find_doi, find_pmcid, find_pmid, is_only_ids, read_pmid
-from indexes.readers.base.kinds import find_kind
-from indexes.readers.base.marks import is_retracted, strip_mark
-from indexes.readers.base.raised import mark_raised
+from indexes.readers.base.fields import (
+    clean_text,
+    find_doi,
+    find_kind,
+    find_pmcid,
+    find_pmid,
+    is_only_ids,
+    is_retracted,
+    mark_raised,
+    read_pmid,
+    strip_mark,
+)
 from indexes.readers.base.records import Omission
 from retrieval.core.values import Author, Document, Notice
 
@@ -99,3 +108,36 @@ def parse_author(text: str) -> Author:
     name = clean_prose(text).strip(", ")
     behind = _INITIALS.fullmatch(name)
     return Author(behind["family"], behind["given"]) if behind else Author(name)
+
+
+_SUBTITLE = re.compile(r"[:.?!(\[–—]|\s-\s")
+_BEGINNING = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What a record says of which paper it is."""
+
+    pmid: str
+    doi: str
+    title: str
+    abstract: str
+
+
+def is_same(one: Paper, other: Paper) -> bool:
+    """Whether two records with one DOI are the same paper: by their titles, one of which may lack the subtitle, or abstracts."""
+    first, second = strip_mark(one.title), strip_mark(other.title)
+    whole = {_letters(first), _letters(second)}
+    if len(whole) == 1 or "" in whole or _letters(_main(first)) == _letters(second) or _letters(_main(second)) == _letters(first):
+        return True
+    return _letters(one.abstract)[:_BEGINNING] == _letters(other.abstract)[:_BEGINNING]
+
+
+def _main(title: str) -> str:
+    """The title without its subtitle."""
+    found = _SUBTITLE.search(title.lstrip("[( "))
+    return title.lstrip("[( ")[: found.start()] if found else title
+
+
+def _letters(text: str) -> str:
+    return "".join(one for one in unicodedata.normalize("NFKD", text).casefold() if one.isalnum())

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexes.readers import read
-from indexes.readers.base.raised import write_raised
+from indexes.readers.base.fields import write_raised
 from indexes.readers.paper import parse_paper
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper

@@ -11,7 +11,7 @@ import pytest
 
 from indexes.build import build
 from indexes.readers import Omission, Record, read
-from indexes.readers.base.marks import is_placeholder, is_retracted, strip_mark
+from indexes.readers.base.fields import is_placeholder, is_retracted, strip_mark
 from nli.text.designs import is_notice
 from retrieval.core.values import Document
 from retrieval.index import Index

@@ -8,8 +8,8 @@ import pytest
 
 from indexes import reading
 from indexes.build import build
-from indexes.readers.exports.papers import Paper, is_same
-from indexes.report import BuildReport
+from indexes.readers.exports.entry import Paper, is_same
+from indexes.reading import BuildReport
 from indexes.update import update
 from retrieval.index import Index
 

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from indexes.readers import Note, Omission, SkipBad, detect_format, read
-from indexes.readers.base.marks import is_placeholder
+from indexes.readers.base.fields import is_placeholder
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from indexes.readers import Note, SkipBad, detect_format, read
 from indexes.readers.base.records import RecordError, make_records
-from indexes.readers.exports.latex import decode_latex
+from indexes.readers.exports.bibtex import decode_latex
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Author, Document
 

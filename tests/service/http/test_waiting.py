@@ -11,8 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from retrieval.cluster import client as connection
-from retrieval.cluster.client import Access
-from retrieval.cluster.faults import ClusterBusy
+from retrieval.cluster.client import Access, ClusterBusy
 from retrieval.core.errors import IndexUnusable
 from retrieval.index import Index
 from service.grounding.ground import Grounder

@@ -1,4 +1,4 @@
-"""Our own JSON lines: the simplest way to supply documents of any origin."""
+"""Documents in JSON lines: Counterpoint's own, Pyserini's and SciFact's."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from indexes.readers.base.fields import (
     read_id,
     read_text,
 )
-from indexes.readers.base.objects import read_documents
+from indexes.readers.base.jsonl import read_documents
 from indexes.readers.base.records import OnBad, RecordError, raise_bad
-from retrieval.core.values import Author, Document, Section
+from retrieval.core.values import Author, Document, Section, Span
 
 KEYS = ("pmid", "title", "abstract", "year", "journal", "types", "retracted", "authors", "doi", "pmcid", "mesh")
 
 
-def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
+def read_counterpoint(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
     """The documents of one file, in its order."""
-    return read_documents(path, _make_document, on_bad)
+    return read_documents(path, _make_counterpoint, on_bad)
 
 
-def _make_document(record: dict[str, Any]) -> Document:
+def _make_counterpoint(record: dict[str, Any]) -> Document:
     check_required(record, "pmid", "title", "abstract")
     for key in record:
         if key not in KEYS:
@@ -116,3 +116,52 @@ def _read_retracted(value: object) -> bool:
     if value is None or isinstance(value, bool):
         return bool(value)
     raise RecordError(f'expected true or false in "retracted", got {describe_value(value)}')
+
+
+def read_pyserini(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
+    """The documents of one file, in its order."""
+    return read_documents(path, _make_pyserini, on_bad)
+
+
+def _make_pyserini(record: dict[str, Any]) -> Document:
+    """The document: the first line is the title; if there is only one line, it is all abstract, as no title can be told apart."""
+    check_required(record, "id", "contents")
+    contents = record["contents"]
+    if not isinstance(contents, str):
+        raise RecordError(f'expected text in "contents", got {describe_value(contents)}')
+    title, newline, abstract = contents.strip().partition("\n")
+    if not newline:
+        title, abstract = "", title
+    return Document(pmid=read_id(record["id"], "id"), title=clean_text(title), abstract=clean_text(abstract))
+
+
+def read_scifact(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
+    """The documents of one file, in its order."""
+    return read_documents(path, _make_scifact, on_bad)
+
+
+def _make_scifact(record: dict[str, Any]) -> Document:
+    check_required(record, "doc_id", "title", "abstract")
+    sentences = record["abstract"]
+    if not isinstance(sentences, list):
+        raise RecordError(f'expected a list of sentences in "abstract", got {describe_value(sentences)}')
+    for sentence in sentences:
+        if not isinstance(sentence, str):
+            raise RecordError(f'expected texts in the list "abstract", got {describe_value(sentence)}')
+    abstract, spans = _join([clean_text(sentence) for sentence in sentences])
+    return Document(pmid=read_id(record["doc_id"], "doc_id"), title=read_text(record, "title"), abstract=abstract, spans=spans)
+
+
+def _join(sentences: list[str]) -> tuple[str, tuple[Span, ...]]:
+    """The abstract and the span of every sentence in it.
+
+    A sentence without text keeps its index, as an empty span: rationales are indices into the list.
+    """
+    spans: list[Span] = []
+    end = 0
+    for sentence in sentences:
+        # No space goes before the first text, nor before a sentence without text.
+        start = end + 1 if sentence and end else end
+        end = start + len(sentence)
+        spans.append((start, end))
+    return " ".join(filter(None, sentences)), tuple(spans)

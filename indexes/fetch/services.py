@@ -1,8 +1,9 @@
-"""PubMed through NCBI's E-utilities (https://www.ncbi.nlm.nih.gov/books/NBK25501): ESearch keeps a result on NCBI's history
-server, EFetch delivers it in parts.
+"""The services that papers are fetched from, PubMed and Europe PMC.
 
-PubMed gives no more than the first 9,999 papers of a result. A larger one is requested in parts by the date on which papers
-entered PubMed, the latest first.
+PubMed is reached through NCBI's E-utilities (https://www.ncbi.nlm.nih.gov/books/NBK25501): ESearch keeps a result on NCBI's
+history server, EFetch delivers it in parts. PubMed gives no more than the first 9,999 papers of a result. A larger one is
+requested in parts by the date on which papers entered PubMed, the latest first. Europe PMC's REST service
+(https://europepmc.org/RestfulWebService) has PubMed's papers, preprints and more, in JSON.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from lxml import etree
 
 from indexes.fetch.remote import NotWhole, Remote
-from indexes.fetch.source import NCBI, Expired, Search
+from indexes.fetch.source import EUROPE_PMC, NCBI, Expired, Search
 from retrieval.core.errors import BadInput
 
 BATCH = 200
@@ -161,3 +162,56 @@ def _list_notes(result: dict[str, Any]) -> list[str]:
         "ignored": warnings.get("phrasesignored", []),
     }
     return [f"{why}: {', '.join(map(str, words))}" for why, words in lists.items() if words]
+
+
+PAGE = 500
+_PER_SECOND_AT_EUROPE_PMC = 5
+
+
+class EuropePMC:
+    """Europe PMC, which needs no key."""
+
+    name, suffix = "Europe PMC", ".jsonl.gz"
+
+    def __init__(self, address: str = EUROPE_PMC, backoff: float = 1.0) -> None:
+        self._remote = Remote("Europe PMC", address, _PER_SECOND_AT_EUROPE_PMC, backoff)
+
+    def begin(self, query: str, most: int) -> Search:
+        """Search; raises `BadInput` for a query that finds nothing."""
+        total = int(self._ask(query, "*", 1)["hitCount"])
+        if not total:
+            raise BadInput(f"Europe PMC finds nothing for “{query}”; change the query.")
+        return Search("europepmc", query, most, total, min(total, most), {"cursor": "*"})
+
+    def fetch_part(self, search: Search) -> bytes | None:
+        """The next results, one JSON object per line."""
+        room, cursor = search.wanted - search.fetched, search.at["cursor"]
+        if room <= 0 or not cursor:
+            return None
+        # One size for all pages: a cursor continues only from a page of the same size.
+        answer = self._ask(search.query, cursor, min(PAGE, search.wanted))
+        results = answer["resultList"]["result"][:room]
+        next_cursor = answer.get("nextCursorMark", "")
+        search.at["cursor"] = "" if next_cursor == cursor or not results else next_cursor
+        search.fetched += len(results)
+        return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in results).encode() if results else None
+
+    def close(self) -> None:
+        """End the connection."""
+        self._remote.close()
+
+    def _ask(self, query: str, cursor: str, size: int) -> dict[str, Any]:
+        fields = {"query": query, "format": "json", "resultType": "core", "pageSize": str(size), "cursorMark": cursor}
+        answer: dict[str, Any] = json.loads(self._remote.ask("GET", "search", fields, _check_page), strict=False)
+        if message := answer.get("errMsg"):
+            raise self._remote.refuse(str(message), "check the query at europepmc.org")
+        return answer
+
+
+def _check_page(body: bytes) -> None:
+    try:
+        answer = json.loads(body, strict=False)  # a control character in a text is no reason to ask again
+        if "errMsg" not in answer:
+            int(answer["hitCount"]), answer["resultList"]["result"][:1]
+    except (ValueError, KeyError, TypeError):
+        raise NotWhole("no search result, or one that breaks off") from None
