@@ -54,3 +54,15 @@ def test_every_page_for_users_is_in_the_readme() -> None:
     linked = set(LINK.findall((ROOT / "README.md").read_text("utf-8")))
     pages = {name for name in PAGES if re.fullmatch(r"docs/[\w-]+\.md", name)}
     assert pages <= {link.partition("#")[0] for link in linked}
+
+
+def test_files_that_pages_for_users_name_are_there() -> None:
+    folders = "|".join(
+        sorted({name.partition("/")[0] for name in FILES if name.endswith("/__init__.py")} | {"configs", "deploy"})
+    )
+    pages = [name for name in PAGES if re.fullmatch(r"docs/[\w-]+\.md|\w+\.md", name)]
+    named = {
+        (page, path) for page in pages for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", (ROOT / page).read_text("utf-8"))
+    }
+    assert {(page, path) for page, path in named if not (ROOT / path).exists()} == set()
+    assert len(named) > 20
