@@ -7,17 +7,10 @@ from importlib.metadata import distributions, requires
 
 import typer
 
-from eval.commands.answering.answers import answers
-from eval.commands.answering.leads import leads
-from eval.commands.answering.questions import questions
-from eval.commands.beir import beir
-from eval.commands.claims import claims, cochrane, titles
-from eval.commands.evidencebench import evidencebench
-from eval.commands.feedback import feedback
-from eval.commands.judges import judges
-from eval.commands.report import report
+from eval.commands.answers import answers, leads, questions
+from eval.commands.benchmarks import beir, evidencebench
+from eval.commands.claims import claims, cochrane, feedback, judges, spellings, titles
 from eval.commands.scifact import predictions, scifact
-from eval.commands.spellings import spellings
 from retrieval.core.errors import BadInput
 from service.cli.shared.messages import report_errors
 
@@ -28,7 +21,7 @@ _NEEDED = re.compile(r"([\w.-]+).*; *extra == ['\"]lab['\"]")
 
 eval_app = typer.Typer(help="Measure grounding, answers and retrieval.", no_args_is_help=True, rich_markup_mode=None)
 for command in (
-    evidencebench, beir, claims, cochrane, feedback, titles, leads, questions, judges, spellings, *PROXY, report, answers,
+    evidencebench, beir, claims, cochrane, feedback, titles, leads, questions, judges, spellings, *PROXY, answers,
 ):  # fmt: skip
     eval_app.command(command.__name__)(command)
 

@@ -1,7 +1,9 @@
 """How often the lead of an answer is right, on questions with a known answer, asked of an index or of their own papers.
 
 Yes, no and maybe are PubMedQA's labels (Jin et al. 2019, arXiv 1909.06146). A mixed or unclear lead counts as maybe, and so does
-a question that gets no lead. The certainty of leads that say yes or no is compared with how often they are right.
+a question that gets no lead. The certainty of leads that say yes or no is compared with how often they are right, and can be
+fitted: it is the probability that such a lead is right, from the log odds of its strongest paper (Platt 1999). Where each
+question has one paper, nothing opposes it: the weight of agreement between the sides cannot be estimated and stays.
 """
 
 from __future__ import annotations
@@ -13,24 +15,28 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from eval.measures.formulas import Floats, Tally, f1, share
-from eval.measures.report_data import Figure
-from eval.measures.resampling import Resampler
+from eval.measures.figures import Figure, Floats, Resampler, Tally, f1, share
+from eval.measures.report import Report, Table, show
 from eval.measures.resuming import record_each
 from generation.question import parse_question
 from indexes.readers.base import jsonl
 from indexes.readers.base.records import RecordError
+from retrieval.core.errors import BadInput
+from retrieval.core.probabilities import log_odds
 from retrieval.core.values import Claim
 from retrieval.store.journal import Origin, hash_json
 from service.answering.lead import GroundedQuestion, ground_question, weigh_question
 from service.configuration.config import Show
 from service.grounding.ground import Grounder
-from service.grounding.show import show
+from service.grounding.show import show as show_papers
+from service.grounding.weigh import AGREEMENT
 from service.trec.journal import code_of
 
 Known = Literal["yes", "no", "maybe"]
 ANSWERS: tuple[Known, ...] = get_args(Known)
 BINS = 10
+FEWEST = 30
+"""The fewest leads of yes or no, right and wrong ones, that a fit needs."""
 _CODE = (
     "eval.answers.leads",
     "service.answering.lead",
@@ -123,7 +129,7 @@ def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestio
     entries = [one for one in grounder.index.entries([pmid for pmid in question.pmids if pmid in held]) if len(one)]
     claim, step = Claim(asked.claim), grounder.config.path.show if grounder.config.path else Show()
     return weigh_question(
-        asked, show(claim, grounder.read(claim, entries), {one.pmid: one for one in entries}, len(entries), step)
+        asked, show_papers(claim, grounder.read(claim, entries), {one.pmid: one for one in entries}, len(entries), step)
     )
 
 
@@ -188,22 +194,42 @@ def _calibration_error(sums: Floats) -> Floats:
     return error
 
 
-def lines(title: str, questions: Sequence[KnownQuestion], leads: Sequence[Led]) -> list[str]:
-    """The figures as a table for the terminal, and which leads each known answer got."""
-    table = [f"{'right answer':<14}{'yes':>8}{'no':>8}{'maybe':>8}"]
+def fit_certainty(questions: Sequence[KnownQuestion], outcomes: Sequence[Led]) -> str:
+    """The constants of `service.grounding.weigh`, as a line; raises `BadInput` where there are too few leads."""
+    from sklearn.linear_model import LogisticRegression
+
+    leads = [
+        (one.answer == outcome.verdict, max(outcome.whole[0], outcome.whole[2]))
+        for one, outcome in zip(questions, outcomes, strict=True)
+        if outcome.whole and outcome.verdict in ("yes", "no")
+    ]
+    if len(leads) < FEWEST or len({right for right, _ in leads}) < 2:
+        raise BadInput(f"{len(leads)} leads of yes or no fit no certainty; at least {FEWEST}, right and wrong ones, are needed.")
+    odds = np.array([[log_odds(likely, 0.001)] for _, likely in leads])
+    model = LogisticRegression().fit(odds, np.array([right for right, _ in leads]))
+    constant, strongest = float(model.intercept_[0]) - AGREEMENT, float(model.coef_[0, 0])
+    return f"CONSTANT, AGREEMENT, STRONGEST = {constant:.2f}, {AGREEMENT:.2f}, {strongest:.2f}  # fitted on {len(leads)} leads"
+
+
+def show_leads(title: str, questions: Sequence[KnownQuestion], leads: Sequence[Led], command: str) -> Report:
+    """The figures, and which leads each known answer got."""
+    most = max(sum(one.answer == answer for one in questions) for answer in ANSWERS) / len(questions)
+    told = figures(questions, leads)
+    rows = []
     for answer in ANSWERS:
         verdicts = [lead.answer for one, lead in zip(questions, leads, strict=True) if one.answer == answer]
-        table.append(f"{answer:<14}" + "".join(f"{verdicts.count(one):>8}" for one in ANSWERS))
-    most = max(sum(one.answer == answer for one in questions) for answer in ANSWERS) / len(questions)
-    return [
-        f"{title}: {len(questions)} questions; always giving the most common answer is right for {most:.1%}.",
-        *(f"{name:<16}{_format_figure(figure)}" for name, figure in figures(questions, leads).items()),
-        "",
-        *table,
+        rows.append([answer, *(str(verdicts.count(one)) for one in ANSWERS)])
+    data = {
+        "command": command,
+        "figures": {name: [one.value, one.low, one.high] for name, one in told.items()},
+        "questions": [
+            {"id": one.id, "answer": one.answer, "verdict": lead.verdict, "certainty": lead.certainty, "own": lead.own}
+            for one, lead in zip(questions, leads, strict=True)
+        ],
+    }
+    blocks: list[Table | str] = [
+        f"{len(questions)} questions; always giving the most common answer is right for {most:.1%}.",
+        Table("", ["measure", "value and 95 % interval"], [[name, show(figure)] for name, figure in told.items()]),
+        Table("Leads by the right answer", ["right answer", *ANSWERS], rows),
     ]
-
-
-def _format_figure(figure: Figure) -> str:
-    if figure.value is None:
-        return "   –"
-    return f"{figure.value:>8.3f}  ({figure.low:.3f} to {figure.high:.3f})"
+    return Report(title, blocks, data, made_with={"command": command})

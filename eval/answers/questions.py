@@ -13,9 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from eval.measures.formulas import Tally, share
-from eval.measures.report_data import Figure
-from eval.measures.resampling import Resampler
+from eval.measures.figures import Figure, Resampler, Tally, share
+from eval.measures.report import Report, Table, show
 from eval.measures.resuming import record_each
 from retrieval.core.answers import Answer
 from retrieval.core.errors import BadInput, BadRecord
@@ -167,16 +166,6 @@ def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswe
     }
 
 
-def write_lines(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer]) -> list[str]:
-    """The figures for the terminal, then every question that went wrong, and how."""
-    lines = [f"{title}: {len(questions)} questions, {sum(one.answer == 'none' for one in questions)} of them unanswerable."]
-    for name, figure in figures(questions, answers).items():
-        if figure.value is not None:
-            lines.append(f"{name:<36}{figure.value:>7.1%}  ({figure.low:.1%} to {figure.high:.1%})")
-    faults = [(one, fault) for one in questions if (fault := name_fault(one, answers))]
-    return [*lines, *([""] if faults else []), *(f"{fault}: {one.question}" for one, fault in faults)]
-
-
 def name_fault(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> str:
     """What went wrong with a question, "" where nothing did."""
     answer = answers[question.question]
@@ -189,3 +178,24 @@ def name_fault(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> s
     if answer.verdict != question.answer:
         return f"lead {answer.verdict or 'none'}, known {question.answer}"
     return "" if not question.other or is_alike(question, answers) else "the spellings differ"
+
+
+def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer], command: str) -> Report:
+    """The figures, then every question that went wrong, and how."""
+    told = figures(questions, answers)
+    faults = [name_fault(one, answers) for one in questions]
+    data = {
+        "command": command,
+        "figures": {name: [one.value, one.low, one.high] for name, one in told.items()},
+        "questions": [
+            {**asdict(one), "fault": fault, "given": asdict(answers[one.question])}
+            for one, fault in zip(questions, faults, strict=True)
+        ],
+    }
+    rows = [[name, show(figure, ".1%")] for name, figure in told.items() if figure.value is not None]
+    blocks: list[Table | str] = [
+        f"{len(questions)} questions, {sum(one.answer == 'none' for one in questions)} of them unanswerable.",
+        Table("", ["measure", "value and 95 % interval"], rows),
+        *(f"{fault}: {one.question}" for one, fault in zip(questions, faults, strict=True) if fault),
+    ]
+    return Report(title, blocks, data, made_with={"command": command})

@@ -1,40 +1,149 @@
-"""Make the report on runs, which `counterpoint eval answers --json` writes and its tables are made from."""
+"""Task B runs measured: the form of the answers, whether their citations support them, and published figures beside them.
+
+Every measure is counted topic by topic, as a numerator and a denominator, so that it can be resampled.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import yaml
-from pydantic import TypeAdapter
 from tqdm import tqdm
 
-from eval.answers.figures import content_measures, count_citations, draft_tallies, form_measures, tallies
-from eval.answers.observing import Observed, Observer
+from eval.answers.observing import Judges, NamedJudge, Observed, Observer
 from eval.answers.runs import Run
-from eval.measures.report_data import Figure, Measure
-from eval.measures.resampling import RESAMPLES, SEED, Resampler
-from retrieval.core.values import Topic
-from retrieval.store.manifest import Manifest
+from eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
+from eval.measures.report import NOTHING, Measure, Report, Table, show
+from retrieval.core.answers import Drafted
+from retrieval.core.values import Label, Topic
+from retrieval.dense.encoder import Encoder
+from retrieval.index import open_documents
+from service.configuration.config import Profile
 
 PUBLISHED: Mapping[str, Mapping[str, Mapping[str, float]]] = yaml.safe_load(
     files("eval.answers").joinpath("published.yaml").read_text("utf-8")
 )
+Pair = tuple[float, float]
+"""Numerator and denominator: (0, 0) where a topic has nothing to measure."""
+_NOTHING: Pair = (0.0, 0.0)
+_Seen = TypeVar("_Seen")
 
 
 @dataclass(frozen=True, slots=True)
-class NamedJudge:
-    """A judge of citations: its key in an observation, its model and weights, and the prefixes of its keys and titles."""
+class Counted(Generic[_Seen]):
+    """A measure, what it counts of a topic's answer, or of its draft, and its format."""
 
-    key: str
-    model: str
-    prefix: str = ""
-    title: str = ""
+    measure: Measure
+    pair: Callable[[_Seen], Pair]
+    format: str = ".1%"
+
+    def tally(self, seen: Sequence[_Seen | None], otherwise: Pair = _NOTHING) -> Tally:
+        """The counts of every topic; None stands for a topic without an answer, or without a draft."""
+        return Tally.of([otherwise if one is None else self.pair(one) for one in seen], share)
+
+
+def _rate(part: float, whole: float) -> Pair:
+    """A topic's own rate, so that the average over topics gives each topic the same weight."""
+    return (part / whole, 1.0) if whole else _NOTHING
+
+
+def _mean_of(value: float | None) -> Pair:
+    return (value, 1.0) if value is not None else _NOTHING
+
+
+ANSWERED: Counted[Observed] = Counted(
+    Measure("answered", "answered", "Topics with at least one sentence / topics. All other figures cover only these topics."),
+    lambda one: (1.0, 1.0),
+)
+FORM: tuple[Counted[Observed], ...] = (
+    Counted(Measure("sentences", "sentences", "Sentences per answered topic."), lambda one: (one.sentences, 1.0), ".2f"),
+    Counted(Measure("words", "words", "Words per answered topic, split at white space."), lambda one: (one.words, 1.0), ".0f"),
+    Counted(
+        Measure(
+            "coverage", "cited", "Sentences with a citation / sentences, averaged over topics: the paper's citation coverage."
+        ),
+        lambda one: _rate(one.cited, one.sentences),
+    ),
+    Counted(
+        Measure("citations", "citations/sentence", "Citations / sentences, over all sentences."),
+        lambda one: (len(one.citations), one.sentences),
+        ".2f",
+    ),
+    Counted(
+        Measure(
+            "citations_cited", "citations/cited", "Citations / sentences with at least one citation, over all such sentences."
+        ),
+        lambda one: (len(one.citations), one.cited),
+        ".2f",
+    ),
+)
+"""The form of an answer, whatever it says: these include the columns of the paper's Table 2."""
+DRAFT: tuple[Counted[Drafted], ...] = (
+    Counted(
+        Measure("drafted", "drafted", "Sentences that the generator wrote before our check, per topic with a draft."),
+        lambda one: (one.sentences, 1.0),
+        ".2f",
+    ),
+    Counted(
+        Measure("drafted_coverage", "drafted, cited", "Of these, those with a citation, averaged over topics."),
+        lambda one: _rate(one.cited, one.sentences),
+    ),
+    Counted(
+        Measure("drafted_citations", "drafted, citations/cited", "Citations in drafts / sentences with one, over all of them."),
+        lambda one: (one.citations, one.cited),
+        ".2f",
+    ),
+)
+"""The same of the text written before our check, which is what the paper's own figures describe."""
+CONTENT: tuple[Counted[Observed], ...] = (
+    Counted(
+        Measure(
+            "verbatim",
+            "verbatim",
+            "Citations whose document contains the sentence word for word / citations, averaged over topics.",
+        ),
+        lambda one: _rate(sum(citation.verbatim for citation in one.citations), len(one.citations)),
+    ),
+    Counted(
+        Measure(
+            "redundancy",
+            "redundancy",
+            "Mean cosine similarity between an answer's sentences, by the shipped encoder; answers of two or more sentences.",
+        ),
+        lambda one: _mean_of(one.redundancy),
+        ".2f",
+    ),
+    Counted(
+        Measure("narrative", "narrative", "Share of the narrative's words that occur in the answer, weighted by rarity."),
+        lambda one: _mean_of(one.narrative),
+    ),
+)
+
+
+def judged(judge: NamedJudge) -> tuple[Counted[Observed], ...]:
+    """The measures based on a judge."""
+
+    def count(label: Label) -> Callable[[Observed], Pair]:
+        return lambda one: _rate(sum(cited.labels.get(judge.key) == label for cited in one.citations), len(one.citations))
+
+    def count_covered(one: Observed) -> Pair:
+        return _rate(len({cited.sentence for cited in one.citations if cited.labels.get(judge.key) == "support"}), one.sentences)
+
+    key, title, by = judge.prefix, judge.title, judge.model
+    covered = f"Sentences with a citation that supports them, by {by} / sentences, averaged over topics: the track's coverage."
+    support = f"Citations that support, by {by} / citations, averaged over topics."
+    contradict = f"Citations that contradict, by {by} / citations, likewise."
+    return (
+        Counted(Measure(f"{key}coverage_supported", f"{title}supported", covered), count_covered),
+        Counted(Measure(f"{key}support", f"{title}support", support), count("support")),
+        Counted(Measure(f"{key}contradict", f"{title}contradict", contradict), count("contradict")),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,65 +176,114 @@ class AnswersReport:
     provenance: Mapping[str, Any]
 
 
-_REPORT: TypeAdapter[AnswersReport] = TypeAdapter(AnswersReport)
-
-
-def make_report(
-    runs: Sequence[Run], topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], provenance: Mapping[str, Any]
+def evaluate(
+    runs: Sequence[Run],
+    topics: Sequence[Topic],
+    topics_file: Path,
+    index: Path,
+    judges: Judges,
+    encoder: Encoder,
+    profile: Profile,
+    command: str,
 ) -> AnswersReport:
-    """Observe every answer and compute all figures; every run uses the same bootstrap samples of topics."""
-    resampler = Resampler(len(topics))
-    with_drafts = any(one.drafts for one in runs)
-    descriptions = [(judge.model, judge.prefix, judge.title) for judge in judges]
+    """Judge and measure every answer against the documents of the index, which is read but not searched.
+
+    Every run uses the same bootstrap samples of topics.
+    """
+    store, manifest = open_documents(index)
+    observer, resampler = Observer(store, judges.by_key, encoder), Resampler(len(topics))
+    content = (*(one for judge in judges.named for one in judged(judge)), *CONTENT)
+    drafts = DRAFT if any(one.drafts for one in runs) else ()
+    try:
+        measured = tuple(_measure_run(one, topics, observer, resampler, (*FORM, *content), drafts) for one in runs)
+    finally:
+        store.close()
+    provenance = {
+        "counterpoint": version("counterpoint"),
+        "command": command,
+        "topics_file": topics_file.name,
+        "topics_sha256": hashlib.sha256(topics_file.read_bytes()).hexdigest(),
+        "index": manifest.id,
+        "documents": manifest.counts.documents,
+        "profile": profile.model_dump(mode="json"),
+        "encoder": encoder.name,
+        "bootstrap_seed": SEED,
+        "bootstrap_resamples": RESAMPLES,
+    }
+    if judges.usage is not None:
+        provenance["llm_requests"] = judges.usage.requests
     return AnswersReport(
-        runs=tuple(_run(one, topics, observer, judges, resampler, with_drafts) for one in runs),
-        form=form_measures(with_drafts),
-        content=content_measures(descriptions),
-        judges=tuple(judges),
+        runs=measured,
+        form=(ANSWERED.measure, *(one.measure for one in FORM), *(one.measure for one in drafts)),
+        content=tuple(one.measure for one in content),
+        judges=judges.named,
         published=PUBLISHED,
-        provenance={**provenance, "bootstrap_seed": SEED, "bootstrap_resamples": RESAMPLES},
+        provenance=provenance,
     )
 
 
-def provenance(topics: Path, manifest: Manifest, profile: Mapping[str, Any], encoder: str, command: str) -> dict[str, Any]:
-    """The provenance of the figures, except for the judges, which the report names."""
-    return {
-        "counterpoint": version("counterpoint"),
-        "command": command,
-        "topics_file": topics.name,
-        "topics_sha256": hashlib.sha256(topics.read_bytes()).hexdigest(),
-        "index": manifest.id,
-        "documents": manifest.counts.documents,
-        "profile": profile,
-        "encoder": encoder,
-    }
-
-
-def report_json(report: AnswersReport) -> str:
-    """The report as JSON."""
-    return _REPORT.dump_json(report, indent=2).decode() + "\n"
-
-
-def _run(
-    run: Run, topics: Sequence[Topic], observer: Observer, judges: Sequence[NamedJudge], resampler: Resampler, with_drafts: bool
+def _measure_run(
+    run: Run,
+    topics: Sequence[Topic],
+    observer: Observer,
+    resampler: Resampler,
+    measures: Sequence[Counted[Observed]],
+    drafts: Sequence[Counted[Drafted]],
 ) -> AnswersRunReport:
-    observations: list[Observed | None] = []
+    seen: list[Observed | None] = []
     for topic in tqdm(topics, desc=f"judging {run.name}", unit=" topics", disable=None):
         responses = run.responses.get(topic.id, ())
-        observations.append(observer.observe(topic, responses) if responses else None)
-    citations, unjudged_count = count_citations(observations)
-    by_key = tallies(observations, [(judge.key, judge.prefix) for judge in judges])
-    if with_drafts:
-        by_key |= draft_tallies([run.drafts.get(topic.id) for topic in topics])
-    answers = tuple(one for one in observations if one)
+        seen.append(observer.observe(topic, responses) if responses else None)
+    tallies = {"answered": ANSWERED.tally(seen, otherwise=(0.0, 1.0))}
+    tallies |= {one.measure.key: one.tally(seen) for one in measures}
+    tallies |= {one.measure.key: one.tally([run.drafts.get(topic.id) for topic in topics]) for one in drafts}
+    answers = tuple(one for one in seen if one)
+    citations = [citation for one in answers for citation in one.citations]
     return AnswersRunReport(
         name=run.name,
         topics=len(topics),
         answered=len(answers),
         declined=tuple(topic.id for topic in topics if run.responses.get(topic.id) == ()),
         missing=tuple(topic.id for topic in topics if topic.id not in run.responses),
-        citations=citations,
-        unjudged=unjudged_count,
-        figures={key: resampler.figure(tally) for key, tally in by_key.items()},
+        citations=len(citations),
+        unjudged=sum(not citation.labels for citation in citations),
+        figures={key: resampler.figure(tally) for key, tally in tallies.items()},
         answers=answers,
     )
+
+
+def show_answers(report: AnswersReport) -> Report:
+    """A row for each run, the published figures beneath, and what to know when comparing them."""
+    blocks: list[Table | str] = [
+        _table("Properties of the answers", report.form, report, report.published["table_2"]),
+        _table("Citation support", report.content, report, report.published["official"]),
+        *map(_count_topics, report.runs),
+    ]
+    if "llm_requests" in report.provenance:
+        asked = report.provenance["llm_requests"]
+        blocks.append(f"The language model answered {asked:,} times; the small model's verdict stands for the rest.")
+    judges = "; ".join(f"{one.title.strip(': ') or 'judge'}: {one.model}" for one in report.judges)
+    blocks += [
+        f"In brackets: 95 % intervals by a bootstrap over topics. Averages cover only the answered topics. {judges}.",
+        "Published rows were measured by others, on other topics and with other judges: compare only their order of magnitude.",
+    ]
+    return Report("Evaluation of answers", blocks, report, (*report.form, *report.content), report.provenance)
+
+
+def _table(
+    title: str, measures: Sequence[Measure], report: AnswersReport, references: Mapping[str, Mapping[str, float]]
+) -> Table:
+    formats = {one.measure.key: one.format for group in (FORM, DRAFT, CONTENT) for one in group}
+    columns = {one.key: formats.get(one.key, ".1%") for one in measures}
+    rows = [[run.name, *(show(run.figures[key], form) for key, form in columns.items())] for run in report.runs]
+    for name, figures in references.items():
+        rows.append([name, *(f"{figures[key]:{form}}" if key in figures else NOTHING for key, form in columns.items())])
+    return Table(title, ["run", *(one.title for one in measures)], rows)
+
+
+def _count_topics(run: AnswersRunReport) -> str:
+    sentence = f"{run.name}: {run.answered} of {run.topics} topics answered, {len(run.declined)} declined"
+    if run.missing:
+        sentence += f", {len(run.missing)} missing from the run"
+    sentence += f"; {run.citations} citations"
+    return sentence + (f", {run.unjudged} of them to documents without an abstract in the index." if run.unjudged else ".")

@@ -6,7 +6,6 @@ claims, "higher" and "lower", over one index of all abstracts that the reviews r
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,8 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from eval.measures.report import Report, Table
 from eval.measures.resuming import record_each
-from eval.variants.evaluation import grounding_code
+from eval.scifact.observing import grounding_code
 from indexes.readers.base.jsonl import read_some
 from indexes.readers.base.records import RecordError
 from retrieval.core.values import Claim, Document
@@ -176,20 +176,18 @@ def measure_cochrane(
     )  # fmt: skip
 
 
-def list_lines(report: CochraneReport) -> list[str]:
-    """The report as a table in text."""
+def show_cochrane(report: CochraneReport) -> Report:
+    """The shares, and the answers given by the review's."""
     agreement, declined = (f"{value:.1f} % ({low:.1f} to {high:.1f})" for value, low, high in (report.agreement, report.declined))
     columns = (*ANSWERS, DECLINED)
-    rows = [[answer, *(str(row.get(given, 0)) for given in columns)] for answer, row in report.table.items()]
-    lines = ["".join(f"{cell:>18}" for cell in row) for row in [["review \\ given", *columns], *rows]]
-    return [
-        f"{report.file}: {report.questions} questions",
+    blocks: list[Table | str] = [
         f"agreement {agreement}; declined {declined}; always the commonest answer {report.commonest:.1f} %",
         f"of {report.directed} with a direction {report.right} right, {report.opposite} opposite",
-        *lines,
+        Table(
+            "Answers by the review's",
+            ["review \\ given", *columns],
+            [[answer, *(str(row.get(given, 0)) for given in columns)] for answer, row in report.table.items()],
+        ),
     ]
-
-
-def report_json(report: CochraneReport) -> str:
-    """The report as JSON."""
-    return json.dumps(asdict(report), indent=1, ensure_ascii=False) + "\n"
+    made_with = {"command": report.command, "models": report.models}
+    return Report(f"{report.file}: {report.questions} questions", blocks, report, made_with=made_with)

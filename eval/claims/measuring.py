@@ -1,28 +1,45 @@
-"""The two measurements: claims of a file, and the titles of an index."""
+"""Claims about papers through the whole pipeline, each seen from the one paper that it is about; and claims in two spellings."""
 
 from __future__ import annotations
 
-import hashlib
-import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from eval.claims.baseline import ClaimOnly
-from eval.claims.outcomes import ClaimOutcome, Outcome, ground_claims
 from eval.claims.reading import PaperClaim
-from eval.claims.report import ClaimsProvenance, ClaimsReport, Grouping, count_others, failures
-from eval.claims.titles import TURNINGS, statement, turn_round
+from eval.measures.resuming import finish_each
+from eval.scifact.files import LabelledClaim
+from eval.scifact.observing import STANCES, ClaimResult, Returned, journal_of, observe
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import LABELS, Label
+from retrieval.core.values import OPPOSITE, Claim, Evidence, Grounding, Stance
+from retrieval.index import Index
 from retrieval.store.documents import Documents
+from service.configuration.config import GroundingConfig
+from service.grounding.claims import check_claim
 from service.grounding.ground import Grounder
 
-OWN, TURNED = "own title", "turned round"
-_WORDS: Mapping[Label, Mapping[Outcome, str]] = {
-    "support": {"right": "supported", "wrong": "contradicted", "unsure": "unsure", "absent": "absent"},
-    "contradict": {"right": "contradicted", "wrong": "supported", "unsure": "unsure", "absent": "absent"},
+Outcome = Literal["right", "wrong", "unsure", "absent"]
+OUTCOMES: Mapping[Outcome, str] = {
+    "right": "listed on the right side or, where the paper leaves the claim open, on neither",
+    "wrong": "listed on the wrong side",
+    "unsure": "called uncertain, on whichever side",
+    "absent": "shown nowhere",
 }
-_BATCH = 1000
+PAIRS = Path(__file__).with_name("spellings.tsv")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimOutcome:
+    """What became of a claim's paper: the side it is shown on (None for absent), its sentence ("" for none), and the probability
+    of that stance from the model that chose it (None where no model was asked). `others` is the number of other papers listed."""
+
+    claim: PaperClaim
+    outcome: Outcome
+    side: Stance | None = None
+    sentence: str = ""
+    probability: float | None = None
+    others: int = 0
 
 
 def check_held(claims: Sequence[PaperClaim], store: Documents, path: Path, index: Path) -> None:
@@ -36,77 +53,79 @@ def check_held(claims: Sequence[PaperClaim], store: Documents, path: Path, index
         raise BadRecord(path, f"line {lacking[0].line}", hint)
 
 
-def measure_claims(
-    claims: Sequence[PaperClaim], path: Path, grounder: Grounder, work: Path, command: str, baseline: ClaimOnly | None = None
-) -> ClaimsReport:
-    """Measure the claims of the file at `path` by stance and by kind, with the baseline beside them where one was trained."""
-    outcomes = ground_claims(claims, grounder, work)
-    grouping = Grouping(outcomes, baseline.support if baseline else None)
-    stances = [one for one in LABELS if one != "neutral" or any(claim.stance == one for claim in claims)]
-    groups = [grouping.group("all claims"), *(grouping.group(stance, stance=stance) for stance in stances)]
-    groups += [grouping.group(kind, kind=kind) for kind in dict.fromkeys(one.kind for one in claims if one.kind)]
-    notes = [count_others(outcomes)]
-    if baseline:
-        groups.append(grouping.group("baseline fails", papers=grouping.misled()))
-        exclusion = f", {baseline.left_out} about papers measured here left out" if baseline.left_out else ""
-        notes.append(f"Claim alone: a bag of words trained on {baseline.trained_on} claims of {baseline.file}{exclusion}.")
-    title = f"{path.name}: {len(claims)} claims about {groups[0].papers} papers"
-    return ClaimsReport(title, tuple(notes), tuple(groups), failures(outcomes), ClaimsProvenance.by(grounder, command))
+def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) -> list[ClaimOutcome]:
+    """Run each claim through the whole pipeline and return what became of its paper; a stopped run resumes from `work`.
+
+    A claim is grounded only once, however many papers it is about.
+    Raises `Interrupted` where the user stops it.
+    """
+    journal = journal_of(grounder, work)
+
+    def ground(claim: PaperClaim) -> ClaimOutcome:
+        labelled_claim = LabelledClaim(Claim(claim.claim), {})
+        result = journal.get(labelled_claim)
+        if result is None:
+            result = observe(grounder, labelled_claim)
+            journal.add(labelled_claim, result)
+        return _find_outcome(claim, result, grounder.index, grounder.config)
+
+    return finish_each(claims, ground, "grounding", "claims", work)
 
 
-def draw_titles(store: Documents, most: int, seed: int) -> list[tuple[str, str]]:
-    """Up to `most` papers with an abstract and a declarative title: PMID and title as a sentence, in an order that depends only
-    on seed and PMID."""
-    # The heap's first item is the largest one kept, so most papers are rejected before their title is read.
-    heap: list[tuple[int, str, str]] = []
-    for batch in store.texts(_BATCH):
-        for pmid, title, abstract in batch:
-            place = -int.from_bytes(hashlib.sha256(f"{seed} {pmid}".encode()).digest())
-            if not abstract or (len(heap) == most and place <= heap[0][0]):
-                continue
-            sentence = statement(title)
-            if sentence:
-                (heapq.heappush if len(heap) < most else heapq.heappushpop)(heap, (place, pmid, sentence))
-    return [(pmid, sentence) for _, pmid, sentence in sorted(heap, reverse=True)]
+def _find_outcome(claim: PaperClaim, result: ClaimResult, index: Index, config: GroundingConfig) -> ClaimOutcome:
+    others = sum(one.pmid != claim.pmid for stance in STANCES for one in result.side(stance).returned)
+    for outcome, sides in _list_places(claim, result).items():
+        hits = [(side, one) for side, documents in sides for one in documents if one.pmid == claim.pmid]
+        if hits:
+            side, one = max(hits, key=lambda pair: pair[1].score)
+            return ClaimOutcome(claim, outcome, side, _sentence(one, index), _probability(one, side, config), others)
+    return ClaimOutcome(claim, "right" if claim.stance == "neutral" else "absent", others=others)
 
 
-def titles_as_claims(titles: Sequence[tuple[str, str]]) -> list[PaperClaim]:
-    """Each title as a claim that its paper supports and, where a safe rule can reverse it, as one that its paper contradicts."""
-    claims: list[PaperClaim] = []
-    for number, (pmid, sentence) in enumerate(titles):
-        claims.append(PaperClaim(pmid, sentence, "support", OWN))
-        other = turn_round(sentence, first=TURNINGS[number % 2])
-        if other:
-            claims.append(PaperClaim(pmid, other.text, "contradict", other.how))
-    return claims
+def _list_places(claim: PaperClaim, result: ClaimResult) -> Mapping[Outcome, Sequence[tuple[Stance, Sequence[Returned]]]]:
+    """Where the claim's paper must be for each outcome, the outcome that applies first before the others."""
+    if claim.stance == "neutral":
+        return {"wrong": [(side, result.side(side).returned) for side in STANCES]}
+    other = OPPOSITE[claim.stance]
+    return {
+        "right": [(claim.stance, result.side(claim.stance).returned)],
+        "wrong": [(other, result.side(other).returned)],
+        "unsure": [(side, result.side(side).uncertain) for side in STANCES],
+    }
 
 
-def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> ClaimsReport:
-    """Measure which stance papers of the index are given on their own titles and on the reversed titles."""
-    titles = draw_titles(grounder.index.store, most, seed)
-    if not titles:
-        raise BadInput(
-            f"The index at {grounder.index.folder} contains no paper with an abstract and a title that states a finding, such as "
-            "“Aspirin reduces fever in adults with influenza.”; name another index."
-        )
-    claims = titles_as_claims(titles)
-    outcomes = ground_claims(claims, grounder, work)
-    grouping = Grouping(outcomes)
+def _sentence(one: Returned, index: Index) -> str:
+    entry = index.store.get(one.pmid) if one.sentence is not None else None
+    return entry.sentences()[one.sentence].text if entry and one.sentence is not None else ""
 
-    def words(one: ClaimOutcome) -> str:
-        return f"{OWN if one.claim.stance == 'support' else TURNED}, {_WORDS[one.claim.stance][one.outcome]}"
 
-    groups = [
-        grouping.group(OWN, stance="support", words=_WORDS["support"]),
-        grouping.group(TURNED, stance="contradict", words=_WORDS["contradict"]),
-        *(grouping.group(f"by {turning}", kind=turning, words=_WORDS["contradict"]) for turning in TURNINGS),
-        grouping.group("both"),
-    ]
-    fewer = f" ({most} were asked for)" if len(titles) < most else ""
-    title = f"Own titles of {len(titles)} papers{fewer}, drawn with seed {seed}"
-    rest = len(titles) - groups[1].claims
-    notes = (
-        f"{groups[1].claims} of them reversed; {rest} left out because no safe rule can reverse them.",
-        count_others(outcomes),
-    )
-    return ClaimsReport(title, notes, tuple(groups), failures(outcomes, words), ClaimsProvenance.by(grounder, command))
+def _probability(one: Returned, side: Stance, config: GroundingConfig) -> float | None:
+    if config.path or config.branch(side).select.rule == "first":
+        return one.score
+    return one.verdict[0 if side == "support" else 2] if one.verdict else None
+
+
+def read_pairs(path: Path = PAIRS) -> list[tuple[str, str]]:
+    """Pairs of spellings of a claim, tab-separated; lines that begin with # are skipped. Raises `BadInput` for any other line."""
+    try:
+        lines = [line for line in path.read_text("utf-8").splitlines() if line.strip() and not line.startswith("#")]
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read ({error}); give a file with two spellings of a claim on each line.") from None
+    pairs = [tuple(line.split("\t")) for line in lines]
+    for number, pair in enumerate(pairs, 1):
+        if len(pair) != 2:
+            raise BadInput(f"{path}, pair {number}: expected two claims with a tab between them.")
+    return [(pair[0], pair[1]) for pair in pairs]
+
+
+def measure_spellings(grounder: Grounder, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, bool, int]]:
+    """Each claim of a pair, whether both spellings find the same papers in the same order on the same sides, and how many."""
+    for claim, other in pairs:
+        first, second = (_list_papers(grounder.ground(check_claim(spelling))) for spelling in (claim, other))
+        yield claim, first == second, sum(map(len, first))
+
+
+def _list_papers(grounding: Grounding) -> list[list[str]]:
+    """The papers against the claim, for it, and uncertain."""
+    sides: tuple[tuple[Evidence, ...], ...] = (grounding.contradicting, grounding.supporting, grounding.uncertain)
+    return [[one.document.pmid for one in side] for side in sides]

@@ -1,16 +1,21 @@
-"""Claims about papers, as a CSV: what each paper says about a claim, according to whoever wrote the file."""
+"""Claims about papers: what each paper says about a claim, according to whoever wrote the file; a CSV, or readers' feedback."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import LABELS, Label
 from service.grounding.claims import check_claim
+from service.memory.feedback import find_agreed
+from service.memory.schemas import FeedbackOut
 
 REQUIRED = ("pmid", "claim", "stance")
 KIND = "kind"
@@ -114,3 +119,35 @@ def _claim(path: Path, line: int, row: dict[str, str]) -> PaperClaim:
     except BadInput as error:
         raise BadRecord(path, f"line {line}", str(error)) from None
     return PaperClaim(row["pmid"], claim.text, stance, row.get(KIND, ""), line)
+
+
+def read_feedback(path: Path) -> tuple[list[PaperClaim], int]:
+    """What `counterpoint feedback export` wrote, .jsonl or CSV: the claims on which readers agree, and on how many they do not.
+
+    Raises `BadInput` where there is none to measure.
+    """
+    if path.suffix != ".jsonl":
+        return read_paper_claims(path), 0
+    entries = _read_lines(path)
+    lines = {one.id: line for line, one in entries}
+    consensus, conflicts = find_agreed([one for _, one in entries])
+    if not consensus:
+        raise BadInput(f"{path} has no feedback that its readers agree on; expected at least one line.")
+    return [PaperClaim(one.pmid, one.claim, one.right, f"shown as {one.shown}", lines[one.id]) for one in consensus], conflicts
+
+
+def _read_lines(path: Path) -> list[tuple[int, FeedbackOut]]:
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read ({error}); name a file that `counterpoint feedback export` wrote.") from None
+    entries = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entries.append((number, FeedbackOut.model_validate(json.loads(line))))
+        except (ValueError, ValidationError):
+            hint = "expected a line that `counterpoint feedback export` wrote, got something else."
+            raise BadRecord(path, f"line {number}", hint) from None
+    return entries

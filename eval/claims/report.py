@@ -1,23 +1,40 @@
-"""Shares of outcomes with bootstrap intervals over papers, as data, JSON and lines for a terminal."""
+"""Shares of outcomes with bootstrap intervals over papers, and a claim-only baseline beside them.
+
+The baseline says how far the wording of the claims alone, without any paper, gives their stance away. Where claims of one stance
+are worded differently from those of the other (more of them negated, say), a system that looks at nothing else seems to
+understand papers. Only the pairs on which such a baseline fails show whether a system does (Gururangan et al. 2018, arXiv
+1803.02324).
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
-from eval.claims.outcomes import OUTCOMES, ClaimOutcome, Outcome
-from eval.measures.formulas import Tally, share
-from eval.measures.report_data import Figure
-from eval.measures.resampling import RESAMPLES, SEED, Resampler
-from eval.scifact.observing import STANCES
-from eval.variants.evaluation import grounding_code
-from eval.variants.lines import interval
-from retrieval.core.values import Label, Stance
+from eval.claims.measuring import OUTCOMES, ClaimOutcome, Outcome, ground_claims
+from eval.claims.reading import PaperClaim
+from eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
+from eval.measures.report import Report, Table, show
+from eval.scifact.observing import STANCES, grounding_code
+from retrieval.core.errors import BadInput
+from retrieval.core.values import LABELS, Label, Stance
 from service.grounding.ground import Grounder
 
 PLAIN: Mapping[Outcome, str] = {outcome: outcome for outcome in OUTCOMES}
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimOnly:
+    """The baseline's probability of "support" for each claim measured, in order; the name of the training file, how many of its
+    claims were used, and how many were left out because they are about a paper that is measured."""
+
+    file: str
+    support: tuple[float, ...]
+    trained_on: int
+    left_out: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,42 +68,85 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimsProvenance:
-    """What is needed to make the report again."""
-
-    counterpoint: str
-    code: str
-    command: str
-    index: str
-    config: str
-    models: Mapping[str, str]
-    bootstrap_seed: int
-    bootstrap_resamples: int
-
-    @classmethod
-    def by(cls, grounder: Grounder, command: str) -> ClaimsProvenance:
-        """Make one from a grounder and a command."""
-        return cls(
-            counterpoint=version("counterpoint"),
-            code=grounding_code(),
-            command=command,
-            index=grounder.index.manifest.id,
-            config=grounder.config.name,
-            models=grounder.models.names(),
-            bootstrap_seed=SEED,
-            bootstrap_resamples=RESAMPLES,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class ClaimsReport:
-    """The measurements, in groups of which the first is all claims; notes on how to read them; and every failure."""
+    """The measurements, in groups of which the first is all claims; notes on how to read them; every failure; what made them."""
 
     title: str
     notes: tuple[str, ...]
     groups: tuple[Group, ...]
     failures: tuple[Failure, ...]
-    made: ClaimsProvenance
+    made: Mapping[str, Any]
+
+
+def claim_only(train: Sequence[PaperClaim], claims: Sequence[PaperClaim], path: Path) -> ClaimOnly:
+    """Logistic regression over TF-IDF of the words and word pairs in the claims of `train`, read from `path`."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    papers = {one.pmid for one in claims}
+    examples = [one for one in train if one.pmid not in papers and one.stance != "neutral"]
+    for stance in STANCES:
+        if not any(one.stance == stance for one in examples):
+            raise BadInput(
+                f"{path} has no claim with the stance {stance} about a paper outside the measured set; expected claims of both "
+                "stances about other papers."
+            )
+    # Keep one-letter words ("vitamin D"), and also "no" and "not".
+    words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\b\w+\b", sublinear_tf=True)
+    model = make_pipeline(words, LogisticRegression(max_iter=1000))
+    try:
+        model.fit([one.claim for one in examples], [one.stance for one in examples])
+    except ValueError as error:
+        raise BadInput(
+            f"No classifier can be trained on the claims of {path} ({error}); expected claims made of words."
+        ) from None
+    place = list(model.classes_).index("support")
+    chances = model.predict_proba([one.claim for one in claims])[:, place]
+    return ClaimOnly(path.name, tuple(float(one) for one in chances), len(examples), sum(one.pmid in papers for one in train))
+
+
+def measure_claims(
+    claims: Sequence[PaperClaim],
+    path: Path,
+    grounder: Grounder,
+    work: Path,
+    command: str,
+    baseline: ClaimOnly | None = None,
+    disputed: int = 0,
+) -> ClaimsReport:
+    """Measure the claims of the file at `path` by stance and by kind, with the baseline beside them where one was trained.
+
+    `disputed` is how many were left out because those who labelled them disagree.
+    """
+    outcomes = ground_claims(claims, grounder, work)
+    grouping = Grouping(outcomes, baseline.support if baseline else None)
+    stances = [one for one in LABELS if one != "neutral" or any(claim.stance == one for claim in claims)]
+    groups = [grouping.group("all claims"), *(grouping.group(stance, stance=stance) for stance in stances)]
+    groups += [grouping.group(kind, kind=kind) for kind in dict.fromkeys(one.kind for one in claims if one.kind)]
+    notes = [count_others(outcomes)]
+    if baseline:
+        groups.append(grouping.group("baseline fails", papers=grouping.misled()))
+        exclusion = f", {baseline.left_out} about papers measured here left out" if baseline.left_out else ""
+        notes.append(f"Claim alone: a bag of words trained on {baseline.trained_on} claims of {baseline.file}{exclusion}.")
+    if disputed:
+        notes.append(f"Left out: {disputed} on which readers disagree.")
+    title = f"{path.name}: {len(claims)} claims about {groups[0].papers} papers"
+    return ClaimsReport(title, tuple(notes), tuple(groups), failures(outcomes), provenance(grounder, command))
+
+
+def provenance(grounder: Grounder, command: str) -> dict[str, Any]:
+    """What is needed to make the report again."""
+    return {
+        "counterpoint": version("counterpoint"),
+        "code": grounding_code(),
+        "command": command,
+        "index": grounder.index.manifest.id,
+        "config": grounder.config.name,
+        "models": grounder.models.names(),
+        "bootstrap_seed": SEED,
+        "bootstrap_resamples": RESAMPLES,
+    }
 
 
 class Grouping:
@@ -106,33 +166,35 @@ class Grouping:
         words: Mapping[Outcome, str] = PLAIN,
     ) -> Group:
         """The claims of a stance, of a kind, about some papers (None for any), with outcomes named by `words`."""
-        places = [
-            place
-            for place, one in enumerate(self._outcomes)
-            if stance in (None, one.claim.stance)
-            and kind in (None, one.claim.kind)
-            and (papers is None or one.claim.pmid in papers)
-        ]
         of_paper: dict[str, list[int]] = {pmid: [] for pmid in self._papers}
-        for place in places:
-            of_paper[self._outcomes[place].claim.pmid].append(place)
+        for place, one in enumerate(self._outcomes):
+            claim = one.claim
+            if stance in (None, claim.stance) and kind in (None, claim.kind) and (papers is None or claim.pmid in papers):
+                of_paper[claim.pmid].append(place)
         outcomes = {
-            words[outcome]: self._figure(of_paper, [one.outcome == outcome for one in self._outcomes]) for outcome in OUTCOMES
+            words[outcome]: self._share(of_paper, [one.outcome == outcome for one in self._outcomes]) for outcome in OUTCOMES
         }
         sided = {
             pmid: [place for place in own if self._outcomes[place].claim.stance != "neutral"] for pmid, own in of_paper.items()
         }
-        pairs = {pmid: own if self._is_pair(own) else [] for pmid, own in sided.items()}
-        both = [(all(self._outcomes[place].outcome == "right" for place in own), 1) if own else (0, 0) for own in pairs.values()]
+        pairs = [own if self._is_pair(own) else [] for own in sided.values()]
+        guesses: Figure | None = None
+        ranks: Figure | None = None
+        if self._support is not None:
+            right = [
+                (chance > 0.5) == (one.claim.stance == "support")
+                for one, chance in zip(self._outcomes, self._support, strict=True)
+            ]
+            guesses, ranks = self._share(sided, right), self._share_of_pairs(pairs, self._ranks)
         return Group(
             name=name,
-            claims=len(places),
+            claims=sum(map(len, of_paper.values())),
             papers=sum(map(bool, of_paper.values())),
             shares=outcomes,
-            pairs=sum(map(bool, pairs.values())),
-            both_right=self._resampler.figure(Tally.of(both, share)),
-            baseline=self._guess_rate(sided),
-            baseline_ranks=self._rank_rate(pairs),
+            pairs=sum(map(bool, pairs)),
+            both_right=self._share_of_pairs(pairs, lambda own: all(self._outcomes[place].outcome == "right" for place in own)),
+            baseline=guesses,
+            baseline_ranks=ranks,
         )
 
     def misled(self) -> frozenset[str]:
@@ -152,23 +214,12 @@ class Grouping:
         false = [self._support[place] for place in places if self._outcomes[place].claim.stance == "contradict"]
         return min(true) > max(false)
 
-    def _figure(self, of_paper: Mapping[str, Sequence[int]], counts: Sequence[bool]) -> Figure:
+    def _share(self, of_paper: Mapping[str, Sequence[int]], counts: Sequence[bool]) -> Figure:
         rows = [(sum(counts[place] for place in own), len(own)) for own in of_paper.values()]
         return self._resampler.figure(Tally.of(rows, share))
 
-    def _guess_rate(self, of_paper: Mapping[str, Sequence[int]]) -> Figure | None:
-        if self._support is None:
-            return None
-        right = [
-            (chance > 0.5) == (one.claim.stance == "support") for one, chance in zip(self._outcomes, self._support, strict=True)
-        ]
-        return self._figure(of_paper, right)
-
-    def _rank_rate(self, pairs: Mapping[str, Sequence[int]]) -> Figure | None:
-        if self._support is None:
-            return None
-        rows = [(self._ranks(own), 1) if own else (0, 0) for own in pairs.values()]
-        return self._resampler.figure(Tally.of(rows, share))
+    def _share_of_pairs(self, pairs: Sequence[Sequence[int]], test: Callable[[Sequence[int]], bool]) -> Figure:
+        return self._resampler.figure(Tally.of([(test(own), 1) if own else (0, 0) for own in pairs], share))
 
 
 def count_others(outcomes: Sequence[ClaimOutcome]) -> str:
@@ -194,31 +245,24 @@ def failures(
     )
 
 
-def report_json(report: ClaimsReport) -> str:
-    """The whole report."""
-    return json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n"
-
-
-def report_lines(report: ClaimsReport) -> list[str]:
-    """A table with one line per group, then the failures, each with what was shown."""
-    wide = max(len(one.name) for one in report.groups) + 2
-    lines = [f"{report.title}; 95 % bootstrap intervals over papers", *report.notes]
-    header: list[str] = []
-    for one in report.groups:
-        cells = {**one.shares, "both of a pair": one.both_right}
-        if one.baseline and one.baseline_ranks:
-            cells |= {"claim alone": one.baseline, "its pairs": one.baseline_ranks}
-        if list(cells) != header:
-            header = list(cells)
-            lines += ["", " " * wide + f"{'claims':>7}{'pairs':>7}" + "".join(f"{name:>22}" for name in header)]
-        figures = "".join(f"{interval(figure):>22}" for figure in cells.values())
-        lines.append(f"{one.name:<{wide}}{one.claims:>7}{one.pairs:>7}{figures}")
+def show_claims(report: ClaimsReport) -> Report:
+    """A row for each group, in a table for each set of outcome names, then the failures, each with what was shown."""
+    blocks: list[Table | str] = [*report.notes]
+    for header in dict.fromkeys(tuple(one.shares) for one in report.groups):
+        groups = [one for one in report.groups if tuple(one.shares) == header]
+        with_baseline = ("claim alone", "its pairs") if groups[0].baseline else ()
+        rows = [
+            [one.name, str(one.claims), str(one.pairs), *map(show, one.shares.values()), show(one.both_right)]
+            + ([show(one.baseline), show(one.baseline_ranks)] if with_baseline else [])
+            for one in groups
+        ]
+        blocks.append(Table("", ["", "claims", "pairs", *header, "both of a pair", *with_baseline], rows))
     if report.failures:
-        lines += ["", f"{len(report.failures)} wrong outcomes:"]
+        blocks.append(f"{len(report.failures)} wrong outcomes:")
     for failure in report.failures:
         kind = f", {failure.kind}" if failure.kind else ""
-        lines.append(f"{failure.outcome}: PMID {failure.pmid} ({failure.stance}{kind}): {failure.claim}")
+        blocks.append(f"{failure.outcome}: PMID {failure.pmid} ({failure.stance}{kind}): {failure.claim}")
         if failure.shown_as:
             sure = "" if failure.probability is None else f" {failure.probability:.2f}"
-            lines.append(f"    {failure.shown_as}{sure}: {failure.sentence}")
-    return lines
+            blocks.append(f"    {failure.shown_as}{sure}: {failure.sentence}")
+    return Report(f"{report.title}; 95 % bootstrap intervals over papers", blocks, report, made_with=report.made)

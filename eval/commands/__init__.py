@@ -1,1 +1,1 @@
-"""The commands of `counterpoint eval`, one module each."""
+"""The commands of `counterpoint eval`; heavy things are imported when they run, so that --help answers at once."""

@@ -1,23 +1,19 @@
-"""`counterpoint eval claims`, `titles` and `cochrane`; heavy things are imported when they run, so that --help answers at
-once."""
+"""`counterpoint eval claims`, `titles`, `feedback`, `spellings`, `cochrane` and `judges`."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from eval.commands.outputs import JsonOption, check_output, work_option, write_report
+from eval.commands.outputs import DATA_VARIABLE, DataOption, JsonOption, MarkdownOption, check_outputs, publish, work_option
 from service.cli.shared.messages import get_command_line, print_note, report_errors
 from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
 from service.configuration import defaults
 
-if TYPE_CHECKING:
-    from eval.claims.report import ClaimsReport
-
-WORK, COCHRANE_WORK = Path("claims.work"), Path("cochrane.work")
-
+WORK, COCHRANE_WORK, JUDGES_WORK = Path("claims.work"), Path("cochrane.work"), Path("judges.work")
 WorkOption = Annotated[Path, work_option("what was grounded is")]
 
 
@@ -44,16 +40,17 @@ def claims(
     ] = None,
     work: WorkOption = WORK,
     json: JsonOption = None,
+    markdown: MarkdownOption = None,
 ) -> None:
     """Measure claims about papers of an index: is each paper shown on the side that the file says it is on?"""
     with report_errors():
         from eval.claims.reading import read_paper_claims
 
-        check_output(json, [one for one in (file, train) if one])
+        check_outputs(json, markdown, [one for one in (file, train) if one])
         paper_claims = read_paper_claims(file)
         to_learn = read_paper_claims(train) if train else []
-        from eval.claims.baseline import claim_only
-        from eval.claims.measuring import check_held, measure_claims
+        from eval.claims.measuring import check_held
+        from eval.claims.report import claim_only, measure_claims, show_claims
         from service.assembly import assemble
 
         # Report faults in the files before the hours of work, not after them.
@@ -61,7 +58,86 @@ def claims(
         grounder = assemble(index, config, profile)
         check_held(paper_claims, grounder.index.store, file, index)
         print_note(f"Grounding {len(paper_claims)} claims of {file} with {config} over {index}; progress is saved in {work}.")
-        _tell(measure_claims(paper_claims, file, grounder, work, get_command_line(), baseline), json)
+        report = measure_claims(paper_claims, file, grounder, work, get_command_line(), baseline)
+        publish(show_claims(report), json, markdown)
+
+
+def feedback(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="What `counterpoint feedback export` wrote, as .csv or as .jsonl.", show_default=False
+        ),
+    ],
+    index: IndexOption,
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    work: WorkOption = WORK,
+    json: JsonOption = None,
+    markdown: MarkdownOption = None,
+) -> None:
+    """Measure readers' feedback: is each paper shown by now on the side that the readers say it is on?"""
+    with report_errors():
+        from eval.claims.reading import read_feedback
+
+        check_outputs(json, markdown, [file])
+        paper_claims, disputed = read_feedback(file)
+        from eval.claims.measuring import check_held
+        from eval.claims.report import measure_claims, show_claims
+        from service.assembly import assemble
+
+        grounder = assemble(index, config, profile)
+        check_held(paper_claims, grounder.index.store, file, index)
+        print_note(f"Grounding the claims of {file} with {config} over {index}; progress is saved in {work}.")
+        report = measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed=disputed)
+        publish(show_claims(report), json, markdown)
+
+
+def titles(
+    index: IndexOption,
+    most: Annotated[int, typer.Option("-n", min=1, help="Maximum number of papers to sample.")] = 200,
+    seed: Annotated[int, typer.Option("--seed", help="The random seed of the sample.")] = 13,
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    work: WorkOption = WORK,
+    json: JsonOption = None,
+    markdown: MarkdownOption = None,
+) -> None:
+    """Check an index without labels: does a paper support its own title, and contradict it turned round?"""
+    with report_errors():
+        check_outputs(json, markdown)
+        from eval.claims.report import show_claims
+        from eval.claims.titles import measure_titles
+        from service.assembly import assemble
+
+        grounder = assemble(index, config, profile)
+        print_note(
+            f"Grounding up to {most} titles of {index} and their reversed versions with {config}; progress is saved in {work}."
+        )
+        publish(show_claims(measure_titles(grounder, most, seed, work, get_command_line())), json, markdown)
+
+
+def spellings(
+    index: IndexOption,
+    pairs: Annotated[
+        Path | None, typer.Option("--pairs", help="Two spellings of a claim a line, a tab between them; ours if none is given.")
+    ] = None,
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+) -> None:
+    """Ground claims in two spellings each (British and American, Greek letters and names): are papers and sides the same?"""
+    with report_errors():
+        from eval.claims.measuring import PAIRS, measure_spellings, read_pairs
+        from service.assembly import assemble
+
+        spelling_pairs = read_pairs(pairs or PAIRS)
+        grounder = assemble(index, config, profile)
+        print_note(f"Grounding {len(spelling_pairs)} claims in two spellings each over {index}.")
+        same = 0
+        for claim, is_same, papers in measure_spellings(grounder, spelling_pairs):
+            same += is_same
+            typer.echo(f"{'same' if is_same else 'DIFFERENT'}  {papers:>2} papers  {claim}")
+        typer.echo(f"{same} of {len(spelling_pairs)} pairs get the same papers on the same sides.")
 
 
 def cochrane(
@@ -73,12 +149,13 @@ def cochrane(
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("the index and what was grounded are")] = COCHRANE_WORK,
     json: JsonOption = None,
+    markdown: MarkdownOption = None,
 ) -> None:
     """Measure agreement with the conclusions of Cochrane's reviews, over one index of all their abstracts."""
     with report_errors():
-        from eval.claims.cochrane import list_lines, measure_cochrane, read_conclusions, report_json
+        from eval.claims.cochrane import measure_cochrane, read_conclusions, show_cochrane
 
-        check_output(json, [file])
+        check_outputs(json, markdown, [file])
         conclusions, documents = read_conclusions(file)
         from eval.retrieval.collection import write_documents
         from eval.retrieval.kept_index import open_index
@@ -92,36 +169,38 @@ def cochrane(
         corpus = write_documents(file, work, lambda: documents)
         index = open_index(corpus, work, list(models.encoders.values()))
         report = measure_cochrane(conclusions, file, Grounder(index, grounding, models), work, get_command_line())
-        typer.echo("\n".join(list_lines(report)))
-        if json:
-            write_report(json, report_json(report))
+        publish(show_cochrane(report), json, markdown)
 
 
-def titles(
-    index: IndexOption,
-    most: Annotated[int, typer.Option("-n", min=1, help="Maximum number of papers to sample.")] = 200,
-    seed: Annotated[int, typer.Option("--seed", help="The random seed of the sample.")] = 13,
-    config: ConfigOption = defaults.CONFIG,
-    profile: ProfileOption = defaults.PROFILE,
-    work: WorkOption = WORK,
+def judges(
+    pairs: Annotated[
+        Path | None,
+        typer.Option("--pairs", metavar="FILE", help="JSON lines with claim, sentence, label and, optionally, title."),
+    ] = None,
+    data: DataOption = None,
+    most: Annotated[int | None, typer.Option("-n", min=1, help="At most this many pairs, or claims of SciFact.")] = None,
+    profile: ProfileOption = "chat",
+    work: Annotated[Path, work_option("the language model's answers are")] = JUDGES_WORK,
     json: JsonOption = None,
+    markdown: MarkdownOption = None,
 ) -> None:
-    """Check an index without labels: does a paper support its own title, and contradict it turned round?"""
+    """Measure a language model as judge: alone, and where the shipped stance model is undecided."""
     with report_errors():
-        check_output(json)
-        from eval.claims.measuring import measure_titles
-        from service.assembly import assemble
+        from eval.claims.judges import judge_pairs, make_report, read_pairs, read_scifact_pairs, show_judges
+        from eval.scifact.files import find
+        from nli.judges.embedded import EmbeddedJudge
+        from service.configuration.config import load_profile
+        from service.reading.evidence import chat_of
 
-        grounder = assemble(index, config, profile)
-        print_note(
-            f"Grounding up to {most} titles of {index} and their reversed versions with {config}; progress is saved in {work}."
-        )
-        _tell(measure_titles(grounder, most, seed, work, get_command_line()), json)
-
-
-def _tell(report: ClaimsReport, json: Path | None) -> None:
-    from eval.claims.report import report_json, report_lines
-
-    typer.echo("\n".join(report_lines(report)))
-    if json:
-        write_report(json, report_json(report))
+        chat = chat_of(load_profile(profile))
+        check_outputs(json, markdown, [pairs] if pairs else [])
+        if pairs:
+            sample, name = read_pairs(pairs)[:most], pairs.name
+        else:
+            sample, name = read_scifact_pairs(find(data or os.environ.get(DATA_VARIABLE)), most), "SciFact dev"
+        small = EmbeddedJudge()
+        print_note(f"Judging {len(sample):,} pairs of {name} with {small.name} and {chat.model}; progress is saved in {work}.")
+        report = make_report(judge_pairs(sample, small, chat, work), get_command_line(), (small.name, chat.model))
+        publish(show_judges(report), json, markdown)
+        usage = chat.usage
+        print_note(f"{usage.requests:,} requests now, {usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written.")

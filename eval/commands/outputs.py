@@ -1,17 +1,28 @@
-"""Shared by the commands of `counterpoint eval`: where they keep their work, and the files that they write."""
+"""Shared by the commands of `counterpoint eval`: where they keep their work, and the reports that they print and write."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from service.cli.shared.messages import print_note
 
+if TYPE_CHECKING:
+    from eval.measures.report import Report
+
+DATA_VARIABLE = "COUNTERPOINT_DATA"
 JsonOption = Annotated[
     Path | None, typer.Option("--json", metavar="OUT", help="Write all figures to this file.", show_default=False)
+]
+MarkdownOption = Annotated[
+    Path | None, typer.Option("--markdown", metavar="OUT", help="Write the tables as Markdown.", show_default=False)
+]
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data", help=f"The folder with SciFact's files (or the variable {DATA_VARIABLE}).", show_default=False),
 ]
 
 
@@ -20,23 +31,34 @@ def work_option(what: str) -> Any:
     return typer.Option("--work", metavar="DIR", help=f"Where {what} saved; a stopped run resumes from there.")
 
 
-def check_output(out: Path | None, inputs: Sequence[Path] = ()) -> None:
-    """Raise `BadInput` where the report cannot be written to `out`: before hours of work, not after them.
+def check_outputs(json: Path | None, markdown: Path | None = None, inputs: Sequence[Path] = ()) -> None:
+    """Raise `BadInput` where a report cannot be written: before hours of work, not after them.
 
-    The report may not replace one of the input files, `inputs`.
+    It may replace neither one of the input files nor the other report.
     """
     from retrieval.core.errors import BadInput
     from service.trec.journal import check_target
 
-    if out is None:
-        return
-    check_target(out, overwrite=True)
-    if out.resolve() in {one.resolve() for one in inputs}:
-        raise BadInput(f"--json names {out}, which is an input; give the report another name.")
+    for option, out in (("--json", json), ("--markdown", markdown)):
+        if out is None:
+            continue
+        check_target(out, overwrite=True)
+        if out.resolve() in {one.resolve() for one in inputs}:
+            raise BadInput(f"{option} names {out}, which is an input; give the report another name.")
+    if json and markdown and json.resolve() == markdown.resolve():
+        raise BadInput("--json and --markdown must name different files.")
 
 
-def write_report(out: Path, text: str, what: str = "the report") -> None:
-    """Write a report whole or not at all, and say so; raises `OutOfSpace` and related errors as `translate_write_errors` does."""
+def publish(report: Report, json: Path | None, markdown: Path | None) -> None:
+    """Print a report and write it where asked."""
+    typer.echo(report.text())
+    for out, text in ((json, report.json), (markdown, report.markdown)):
+        if out:
+            write_whole(out, text())
+
+
+def write_whole(out: Path, text: str, what: str = "the report") -> None:
+    """Write a file whole or not at all, and say so; raises `OutOfSpace` and related errors as `translate_write_errors` does."""
     from retrieval.core.errors import translate_write_errors
     from retrieval.store.manifest import write_atomically
 

@@ -1,4 +1,4 @@
-"""`counterpoint eval scifact` and `predictions`; heavy things are imported when they run, so that --help answers at once."""
+"""`counterpoint eval scifact` and `predictions`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,11 @@ from typing import Annotated
 
 import typer
 
+from eval.commands.outputs import DATA_VARIABLE, DataOption, MarkdownOption, check_outputs, publish, write_whole
 from service.cli.shared.messages import get_command_line, print_note, report_errors
 from service.cli.shared.options import ProfileOption
 from service.configuration import defaults
 
-DATA_VARIABLE = "COUNTERPOINT_DATA"
-
-DataOption = Annotated[
-    Path | None,
-    typer.Option("--data", help=f"The folder with SciFact's files (or the variable {DATA_VARIABLE}).", show_default=False),
-]
 ClaimsOption = Annotated[
     Path | None,
     typer.Option("--claims", help="Claims in SciFact's format instead of claims_dev; gzipped or not.", show_default=False),
@@ -43,6 +38,7 @@ def scifact(
         Path | None,
         typer.Option("--json", metavar="OUT", help="Write the whole report to this file, as JSON.", show_default=False),
     ] = None,
+    markdown: MarkdownOption = None,
     predictions: Annotated[
         Path | None,
         typer.Option(
@@ -60,13 +56,10 @@ def scifact(
 ) -> None:
     """Measure variants on SciFact, against each other and beside the paper; a stopped run goes on where it was."""
     with report_errors():
-        from eval.measures.report_data import report_json
-        from eval.scifact.files import find
-        from eval.scifact.predictions import predictions_text
-        from eval.variants.evaluation import configurations, evaluate
-        from eval.variants.lines import report_lines
-        from retrieval.core.errors import BadInput, translate_write_errors
-        from retrieval.store.manifest import write_atomically
+        from eval.scifact.evaluation import configurations, evaluate
+        from eval.scifact.files import find, predictions_text
+        from eval.scifact.report import show_report
+        from retrieval.core.errors import BadInput
         from service.trec.journal import check_target
 
         files = find(data or os.environ.get(DATA_VARIABLE), claims, corpus)
@@ -75,21 +68,15 @@ def scifact(
         speaker = predicted_by or (defaults.CONFIG if defaults.CONFIG in names else names[0])
         if speaker not in names:
             raise BadInput(f"--predictions-of names {speaker}, which is not evaluated; the variants are {', '.join(names)}.")
-        outputs = [path for path in (json, predictions) if path]
-        for path in outputs:
-            check_target(path, overwrite=True)
+        check_outputs(json, markdown, [files.claims, files.corpus])
+        if predictions:
+            check_target(predictions, overwrite=True)
         print_note(f"Evaluating {', '.join(names)} on the claims of {files.claims} over {files.corpus}.")
-        with _working_folder(outputs) as folder:
+        with _working_folder([path for path in (json, predictions, markdown) if path]) as folder:
             evaluation = evaluate(files, configs, profile, folder, get_command_line())
         if predictions:
-            with translate_write_errors("the predictions", predictions):
-                write_atomically(predictions, predictions_text(evaluation.ids, evaluation.predicted[speaker]))
-        if json:
-            with translate_write_errors("the report", json):
-                write_atomically(json, report_json(evaluation.report))
-        typer.echo("\n".join(report_lines(evaluation.report)))
-        for path in outputs:
-            print_note(f"Wrote {path}.")
+            write_whole(predictions, predictions_text(evaluation.ids, evaluation.predicted[speaker]), "the predictions")
+        publish(show_report(evaluation.report), json, markdown)
 
 
 @contextmanager
@@ -116,9 +103,8 @@ def predictions(
     with report_errors():
         import json
 
-        from eval.scifact.figures import official_figures
-        from eval.scifact.files import find, read_claims
-        from eval.scifact.predictions import read_predictions
+        from eval.scifact.files import find, read_claims, read_predictions
+        from eval.scifact.measures import official_figures
 
         labelled_claims = read_claims(claims or find(data or os.environ.get(DATA_VARIABLE)).claims)
         figures = official_figures(labelled_claims, read_predictions(path))

@@ -11,7 +11,7 @@ https://github.com/EvidenceBench/EvidenceBench.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 from pathlib import Path
@@ -19,7 +19,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from eval.measures.names import check_names, find_repeated
 from indexes.readers.base.jsonl import parse_line, read_lines
 from indexes.readers.base.records import RecordError
 from indexes.readers.paper import make_paper
@@ -45,6 +44,20 @@ TASKS = {
         Task("result-er-5", True, 5),
     )
 }
+
+
+def check_names(names: Sequence[str], entries: Iterable[str], what: str, others: Sequence[str] = ()) -> list[str]:
+    """The names given, without duplicates; `all` stands for all of `entries`. Names in `others` are valid, but `all` excludes
+    them.
+
+    Raises `BadInput` for an unknown name.
+    """
+    every = list(entries)
+    selection = list(dict.fromkeys(name for one in names for name in (every if one == "all" else [one])))
+    for name in selection:
+        if name not in every and name not in others:
+            raise BadInput(f"There is no {what} {name!r}; the {what}s are {', '.join([*every, *others])}, or all.")
+    return selection
 
 
 def tasks(names: Sequence[str]) -> list[Task]:
@@ -126,9 +139,11 @@ def read_cases(paths: Sequence[Path]) -> list[EvidenceCase]:
                 raise BadRecord(path, place, f"{_describe_fault(fault)}; expected a record of EvidenceBench.") from None
     if not cases:
         raise BadInput(f"{', '.join(map(str, paths)) or '--data'} contains no record; name a file of EvidenceBench.")
-    duplicate = find_repeated(case.id for case in cases)
-    if duplicate is not None:
-        raise BadInput(f"The paper {duplicate} appears twice; name each file of EvidenceBench once.")
+    distinct_ids: set[str] = set()
+    for case in cases:
+        if case.id in distinct_ids:
+            raise BadInput(f"The paper {case.id} appears twice; name each file of EvidenceBench once.")
+        distinct_ids.add(case.id)
     return cases
 
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+import io
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
+from tqdm import tqdm
 
 from eval.evidence.evidencebench import EvidenceCase, Task
 from eval.evidence.methods import SET, TOP, EvidenceMethod
-from eval.measures.formulas import Floats, Tally
-from eval.measures.report_data import Difference
-from eval.measures.resampling import RESAMPLES, SEED, Resampler
-from nli.evidence import EvidenceReading
+from eval.measures.figures import RESAMPLES, SEED, Difference, Resampler, Tally, share
+from eval.measures.report import Report, Table, show_difference
+from nli.evidence import EvidenceReader, EvidenceReading
+from retrieval.core.errors import GO_ON, translate_write_errors
+from retrieval.core.values import Verdict
+from retrieval.dense.encoder import Vectors
+from retrieval.store.journal import Origin
+from retrieval.store.manifest import write_atomically
+from service.trec.journal import code_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +81,6 @@ def standard_error(values: Sequence[float]) -> float:
     return float((100 * (weights @ np.array(values)) / len(values)).std(ddof=1))
 
 
-def _mean(sums: Floats) -> Floats:
-    mean: Floats = sums[..., 0] / sums[..., 1]
-    return mean
-
-
 def make_report(
     cases: Sequence[EvidenceCase],
     readings: Mapping[str, EvidenceReading],
@@ -93,7 +96,7 @@ def make_report(
         for method in methods:
             each = recalls(method, cases, readings, task)
             resampler = Resampler(len(each))
-            tallies[method.name] = Tally.of([(100 * value, 1.0) for value in each.values()], _mean)
+            tallies[method.name] = Tally.of([(100 * value, 1.0) for value in each.values()], share)
             figure = resampler.figure(tallies[method.name])
             rows.append(
                 EvidenceRow(
@@ -106,27 +109,63 @@ def make_report(
     return EvidenceReport(command, models, tuple(rows), tuple(gains))
 
 
-def table(report: EvidenceReport) -> list[str]:
-    """The report as lines for a terminal."""
+def show_evidence(report: EvidenceReport, notes: Sequence[str] = ()) -> Report:
+    """A row for each method, the gain from set selection in each task, and notes."""
     tasks = list(dict.fromkeys(row.task for row in report.rows))
-    names = list(dict.fromkeys(row.method for row in report.rows))
-    cells = {(row.method, row.task): row for row in report.rows}
-    counts = {row.task: row.papers for row in report.rows}
-    lines = [f"{'aspect recall, percent ± standard error':<44}" + "".join(f"{task:>20}" for task in tasks)]
-    lines.append(f"{'papers':<44}" + "".join(f"{counts[task]:>20}" for task in tasks))
-    for name in names:
-        series = [cells[name, task] for task in tasks]
-        lines.append(f"{series[0].title:<44}" + "".join(f"{f'{row.value:.1f} ± {row.error:.1f}':>20}" for row in series))
-    for gain in report.gains:
-        one = gain.difference
-        if one.value is not None and one.low is not None and one.high is not None:
-            lines.append(
-                f"Set selection in {gain.task}: {one.value:+.1f} points over the top k by the same scores "
-                f"(95 % interval {one.low:+.1f} to {one.high:+.1f}, p {one.p:.2f})."
-            )
-    return lines
+    titles = dict.fromkeys((row.method, row.title) for row in report.rows)
+    cells = {(row.method, row.task): f"{row.value:.1f} ± {row.error:.1f}" for row in report.rows}
+    counts = {row.task: f"{row.papers}" for row in report.rows}
+    rows = [["papers", *counts.values()], *([title, *(cells[name, task] for task in tasks)] for name, title in titles)]
+    blocks: list[Table | str] = [
+        Table("Aspect recall, per cent ± standard error", ["method", *tasks], rows),
+        *(
+            f"Set selection in {one.task}: {show_difference(one.difference, '+.1f')} points over the top k by the same scores."
+            for one in report.gains
+        ),
+        *notes,
+    ]
+    made_with = {"command": report.command, "models": report.models}
+    return Report("EvidenceBench", blocks, report, made_with=made_with)
 
 
-def report_json(report: EvidenceReport) -> str:
-    """The whole report, each paper's figures included."""
-    return json.dumps(asdict(report), indent=2) + "\n"
+class KeptReadings:
+    """Readings in a folder, one file each, by their origin; a stopped run resumes with what is there."""
+
+    def __init__(self, folder: Path, reader: EvidenceReader) -> None:
+        self._folder, self._reader = folder, reader
+
+    def of(self, cases: Sequence[EvidenceCase]) -> Iterator[tuple[EvidenceCase, EvidenceReading]]:
+        """Each case with its reading, from the folder or made now, with a progress bar."""
+        with translate_write_errors("the readings", self._folder, GO_ON):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for case in tqdm(cases, desc="papers read", unit="paper", disable=None):
+                path = self._origin(case).path(self._folder, "reading", ".npz")
+                reading = _load(path)
+                if reading is None:
+                    reading = self._reader.read(case.hypothesis, case.paper)
+                    _save(reading, path)
+                yield case, reading
+
+    def _origin(self, case: EvidenceCase) -> Origin:
+        return Origin([case.hypothesis, asdict(case.paper)], self._reader.name, code_of("nli.evidence"))
+
+
+def _save(reading: EvidenceReading, path: Path) -> None:
+    shares = [(v.support, v.neutral, v.contradict) if v else (np.nan,) * 3 for v in reading.verdicts]
+    content = io.BytesIO()
+    np.savez(
+        content, relevance=reading.relevance, verdicts=np.array(shares), vectors=reading.vectors, hypothesis=reading.hypothesis
+    )
+    write_atomically(path, content.getvalue())
+
+
+def _load(path: Path) -> EvidenceReading | None:
+    """The reading in a file; None where there is no file, or one that a full disk truncated."""
+    try:
+        with np.load(path) as file:
+            shares = file["verdicts"]
+            verdicts = tuple(None if np.isnan(row[0]) else Verdict(*map(float, row)) for row in shares)
+            vectors: Vectors = file["vectors"]
+            return EvidenceReading(file["relevance"], verdicts, vectors, file["hypothesis"])
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None

@@ -1,1 +1,1 @@
-"""Measures and their uncertainty: formulas, intervals, and a report as data."""
+"""What all evaluations share: figures and their uncertainty, reports, and long runs that resume."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.scifact.files import find
 from indexes.readers.base import jsonl
 from indexes.readers.base.fields import check_required, read_id, read_text
 from indexes.readers.base.records import RecordError
@@ -51,16 +50,15 @@ def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collectio
     return Collection(corpus.name, documents, texts, grades)
 
 
-def read_scifact_as_beir(data: Path, work: Path) -> Collection:
+def read_scifact_as_beir(claims: Path, corpus: Path, work: Path) -> Collection:
     """SciFact as in BEIR: the 300 claims of the dev set are the queries, and every document that a claim cites is relevant."""
-    files = find(data)
     texts: dict[str, str] = {}
     grades: dict[str, dict[str, int]] = {}
-    for one, (claim, documents) in jsonl.read_records(files.claims, _claim):
+    for one, (claim, documents) in jsonl.read_records(claims, _claim):
         texts[one], grades[one] = claim, dict.fromkeys(documents, 1)
     if not texts:
-        raise BadInput(f"{files.claims} holds no claims that cite a document.")
-    return Collection("SciFact", write_documents(files.corpus, work, lambda: read_scifact(files.corpus)), texts, grades)
+        raise BadInput(f"{claims} holds no claims that cite a document.")
+    return Collection("SciFact", write_documents(corpus, work, lambda: read_scifact(corpus)), texts, grades)
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:

@@ -6,23 +6,22 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from eval.retrieval.ranking import Run
 from indexes.build import build
 from indexes.readers import read
 from indexes.vectors import add_vectors
 from retrieval.bm25.lucene import K1, B, load_pyserini, make_contents, run_on_lucene_thread
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
-from retrieval.core.values import Document, Hit
+from retrieval.core.values import Document
 from retrieval.dense.encoder import Encoder
-from retrieval.index import Index, reciprocal_rank_fusion
+from retrieval.index import Index
 from retrieval.rerank.reranker import Reranker
 from retrieval.store.journal import Journal, Origin, hash_file, hash_json
 
@@ -91,26 +90,6 @@ def _index_standard(corpus: Path, folder: Path) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def run_of(name: str, queries: Mapping[str, str], search: Callable[[str], Sequence[str]]) -> dict[str, list[str]]:
-    """Search each query, with a progress bar."""
-    return {one: list(search(text)) for one, text in show_progress(name, queries)}
-
-
-def ids(results: Mapping[str, Sequence[Hit]]) -> Run:
-    """The documents of each query's hits, in their order."""
-    return {one: [hit.pmid for hit in hits] for one, hits in results.items()}
-
-
-def by_vectors(
-    index: Index, encoder: Encoder, queries: Mapping[str, str], words: Mapping[str, Sequence[Hit]], depth: int
-) -> dict[str, Run]:
-    """Two runs to `depth`: the encoder's vectors alone, and fused with the BM25 hits `words` by reciprocal rank fusion."""
-    vectors = index.dense(encoder.name)
-    neighbours = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in show_progress("vectors", queries)}
-    fusion = {one: reciprocal_rank_fusion([words[one], neighbours[one]])[:depth] for one in queries}
-    return {f"vectors, {encoder.name}": ids(neighbours), "BM25 and vectors fused": ids(fusion)}
-
-
 def show_progress(name: str, queries: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The queries, with a progress bar."""
     yield from tqdm(queries.items(), desc=name, unit=" queries", disable=None)
@@ -131,8 +110,3 @@ class KeptScores:
         """One score per text, in order."""
         key = hash_json([query, list(texts)])
         return [float(score) for score in self._journal.fill(key, lambda: self._reranker(query, texts))]
-
-
-def order_by_scores(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:
-    """The first `depth` of `pmids` in the order of their scores, ties in their original order; then the others."""
-    return [*sorted(pmids[:depth], key=lambda pmid: -scores[pmid]), *pmids[depth:]]

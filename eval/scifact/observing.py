@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from eval.measures.losses import Fate, fate
-from eval.scifact.files import LabelledClaim
-from eval.scifact.predictions import Predicted, Prediction
-from eval.scifact.tracing import trace
+from pydantic import TypeAdapter, ValidationError
+
+from eval.scifact.files import LabelledClaim, Predicted, Prediction
+from eval.scifact.tracing import Fate, fate, trace
 from retrieval.core.values import BranchCounts, Evidence, Stance
+from retrieval.store.journal import Journal, Origin, hash_json
 from service.grounding.ground import Grounder
+from service.trec.journal import code_of
 
 STANCES: tuple[Stance, Stance] = ("support", "contradict")
 
@@ -95,3 +98,49 @@ def observe(grounder: Grounder, case: LabelledClaim) -> ClaimResult:
 def _make_returned(one: Evidence) -> Returned:
     verdict = (one.verdict.support, one.verdict.neutral, one.verdict.contradict) if one.verdict else None
     return Returned(one.document.pmid, one.sentence.index if one.sentence else None, verdict, float(one.score))
+
+
+_RESULT: TypeAdapter[ClaimResult] = TypeAdapter(ClaimResult)
+
+
+class ClaimJournal:
+    """The finished claims of one variant. A claim is identified by its text and gold documents, so a file may grow."""
+
+    def __init__(self, folder: Path, name: str, origin: Origin) -> None:
+        self._journal = Journal.of(origin, folder, name)
+
+    def get(self, claim: LabelledClaim) -> ClaimResult | None:
+        """The result of a claim, or None where there is none yet."""
+        try:
+            return _RESULT.validate_python(self._journal.get(_key(claim)))
+        except ValidationError:
+            return None
+
+    def add(self, claim: LabelledClaim, result: ClaimResult) -> None:
+        """Keep a result; it is on the disk when this returns."""
+        self._journal.add(_key(claim), _RESULT.dump_python(result, mode="json"))
+
+
+def _key(claim: LabelledClaim) -> str:
+    return hash_json(
+        [claim.claim.id, claim.claim.text, sorted((pmid, gold.stance) for pmid, gold in claim.gold.items())],
+    )[:16]
+
+
+def journal_of(grounder: Grounder, folder: Path) -> ClaimJournal:
+    """The journal in `folder` of results so far for a grounder's configuration, models and index, and this code."""
+    settings = {
+        "config": grounder.config.model_dump(mode="json"),
+        "profile": grounder.models.profile.model_dump(mode="json"),
+        "models": grounder.models.names(),
+    }
+    origin = Origin(grounder.index.manifest.corpus_sha256, settings, grounding_code())
+    return ClaimJournal(folder, grounder.config.name, origin)
+
+
+def grounding_code() -> str:
+    """The hash of the source that a grounding runs through.
+
+    It covers all kinds of models, because a model with cached verdicts is wrapped in another class, which hides its source.
+    """
+    return code_of("service.grounding.ground", "eval.scifact.observing")

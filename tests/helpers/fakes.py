@@ -41,6 +41,20 @@ class WordJudge:
             yield next((verdict for word, verdict in _BY_WORD if word in words), NEUTRAL)
 
 
+class StoppingJudge(WordJudge):
+    """Ctrl-C when it is asked for the n-th time."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self.left = after
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        self.left -= 1
+        if self.left < 0:
+            raise KeyboardInterrupt
+        return super().__call__(claim, premises)
+
+
 @dataclass(frozen=True)
 class WholePaper:
     """A paper is what its reading as a whole says; `quotes` sentences are read once more, for the quotation alone."""

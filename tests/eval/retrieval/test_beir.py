@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import eval.cli  # noqa: F401  (registers the commands)
+from eval.retrieval.beir import by_query, make_report, order_by_scores, show_ranking
 from eval.retrieval.collection import read_beir, read_qrels, read_scifact_as_beir
-from eval.retrieval.kept_index import KeptScores, StandardBM25, open_index, order_by_scores
-from eval.retrieval.ranking import by_query, make_report, table
+from eval.retrieval.kept_index import KeptScores, StandardBM25, open_index
 from retrieval.core.errors import BadInput, CounterpointError
 from service.cli.commands import app
 from tests.helpers.fake_encoder import WordEncoder
@@ -80,9 +80,9 @@ def test_scifact_is_read_as_beir_has_it(tmp_path: Path) -> None:
         {"id": 1, "claim": "Stones fall.", "evidence": {}, "cited_doc_ids": [7]},
         {"id": 2, "claim": "Iron rusts.", "evidence": {}, "cited_doc_ids": [8, 7]},
     ]
-    lines(tmp_path / "claims_dev.jsonl", claims)
-    lines(tmp_path / "corpus.jsonl", [{"doc_id": one, "title": "T", "abstract": ["A.", "B."]} for one in (7, 8)])
-    collection = read_scifact_as_beir(tmp_path, tmp_path / "work")
+    documents = [{"doc_id": one, "title": "T", "abstract": ["A.", "B."]} for one in (7, 8)]
+    files = lines(tmp_path / "claims.jsonl", claims), lines(tmp_path / "corpus.jsonl", documents)
+    collection = read_scifact_as_beir(*files, tmp_path / "work")
     assert collection.qrels == {"1": {"7": 1}, "2": {"8": 1, "7": 1}}
     assert json.loads(collection.documents.read_text().splitlines()[0])["abstract"] == "A. B."
 
@@ -104,7 +104,7 @@ def test_a_report_has_intervals_and_the_difference_to_its_first_row() -> None:
     assert (first.value, first.low, first.high, second.value) == (1, 1, 1, 0.5)
     assert second.low is not None and second.high is not None and 0.2 < second.low < 0.5 < second.high < 0.8
     assert report.rows[1].differences["R@1"].value == -0.5
-    assert "half less all: R@1 -0.5000" in table(report)[-1]
+    assert show_ranking(report).text().splitlines()[-1].startswith("half    -0.5000 (")
 
 
 def test_one_analyzer_keeps_every_word_and_the_other_takes_stop_words_out(files: tuple[Path, Path, Path], tmp_path: Path) -> None:

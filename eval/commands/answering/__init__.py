@@ -1,1 +1,0 @@
-"""The commands of `counterpoint eval` that measure answers, one module each."""

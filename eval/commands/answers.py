@@ -1,0 +1,132 @@
+"""`counterpoint eval answers`, `leads` and `questions`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eval.commands.outputs import JsonOption, MarkdownOption, check_outputs, publish, work_option
+from service.cli.shared.messages import get_command_line, print_note, report_errors
+from service.cli.shared.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
+from service.configuration import defaults
+
+LEADS_WORK, QUESTIONS_WORK = Path("leads.work"), Path("questions.work")
+
+
+def answers(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Task B runs, yours or anyone's.", show_default=False)],
+    topics: Annotated[Path, typer.Option("--topics", help="The track's Task B topics.", show_default=False)],
+    index: IndexOption,
+    profile: ProfileOption = defaults.PROFILE,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="OUT", help="Write all figures and judged citations to this file.")
+    ] = None,
+    markdown: MarkdownOption = None,
+) -> None:
+    """Measure the answers of Task B runs: their form, whether their citations bear them out, what they leave out."""
+    with report_errors():
+        from eval.answers.runs import read_runs
+        from retrieval.index import read_index_manifest
+        from service.configuration.config import load_profile
+        from service.trec.task_b.topics import read_topics
+
+        questions = read_topics(topics)
+        submissions = read_runs(runs, {topic.id for topic in questions})
+        check_outputs(json, markdown, [topics, *runs])
+        # Report a damaged index or an invalid profile before the models are loaded.
+        read_index_manifest(index)
+        models = load_profile(profile)
+        from eval.answers.observing import load_judges
+        from eval.answers.report import evaluate, show_answers
+        from retrieval.dense.embedded_encoder import EmbeddedEncoder
+
+        judges, command = load_judges(models), get_command_line()
+        print_note(
+            f"Judging {', '.join(one.name for one in submissions)} on {len(questions)} topics with {judges.named[-1].model}."
+        )
+        report = evaluate(submissions, questions, topics, index, judges, EmbeddedEncoder(), models, command)
+        publish(show_answers(report), json, markdown)
+
+
+def leads(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="JSON lines with question, answer (yes, no, maybe) and, optionally, pmids; or PubMedQA's own records.",
+            show_default=False,
+        ),
+    ],
+    index: IndexOption,
+    given: Annotated[bool, typer.Option("--given", help="Read the question's own papers instead of searching.")] = False,
+    first: Annotated[int, typer.Option("--skip", min=0, help="Skip this many questions at the start.")] = 0,
+    most: Annotated[int | None, typer.Option("-n", min=1, help="Ask at most this many questions.")] = None,
+    fit: Annotated[bool, typer.Option("--fit", help="Fit the certainty of leads to these questions.")] = False,
+    answers: AnswersOption = None,
+    config: UnderAnswersOption = None,
+    profile: ProfileOption = defaults.PROFILE,
+    work: Annotated[Path, work_option("what was asked is")] = LEADS_WORK,
+    json: JsonOption = None,
+    markdown: MarkdownOption = None,
+) -> None:
+    """Measure the first sentence of answers on questions whose answer is known: yes, no or maybe."""
+    with report_errors():
+        from eval.answers.leads import fit_certainty, lead_all, read_known, show_leads
+        from retrieval.core.errors import BadConfig, BadInput
+        from service.assembly import assemble
+        from service.configuration.answers import load_answer_config
+
+        check_outputs(json, markdown, [file])
+        questions = read_known(file)[first : None if most is None else first + most]
+        if not questions:
+            raise BadInput(f"--skip {first} leaves no question of {file}; give a smaller number.")
+        variant, grounding = answer_variant(answers, config)
+        step = load_answer_config(variant, grounding).lead
+        if step is None:
+            raise BadConfig(f"The answer configuration {variant} has no lead; name one that has, such as {defaults.ANSWERS}.")
+        grounder = assemble(index, step.grounding, profile)
+        papers = "their own papers" if given else f"{index}"
+        print_note(f"Asking {len(questions)} questions of {file} of {papers} with {variant}; progress is saved in {work}.")
+        settings = {
+            "config": grounder.config.model_dump(mode="json"),
+            "models": grounder.models.names(),
+        }
+        results = lead_all(questions, grounder, given, work, grounder.index.manifest.corpus_sha256, settings)
+        title = f"{file.name}, {'papers given' if given else 'search'}"
+        publish(show_leads(title, questions, results, get_command_line()), json, markdown)
+        if fit:
+            typer.echo(f"\n{fit_certainty(questions, results)}")
+
+
+def questions(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="CSV with question, answer (yes, no, none), pmids and, optionally, other: its other spelling.",
+            show_default=False,
+        ),
+    ],
+    index: IndexOption,
+    answers: AnswersOption = None,
+    config: UnderAnswersOption = None,
+    profile: ProfileOption = defaults.PROFILE,
+    work: Annotated[Path, work_option("what was answered is")] = QUESTIONS_WORK,
+    json: JsonOption = None,
+    markdown: MarkdownOption = None,
+) -> None:
+    """Measure answers on questions that an index is known to answer or not: answered, declined, led rightly, misleading."""
+    with report_errors():
+        from eval.answers.questions import answer_all, read_questions, show_questions
+        from service.assembly import assemble_answerer
+
+        check_outputs(json, markdown, [file])
+        cases = read_questions(file)
+        variant, grounding = answer_variant(answers, config)
+        answerer = assemble_answerer(index, variant, profile, grounding)
+        print_note(f"Asking {len(cases)} questions of {file} of {index} with {variant}; progress is saved in {work}.")
+        settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
+        results = answer_all(cases, answerer, work, settings)
+        publish(show_questions(file.name, cases, results, get_command_line()), json, markdown)

@@ -1,1 +1,0 @@
-"""The page of an evaluation: what `eval scifact` measured, for people to read."""

@@ -1,0 +1,130 @@
+"""The evaluation: one index, and one pass of every variant over all claims, with results kept claim by claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from eval.retrieval.kept_index import open_index
+from eval.scifact.files import Files, LabelledClaim, Predicted, read_claims
+from eval.scifact.observing import ClaimResult, grounding_code, journal_of, observe
+from eval.scifact.report import SciFactReport, VariantRun, make_report
+from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
+from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
+from service.configuration.files import list_shipped
+from service.configuration.kinds import Options
+from service.configuration.models import Models, load_models
+from service.grounding.ground import Grounder
+
+_REMEMBERED_MB = 600
+"""Enough for the vectors of all of SciFact's abstracts."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The report, and each variant's predictions for each claim."""
+
+    report: SciFactReport
+    ids: tuple[str, ...]
+    predicted: Mapping[str, tuple[Predicted, ...]]
+
+
+def configurations(names: Sequence[str]) -> list[GroundingConfig]:
+    """The variants with these names (or paths), without duplicates; `all` stands for every shipped one.
+
+    Raises `BadInput` where two variants have the same name.
+    """
+    unique_names = dict.fromkeys(name for entry in names for name in (list_shipped("configs") if entry == "all" else [entry]))
+    configs: dict[str, GroundingConfig] = {}
+    for name in unique_names:
+        config = load_config(name)
+        if config.name in configs and configs[config.name] != config:
+            raise BadInput(f"Two configurations have the name {config.name!r}; give {name} another name in its file.")
+        configs[config.name] = config
+    return list(configs.values())
+
+
+def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, folder: Path, command: str) -> Evaluation:
+    """Index the corpus once, ground every claim with every variant, and measure.
+
+    `folder` keeps the index and the result of each claim: the same evaluation resumes there after a stop, and another one over
+    the same corpus reuses what it shares with this one. `command` is stated in the report.
+    """
+    claims = read_claims(files.claims)
+    shelf = _LoadedModels(_give_room(load_profile(profile)))
+    with translate_write_errors("the evaluation's results", folder, GO_ON):
+        folder.mkdir(parents=True, exist_ok=True)
+        # Load the models before the vectors are made: the reranker then keeps what the shipped encoder computes for them.
+        models = [shelf.models(config) for config in configs]
+        index = open_index(files.corpus, folder, [one for _, one in sorted(shelf.all.encoders.items())], format="scifact")
+        try:
+            grounders = [Grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
+            variants = _run_variants(claims, grounders, shelf.all, folder)
+            report = make_report(claims, variants, index, files, shelf.all.profile, command)
+        finally:
+            index.close()
+    predictions = {one.config.name: tuple(result.predicted() for result in one.results) for one in variants}
+    return Evaluation(report, tuple(one.claim.id for one in claims), predictions)
+
+
+def _give_room(profile: Profile) -> Profile:
+    """The profile with a shipped reranker that caches more vectors, because claims share many documents."""
+
+    def roomy(options: Options) -> Options:
+        if options.kind != "embedded":
+            return options
+        return type(options).model_validate({"remembered_mb": _REMEMBERED_MB, **options.model_dump()})
+
+    return profile.model_copy(update={"rerankers": {name: roomy(options) for name, options in profile.rerankers.items()}})
+
+
+class _LoadedModels:
+    """The models of one profile, each loaded once for all variants, so that all share a reranker's cached documents."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.all = Models(profile, {}, {})
+
+    def models(self, config: GroundingConfig) -> Models:
+        """The models that a variant needs; from then on they are among `all`."""
+        every, new = self.all, load_models(config, self.all.profile)
+        return Models(
+            every.profile,
+            {name: every.rerankers.setdefault(name, one) for name, one in new.rerankers.items()},
+            {name: every.judges.setdefault(name, one) for name, one in new.judges.items()},
+            {name: every.encoders.setdefault(name, one) for name, one in new.encoders.items()},
+        )
+
+
+def _run_variants(
+    claims: Sequence[LabelledClaim], grounders: Sequence[Grounder], models: Models, folder: Path
+) -> list[VariantRun]:
+    """One pass over all claims, each grounded by every variant before the next, so that no model is asked the same thing twice.
+
+    `models` are all that any of the variants needs. Results of an earlier, stopped run are reused.
+    """
+    journals = [journal_of(grounder, folder) for grounder in grounders]
+    todo = len(claims) * len(grounders)
+    with tqdm(total=todo, desc="grounding", unit=" claims", disable=None) as bar:
+        results: list[list[ClaimResult]] = [[] for _ in grounders]
+        try:
+            for claim in claims:
+                cached_models = models.with_caches()
+                for grounder, journal, own in zip(grounders, journals, results, strict=True):
+                    result = journal.get(claim)
+                    if result is None:
+                        result = observe(Grounder(grounder.index, grounder.config, cached_models), claim)
+                        journal.add(claim, result)
+                    own.append(result)
+                    bar.update()
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"Stopped after {sum(map(len, results))} of {todo} claims, counting each variant; they are saved, and the same "
+                "command goes on from there."
+            ) from None
+    return [
+        VariantRun(grounder.config, grounder.models.names(), grounding_code(), tuple(own))
+        for grounder, own in zip(grounders, results, strict=True)
+    ]

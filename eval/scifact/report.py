@@ -1,0 +1,313 @@
+"""Every variant's results for every claim as a report: figures, what was lost and how, published figures beside them.
+
+All figures are fractions of 1; None stands where there is nothing to measure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from importlib.resources import files as resources
+from typing import Any
+
+import yaml
+
+from eval.measures.figures import RESAMPLES, SEED, Difference, Figure, Point, Resampler, Tally, precision_recall
+from eval.measures.report import NOTHING, Measure, Report, Table, show
+from eval.scifact.files import Files, LabelledClaim
+from eval.scifact.measures import CUT, DEPTHS, FORMULAS, measure, measure_rankings
+from eval.scifact.observing import STANCES, ClaimResult
+from eval.scifact.tracing import FATES, Fate
+from retrieval.core.code_hash import hash_code
+from retrieval.core.values import BranchCounts, Stance
+from retrieval.index import Index
+from service.configuration.config import GroundingConfig, Profile
+
+BASELINE = "v5"
+BLIND_DEPTH = 1000
+CASES = 12
+SURE = 0.05
+PUBLISHED: Mapping[str, Any] = yaml.safe_load(resources("eval.scifact").joinpath("published.yaml").read_text("utf-8"))
+_WHICH = (*STANCES, "weighted")
+_TABLES: Mapping[str, Mapping[str, str]] = {
+    f"Documents returned, the first {CUT} of each side": {
+        f"{stance}, {name}": f"pairs.{stance}.{name}" for stance in reversed(STANCES) for name in FORMULAS
+    },
+    "SciFact's official F1": {
+        "label": "scifact.abstract_label_only_f1",
+        "label, rationale": "scifact.abstract_rationalized_f1",
+        "sentence": "scifact.sentence_selection_f1",
+        "sentence, label": "scifact.sentence_label_f1",
+    },
+    f"MRR at {CUT} of the right stance, and claims for which nothing is returned": {
+        **{which: f"mrr.stance_correct.{which}" for which in _WHICH},
+        "rightly silent": "silence.without_evidence",
+        "wrongly silent": "silence.with_evidence",
+    },
+    "The same with what is called uncertain behind what is returned, and the share of gold shown": {
+        **{which: f"mrr.listed.{which}" for which in _WHICH},
+        **{f"{stance}, shown": f"listed.{stance}" for stance in STANCES},
+    },
+}
+"""The tables in which variants are compared with the baseline: the title of each column and the key of its measure."""
+
+
+@dataclass(frozen=True)
+class VariantRun:
+    """A variant after its pass over the claims, with a result for each, in their order."""
+
+    config: GroundingConfig
+    models: Mapping[str, str]
+    code: str
+    results: tuple[ClaimResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence of a document, by its place (from 0) and as it stands in the index; "" where the index does not hold it."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A gold document that a variant lost: the claim, the document with its gold sentences, its rank in the retrieval,
+    and how it was lost."""
+
+    fate: Fate
+    claim: str
+    claim_text: str
+    pmid: str
+    title: str
+    depth: int | None
+    rationale: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SideReport:
+    """One stance of a variant: how much its branch examined, on average per claim; what became of every gold document (every fate
+    has an entry), up to twelve cases of each kind of loss, and precision against recall over thresholds on the documents' scores.
+
+    A point says what would remain if only scores of at least its threshold were returned. Scores of different variants are not
+    comparable, and those of a reranker are hardly comparable between claims.
+    """
+
+    work: Mapping[str, float]
+    fates: Mapping[Fate, int]
+    cases: tuple[Case, ...]
+    precision_recall: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VariantReport:
+    """One variant: its configuration and models, a hash of the source code that its grounding runs, its figures by measure, the
+    difference of each from the baseline's (empty for the baseline itself and where it was not evaluated), and both its sides."""
+
+    name: str
+    description: str
+    config: Mapping[str, Any]
+    models: Mapping[str, str]
+    code: str
+    figures: Mapping[str, Figure]
+    against_baseline: Mapping[str, Difference]
+    sides: Mapping[Stance, SideReport]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCounts:
+    """The claims: how many, how many with evidence of each stance and with none, how many (claim, document) pairs of each stance,
+    and how many of these documents are not in the corpus."""
+
+    all: int
+    with_support: int
+    with_contradict: int
+    without_evidence: int
+    support_pairs: int
+    contradict_pairs: int
+    gold_not_in_corpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class SciFactReport:
+    """An evaluation of variants on one set of claims.
+
+    `measures` defines the keys of `figures`, and `fates` the words for losses; `blind` holds the figures of plain BM25, which
+    judges no stance, for the measures that apply to it; `published` holds others' figures; `provenance` is what is needed to
+    reproduce the report.
+    """
+
+    claims: ClaimCounts
+    measures: tuple[Measure, ...]
+    fates: Mapping[Fate, str]
+    baseline: str | None
+    blind: Mapping[str, Figure]
+    variants: tuple[VariantReport, ...]
+    published: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+
+
+def make_report(
+    claims: Sequence[LabelledClaim],
+    variants: Sequence[VariantRun],
+    index: Index,
+    files: Files,
+    profile: Profile,
+    command: str,
+) -> SciFactReport:
+    """All figures, each with its interval and, where V5 is among the variants, against V5's."""
+    resampler = Resampler(len(claims))
+    counted = {one.config.name: dict(measure(claims, one.results, _depths(one.config))) for one in variants}
+    tallies = {name: {one.key: tally for one, tally in of_variant.items()} for name, of_variant in counted.items()}
+    baseline = BASELINE if BASELINE in tallies else None
+    return SciFactReport(
+        claims=_count_claims(claims, index),
+        measures=tuple(next(iter(counted.values()))),
+        fates=dict(FATES),
+        baseline=baseline,
+        blind={key: resampler.figure(tally) for key, tally in blind_tallies(claims, index).items()},
+        variants=tuple(
+            VariantReport(
+                name=name,
+                description=one.config.description,
+                config=one.config.model_dump(mode="json"),
+                models=one.models,
+                code=one.code,
+                figures={key: resampler.figure(tally) for key, tally in tallies[name].items()},
+                against_baseline={
+                    key: resampler.difference(tallies[name][key], tally)
+                    for key, tally in (tallies[baseline].items() if baseline else ())
+                    if name != baseline
+                },
+                sides={stance: _side(stance, claims, one.results, index) for stance in STANCES},
+            )
+            for one in variants
+            for name in [one.config.name]
+        ),
+        published=PUBLISHED,
+        provenance={
+            "counterpoint": version("counterpoint"),
+            "code": hash_code(["eval.scifact.evaluation"]),
+            "command": command,
+            "claims_file": files.claims.name,
+            "claims_sha256": hashlib.sha256(files.claims.read_bytes()).hexdigest(),
+            "corpus_file": files.corpus.name,
+            "corpus_sha256": index.manifest.corpus_sha256,
+            "index": index.manifest.id,
+            "profile": profile.model_dump(mode="json"),
+            "bootstrap_seed": SEED,
+            "bootstrap_resamples": RESAMPLES,
+        },
+    )
+
+
+def _depths(config: GroundingConfig) -> dict[Stance, int]:
+    return {side: config.path.find.k if config.path else config.branch(side).retrieve.k for side in STANCES}
+
+
+def _count_claims(claims: Sequence[LabelledClaim], index: Index) -> ClaimCounts:
+    gold = {pmid for one in claims for pmid in one.gold}
+    pairs: dict[Stance, list[int]] = {stance: [len(one.gold_of(stance)) for one in claims] for stance in STANCES}
+    return ClaimCounts(
+        all=len(claims),
+        with_support=sum(map(bool, pairs["support"])),
+        with_contradict=sum(map(bool, pairs["contradict"])),
+        without_evidence=sum(not one.gold for one in claims),
+        support_pairs=sum(pairs["support"]),
+        contradict_pairs=sum(pairs["contradict"]),
+        gold_not_in_corpus=len(gold - index.store.holds(sorted(gold))),
+    )
+
+
+def blind_tallies(claims: Sequence[LabelledClaim], index: Index) -> dict[str, Tally]:
+    """Plain BM25, deep and blind to stance: the baseline with which every table of rankings must be compared."""
+    rankings: list[dict[Stance, list[str]]] = []
+    for one in claims:
+        ranking = [hit.pmid for hit in index.search(one.claim.text, BLIND_DEPTH)] if one.gold else []
+        rankings.append(dict.fromkeys(STANCES, ranking))
+    return {one.key: tally for one, tally in measure_rankings(claims, rankings)}
+
+
+def _side(stance: Stance, claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], index: Index) -> SideReport:
+    scores: list[tuple[float, bool]] = []
+    fates: dict[Fate, int] = dict.fromkeys(FATES, 0)
+    cases: dict[Fate, list[Case]] = {word: [] for word in FATES if word != "found"}
+    for claim, result in zip(claims, results, strict=True):
+        side, gold = result.side(stance), claim.gold_of(stance)
+        scores += [(one.score, one.pmid in gold) for one in side.returned]
+        for one in side.gold:
+            fates[one.fate] += 1
+            if one.fate != "found" and len(cases[one.fate]) < CASES:
+                cases[one.fate].append(_case(claim, one.pmid, one.depth, one.fate, index))
+    return SideReport(
+        work=_average([result.side(stance).counts for result in results]),
+        fates=fates,
+        cases=tuple(case for of_fate in cases.values() for case in of_fate),
+        precision_recall=precision_recall(scores, sum(len(claim.gold_of(stance)) for claim in claims)),
+    )
+
+
+def _average(counts: Sequence[BranchCounts]) -> dict[str, float]:
+    return {key: sum(asdict(one)[key] for one in counts) / len(counts) for key in asdict(counts[0])}
+
+
+def _case(claim: LabelledClaim, pmid: str, depth: int | None, fate: Fate, index: Index) -> Case:
+    entry = index.store.get(pmid)
+    texts = {sentence.index: sentence.text for sentence in entry.sentences()} if entry else {}
+    places = sorted({place for rationale in claim.gold[pmid].rationales for place in rationale})
+    title, passages = entry.document.title if entry else "", tuple(Passage(place, texts.get(place, "")) for place in places)
+    return Case(fate, claim.claim.id, claim.claim.text, pmid, title, depth, passages)
+
+
+def show_report(report: SciFactReport) -> Report:
+    """The report for people: tables of the main figures, the paper's beside them, and where documents were lost."""
+    claims = report.claims
+    about = (
+        f"{claims.all} claims: {claims.with_support} with supporting and {claims.with_contradict} with contradicting evidence, "
+        f"{claims.without_evidence} with none. In brackets: 95 % intervals by a bootstrap over claims"
+    )
+    blocks: list[Table | str] = [
+        about + (f"; * differs from {report.baseline}'s at p < {SURE} (uncorrected)." if report.baseline else ".")
+    ]
+    if claims.gold_not_in_corpus:
+        blocks.append(f"{claims.gold_not_in_corpus} of the documents to find are not in the corpus.")
+    for title, columns in _TABLES.items():
+        rows = [[one.name, *(_compare(one, key) for key in columns.values())] for one in report.variants]
+        blocks.append(Table(title, ["variant", *columns], rows))
+    blocks += [
+        _papers_measure(report),
+        "The paper's measure, the rank of the first gold document, ignores stance: compare plain BM25; choose no variant by it.",
+    ]
+    for stance in STANCES:
+        keys = [f"retrieval.{stance}.{depth}" for depth in DEPTHS]
+        rows = [[one.name, *(show(one.figures[key]) for key in keys)] for one in report.variants]
+        blocks.append(Table(f"Recall of {stance} by retrieved documents", ["variant", *map(str, DEPTHS)], rows))
+    for stance, pairs in (("support", claims.support_pairs), ("contradict", claims.contradict_pairs)):
+        sides = {one.name: one.sides[stance] for one in report.variants}
+        fates = [fate for fate in report.fates if any(side.fates[fate] for side in sides.values())]
+        counts = [[name, *(str(side.fates[fate]) for fate in fates)] for name, side in sides.items()]
+        title = f"Where the {pairs} documents went that are gold for {stance}"
+        blocks.append(Table(title, ["variant", *(fate.replace("_", " ") for fate in fates)], counts))
+        work = [[name, *(f"{value:,.1f}" for value in side.work.values())] for name, side in sides.items()]
+        header = ["variant", *next(iter(sides.values())).work]
+        blocks.append(Table(f"What the {stance} branch examines, on average for a claim", header, work))
+    return Report("Counterpoint on SciFact", blocks, report, report.measures, report.provenance)
+
+
+def _papers_measure(report: SciFactReport) -> Table:
+    """The paper's measure for plain BM25 and every variant, with the published rows beneath."""
+    keys = [f"mrr.{cut}.{which}" for cut in ("whole", "at3") for which in _WHICH]
+    measured = [("plain BM25, no stance judged", report.blind), *((one.name, one.figures) for one in report.variants)]
+    rows = [[name, *(show(figures.get(key)) for key in keys)] for name, figures in measured]
+    for name, row in {**report.published["table_1"], **report.published["appendix_a"]}.items():
+        values = [f"{row[which]:.3f}" if which in row else NOTHING for which in _WHICH]
+        rows.append([name, *values, *[NOTHING] * len(_WHICH)])
+    columns = [f"{which}, {cut}" for cut in ("whole", f"at {CUT}") for which in _WHICH]
+    return Table("The paper's measure, MRR of the first gold document", ["variant", *columns], rows)
+
+
+def _compare(variant: VariantReport, key: str) -> str:
+    difference = variant.against_baseline.get(key)
+    return show(variant.figures[key], sure=difference is not None and difference.p is not None and difference.p < SURE)

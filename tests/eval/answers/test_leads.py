@@ -1,0 +1,133 @@
+"""`eval leads`: reading questions whose answer is known, the figures, and going on where it stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import eval.cli  # noqa: F401  (registers the command)
+from eval.answers.leads import KnownQuestion, Led, figures, lead_all, read_known, show_leads
+from nli.judges.judge import Abstract, Reading
+from retrieval.core.errors import BadInput, BadRecord
+from retrieval.index import Index
+from service.cli.commands import app
+from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
+
+PUBMEDQA = '{"pmid": "1", "QUESTION": "Does zeta lower pressure?", "final_decision": "yes", "CONTEXTS": ["x"]}\n'
+OURS = '{"question": "Does eta lower pressure?", "answer": "no", "pmids": ["2", "3"]}\n'
+DOCUMENTS: list[dict[str, Any]] = [
+    {"pmid": "1", "title": "Zeta speaks for lower pressure", "abstract": "Zeta is for lower pressure."},
+    {"pmid": "2", "title": "Eta speaks against lower pressure", "abstract": "Eta is against lower pressure."},
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(tmp_path_factory.mktemp("eval-leads"), DOCUMENTS)
+
+
+def questions(path: Path) -> Path:
+    path.write_text(PUBMEDQA + OURS, "utf-8")
+    return path
+
+
+def test_questions_are_read_in_both_forms(tmp_path: Path) -> None:
+    assert read_known(questions(tmp_path / "known.jsonl")) == [
+        KnownQuestion("1", "Does zeta lower pressure?", "yes", ("1",)),
+        KnownQuestion("2", "Does eta lower pressure?", "no", ("2", "3")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "contains no question"),
+        ('{"question": "Does zeta work?", "answer": "perhaps"}\n', "got 'perhaps'"),
+        ('{"question": " ", "answer": "yes"}\n', "expected a question"),
+        ('{"question": "Does zeta work?", "answer": "yes", "pmids": "1"}\n', "expected a list of PMIDs"),
+    ],
+)
+def test_a_file_at_fault_is_told(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "known.jsonl"
+    path.write_text(text, "utf-8")
+    with pytest.raises((BadInput, BadRecord), match=told):
+        read_known(path)
+
+
+def known(answers: str) -> list[KnownQuestion]:
+    names = {"y": "yes", "n": "no", "m": "maybe"}
+    return [KnownQuestion(str(i), "Does zeta work?", names[one], ("1",)) for i, one in enumerate(answers)]  # type: ignore[arg-type]
+
+
+def test_the_figures_count_mixed_unclear_and_none_as_maybe() -> None:
+    said = ["yes", "no", "no", "mixed", "unclear", ""]
+    found = [Led(str(i), verdict, 0.75 if verdict in ("yes", "no") else 0.0, 1, i == 0) for i, verdict in enumerate(said)]
+    told = figures(known("ynymmn"), found)
+    assert told["accuracy"].value == pytest.approx(4 / 6)
+    assert told["said yes or no"].value == pytest.approx(3 / 6)
+    assert told["these right"].value == pytest.approx(2 / 3)
+    # One bin of three at 0.75, of which two are right.
+    assert told["ECE"].value == pytest.approx(0.75 - 2 / 3)
+    assert told["F1 yes"].value == pytest.approx(2 / 3)
+    assert told["F1 no"].value == pytest.approx(1 / 2)
+    assert told["F1 maybe"].value == pytest.approx(4 / 5)
+    assert told["macro-F1"].value == pytest.approx((2 / 3 + 1 / 2 + 4 / 5) / 3)
+    assert told["own paper read"].value == pytest.approx(1 / 6)
+    assert "accuracy         0.667 (" in show_leads("t", known("ynymmn"), found, "c").text()
+
+
+class Counting(WordReader):
+    """Counts what it reads."""
+
+    asked = 0
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        for one in documents:
+            Counting.asked += 1
+            yield from super().read_abstracts(claim, [one])
+
+
+def test_a_stopped_run_goes_on_and_other_facts_begin_anew(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    leads, asked = make_reading_grounder(index, Counting()), read_known(questions(tmp_path / "known.jsonl"))
+    first = lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 1})
+    assert Counting.asked == 1
+    (kept,) = (tmp_path / "work").iterdir()
+    with kept.open("a", encoding="utf-8") as file:
+        file.write('{"id": "2", "verd')
+    again = lead_all(asked, leads, True, tmp_path / "work", "corpus", {"a": 1})
+    assert Counting.asked == 2, "the first is kept, the torn line is asked again"
+    assert again[0] == first[0]
+    assert [one.verdict for one in again] == ["yes", "no"]
+    lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 2})
+    assert Counting.asked == 3
+    lead_all([replace(asked[0], question="Does zinc help?")], leads, True, tmp_path / "work", "corpus", {"a": 1})
+    assert Counting.asked == 4, "another question under a known id is asked"
+    lead_all(asked[:1], leads, True, tmp_path / "work", "another corpus", {"a": 1})
+    assert Counting.asked == 5
+    monkeypatch.setattr("eval.answers.leads.code_of", lambda *_: "edited")
+    lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 1})
+    assert Counting.asked == 6
+
+
+def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.assembly.assemble", lambda *_: make_reading_grounder(Index(index.folder)))
+    out, file = tmp_path / "out.json", questions(tmp_path / "known.jsonl")
+    arguments = ["eval", "leads", str(file), "--index", str(index.folder), "--given", "--work", str(tmp_path / "work")]
+    done = CliRunner().invoke(app, [*arguments, "--json", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "2 questions; always giving the most common answer is right for 50.0%" in done.stdout
+    assert json.loads(out.read_text("utf-8"))["figures"]["accuracy"][0] == 1.0
+    none = CliRunner().invoke(app, [*arguments, "--skip", "2"])
+    assert (none.exit_code, "leaves no question" in none.stderr) == (2, True)
+    for option in ("--answers", "--config"):  # the second is how it was said once
+        other = CliRunner().invoke(app, [*arguments, option, "paper-v4"])
+        assert (other.exit_code, "has no lead" in other.stderr) == (2, True)
+        assert ("write --answers paper-v4" in other.stderr) == (option == "--config")
+    same = CliRunner().invoke(app, [*arguments, "--json", str(file)])
+    assert (same.exit_code, "which is an input" in same.stderr) == (2, True)

@@ -1,0 +1,102 @@
+"""Cochrane's conclusions: how a question is asked as two claims, what their verdicts answer, and a whole small file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.claims.cochrane import answer_from, ask, measure_cochrane, read_conclusions, show_cochrane
+from eval.retrieval.collection import write_documents
+from indexes.readers.base.records import RecordError
+from retrieval.core.errors import BadInput, BadRecord
+from service.grounding.weigh import Outcome
+from tests.helpers.fakes import make_index, make_reading_grounder
+
+ABSTRACTS = [{"pmid": "1", "title": "Zeta and pressure", "abstract": "Pressure was against zeta in all adults."}]
+
+
+@pytest.mark.parametrize(
+    ("question", "higher"),
+    [
+        (
+            "Is the rate of gout higher, lower, or the same when comparing zeta to placebo in adults?",
+            "The rate of gout is higher with zeta than with placebo in adults.",
+        ),
+        ("Are falls lower, higher, or the same when comparing  zeta  and kappa? ", "Falls are higher with zeta than with kappa."),
+        (
+            "Is pain higher, lower, or the same comparing zeta added to kappa to kappa alone?",
+            "Pain is higher with zeta added to kappa than with kappa alone.",
+        ),
+        (
+            "Is pain higher, lower, or the same when comparing much zeta little zeta?",
+            "Pain is higher when comparing much zeta little zeta.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_question_is_asked_as_two_claims(question: str, higher: str) -> None:
+    assert ask(question) == (higher, higher.replace("higher", "lower"))
+
+
+def test_another_question_is_refused() -> None:
+    with pytest.raises(RecordError, match="expected “Is … higher, lower, or the same when comparing"):
+        ask("Does zeta help?")
+
+
+@pytest.mark.parametrize(
+    ("higher", "lower", "answer"),
+    [
+        ("support", "contradict", "higher"),
+        ("uncertain", "support", "lower"),
+        ("contradict", "contradict", "no difference"),
+        ("contradict", "silent", "no difference"),
+        ("support", "support", "uncertain effect"),
+        ("support", "mixed", "uncertain effect"),
+        ("silent", "uncertain", "declined"),
+        ("nothing", "nothing", "declined"),
+    ],
+)
+def test_two_verdicts_give_one_answer(higher: Outcome, lower: Outcome, answer: str) -> None:
+    assert answer_from(higher, lower) == answer
+
+
+def write(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def test_a_file_is_measured_from_end_to_end(tmp_path: Path) -> None:
+    question = "Is pressure higher, lower, or the same when comparing zeta to placebo?"
+    rows = [{"question": question, "answer": "no difference", "abstracts": ABSTRACTS}]
+    rows += [{"question": question.replace("pressure", "gout"), "answer": "lower", "abstracts": []}]
+    path = write(tmp_path / "some.jsonl", *rows)
+    conclusions, documents = read_conclusions(path)
+    corpus = write_documents(path, tmp_path / "work", lambda: documents)
+    assert json.loads(corpus.read_text()) == ABSTRACTS[0]
+    index = make_index(tmp_path / "index", ABSTRACTS)
+    report = measure_cochrane(conclusions, path, make_reading_grounder(index), tmp_path / "work", "cochrane")
+    assert [one["given"] for one in report.judgements] == ["no difference", "no difference"]
+    assert (report.agreement[0], report.declined[0], report.directed, report.right, report.opposite) == (50.0, 0.0, 1, 0, 0)
+    assert "agreement 50.0 %" in show_cochrane(report).text()
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"question": "Is it?", "answer": "higher", "abstracts": []}, "line 1: expected “Is … higher"),
+        ({"question": "Is it?", "answer": "perhaps", "abstracts": []}, "line 1: expected answer to be one of higher"),
+        ({"question": "Is it?", "answer": "higher"}, "line 1: expected question, answer and abstracts"),
+        ({"question": 7, "answer": "higher", "abstracts": []}, "line 1: expected question, answer and abstracts"),
+    ],
+)
+def test_a_bad_line_is_told(tmp_path: Path, row: dict[str, Any], told: str) -> None:
+    with pytest.raises(BadRecord, match=told):
+        read_conclusions(write(tmp_path / "bad.jsonl", row))
+
+
+def test_an_empty_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="contains no question"):
+        read_conclusions(write(tmp_path / "empty.jsonl"))

@@ -1,0 +1,324 @@
+"""The EvidenceBench evaluation on a benchmark of two papers that the tests make."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from eval.cli import eval_app
+from eval.evidence.evidencebench import TASKS, EvidenceCase, Goal, read_cases, tasks
+from eval.evidence.methods import METHODS, describe_unanswered, llm_methods, methods
+from eval.evidence.report import KeptReadings, make_report, recalls, show_evidence, standard_error
+from generation.prompts.evidence import ask_for_evidence, read_numbers
+from nli.evidence import EvidenceReading
+from retrieval.core.errors import BadConfig, BadInput
+from retrieval.runtime.chat import Chat, ChatUnanswered
+from service.configuration.config import Profile, load_profile
+from tests.helpers.chat_server import fault, serving, text
+from tests.helpers.evidence_fakes import finder, reader
+
+REAL = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[4] / "shared" / "data")) / "evidencebench"
+SENTENCES = [
+    "Stones and their weight", "Stones are old.", "We weighed 40 stones.", "The best weight was 4 kg (p < 0.01).",
+    "Stones matter.", "Time went by.", "Methods", "Iron was the best stone.",
+]  # fmt: skip
+TYPES = ["section_name", *["abstract"] * 4, "normal_paragraph", "section_name", "normal_paragraph"]
+ASPECTS = {"a0": [2, 5], "a1": [3], "a2": [7]}
+
+
+def record(id: str = "one", **changed: Any) -> dict[str, Any]:
+    return {
+        "id": id,
+        "paper_id": "pmc_1",
+        "hypothesis": "Stones have weight.",
+        "paper_as_candidate_pool": SENTENCES,
+        "sentence_types_in_candidate_pool": TYPES,
+        "aspect_list_ids": list(ASPECTS),
+        "results_aspect_list_ids": ["a1"],
+        "aspect2sentence_indices": ASPECTS,
+        "evidence_retrieval_at_optimal_evaluation": {"optimal": 3, "one_selection_of_sentences": [2, 3, 7]},
+        "evidence_retrieval_at_10_evaluation": {"one_selection_of_sentences": [2, 3, 7]},
+        "results_evidence_retrieval_at_optimal_evaluation": {"optimal": 1, "one_selection_of_sentences": [3]},
+        "results_evidence_retrieval_at_5_evaluation": {"one_selection_of_sentences": [3]},
+        **changed,
+    }
+
+
+NO_RESULTS = {
+    "results_aspect_list_ids": None,
+    "results_evidence_retrieval_at_optimal_evaluation": None,
+    "results_evidence_retrieval_at_5_evaluation": None,
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return written(tmp_path, record(), record("two", **NO_RESULTS))
+
+
+def written(folder: Path, *records: dict[str, Any]) -> Path:
+    path = folder / "bench.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in records), "utf-8")
+    return path
+
+
+def test_a_record_keeps_its_numbering_its_abstract_and_its_goals(data: Path) -> None:
+    first, second = read_cases([data])
+    assert [one.text for one in first.paper.sentences] == SENTENCES
+    assert [one.index for one in first.paper.abstract] == [1, 2, 3, 4]
+    assert [one.heading for one in first.paper.sentences] == [kind == "section_name" for kind in TYPES]
+    assert [first.goals[name].k for name in TASKS] == [3, 10, 1, 5]
+    assert list(second.goals) == ["er-optimal", "er-10"]
+
+
+def test_an_aspect_counts_once_and_only_the_first_k_are_read() -> None:
+    goal = Goal((frozenset({2, 5}), frozenset({3})), 2, (2, 3))
+    assert goal.recall([2, 5, 3]) == 0.5
+    assert goal.recall([5, 3]) == 1.0
+    assert goal.recall([]) == 0.0
+
+
+def test_the_expected_recall_is_the_mean_over_draws() -> None:
+    goal = Goal((frozenset({2, 5}), frozenset({3})), 3, (2, 3))
+    rng = np.random.default_rng(0)
+    drawn = [goal.recall([int(one) for one in rng.permutation(8)[:3]]) for _ in range(4000)]
+    assert goal.expected(8) == pytest.approx(np.mean(drawn), abs=0.02)
+    assert goal.expected(8) == pytest.approx((1 - comb(6, 3) / comb(8, 3) + 3 / 8) / 2)
+    assert Goal((frozenset({1}),), 10, ()).expected(8) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"sentence_types_in_candidate_pool": TYPES[1:]}, "8 sentences came with 7 types"),
+        ({"aspect2sentence_indices": {**ASPECTS, "a1": [8]}}, "a1 has no sentence among the 8"),
+        ({"aspect2sentence_indices": {"a0": [1]}}, "a1 has no sentence"),
+        ({"aspect_list_ids": []}, "no aspects"),
+        ({"hypothesis": 3}, "hypothesis"),
+        ({"paper_as_candidate_pool": [], "sentence_types_in_candidate_pool": []}, "contains no sentence"),
+    ],
+)
+def test_a_record_that_does_not_fit_is_told_by_its_line(tmp_path: Path, changed: dict[str, Any], told: str) -> None:
+    with pytest.raises(BadInput, match=told) as caught:
+        read_cases([written(tmp_path, record(), record("two", **changed))])
+    assert "line 2" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_paper_that_is_there_twice_or_not_at_all_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="one appears twice"):
+        read_cases([written(tmp_path, record(), record())])
+    with pytest.raises(BadInput, match="contains no record"):
+        read_cases([written(tmp_path)])
+
+
+def test_methods_and_tasks_are_known_by_name() -> None:
+    assert [one.name for one in methods(["all", "bm25"])] == list(METHODS)
+    assert [one.name for one in tasks(["er-10", "er-10"])] == ["er-10"]
+    for named in (methods, tasks):
+        with pytest.raises(BadInput, match="or all"):
+            named(["er-5"])
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen"), [("first", [0, 1, 2]), ("abstract-end", [4, 3, 2]), ("bm25", [0]), ("relevance", [3, 7])]
+)
+def test_a_method_chooses_as_its_name_says(data: Path, name: str, chosen: Sequence[int]) -> None:
+    case = read_cases([data])[0]
+    choose = METHODS[name].choose
+    assert choose
+    assert list(choose(case, reader().read(case.hypothesis, case.paper), TASKS["er-optimal"]))[: len(chosen)] == chosen
+
+
+def test_every_method_chooses_real_sentences_each_once(data: Path) -> None:
+    case = read_cases([data])[0]
+    reading = reader().read(case.hypothesis, case.paper)
+    for method in METHODS.values():
+        for task in TASKS.values():
+            chosen = list(method.choose(case, reading, task)) if method.choose else []
+            assert len(set(chosen)) == len(chosen)
+            assert set(chosen) <= set(range(len(SENTENCES)))
+
+
+def test_readings_are_made_once_and_damaged_ones_again(data: Path, tmp_path: Path) -> None:
+    cases, work = read_cases([data])[:1], tmp_path / "work"
+    made = {case.id: reading for case, reading in KeptReadings(work, reader()).of(cases)}["one"]
+    (path,) = work.iterdir()
+    before = path.stat().st_mtime_ns
+    kept = {case.id: reading for case, reading in KeptReadings(work, reader()).of(cases)}["one"]
+    assert path.stat().st_mtime_ns == before
+    assert kept.verdicts == made.verdicts
+    assert np.array_equal(kept.relevance, made.relevance)
+    path.write_bytes(path.read_bytes()[:50])
+    assert len(list(KeptReadings(work, reader()).of(cases))) == 1
+    assert path.stat().st_size > 50
+
+
+def test_readings_of_other_code_are_made_again(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = read_cases([data])[:1]
+    list(KeptReadings(tmp_path / "work", reader()).of(cases))
+    monkeypatch.setattr("eval.evidence.report.code_of", lambda *_: "edited")
+    list(KeptReadings(tmp_path / "work", reader()).of(cases))
+    assert len(list((tmp_path / "work").iterdir())) == 2
+
+
+def test_another_reader_has_readings_of_its_own(data: Path, tmp_path: Path) -> None:
+    cases = read_cases([data])[:1]
+    for most in (1, 2):
+        list(KeptReadings(tmp_path / "work", reader(most)).of(cases))
+    assert len(list((tmp_path / "work").iterdir())) == 2
+
+
+def test_the_report_holds_every_row_and_the_gain_of_set_selection(data: Path, tmp_path: Path) -> None:
+    cases = read_cases([data])
+    readings = {case.id: reading for case, reading in KeptReadings(tmp_path / "work", reader()).of(cases)}
+    report = make_report(cases, readings, list(TASKS.values()), list(METHODS.values()), "c", "m")
+    assert len(report.rows) == len(TASKS) * len(METHODS)
+    assert {row.task: row.papers for row in report.rows} == {
+        "er-optimal": 2, "er-10": 2, "result-er-optimal": 1, "result-er-5": 1,
+    }  # fmt: skip
+    best = [row for row in report.rows if row.method == "maximum"]
+    assert all(row.value == 100.0 for row in best)
+    assert [gain.task for gain in report.gains] == list(TASKS)
+    text = show_evidence(report, ["A note."]).text()
+    assert "ours with set selection" in text and "A note." in text
+
+
+def test_papers_without_aspects_of_a_task_do_not_count(data: Path) -> None:
+    cases = read_cases([data])
+    assert list(recalls(METHODS["maximum"], cases, {}, TASKS["result-er-5"])) == ["one"]
+
+
+def test_the_standard_error_of_a_mean() -> None:
+    values = [0.0, 1.0] * 50
+    assert standard_error(values) == pytest.approx(5.0, abs=0.2)
+    assert standard_error([0.5, 0.5]) == 0.0
+
+
+def test_the_command_measures_and_writes_json(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.reading.evidence.load_finder", lambda profile: finder())
+    out = tmp_path / "out.json"
+    arguments = ["evidencebench", "--data", str(data), "--work", str(tmp_path / "work"), "--json", str(out)]
+    done = CliRunner().invoke(eval_app, [*arguments, "--task", "er-10", "--method", "first", "--method", "maximum"])
+    assert done.exit_code == 0
+    assert [row["method"] for row in json.loads(out.read_text())["rows"]] == ["first", "maximum"]
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [([], "--data is missing"), (["--data", "DATA", "--task", "er-5"], "no task"), (["--data", "no.jsonl"], "does not exist")],
+)
+def test_the_command_tells_what_it_cannot_do(data: Path, more: list[str], told: str) -> None:
+    done = CliRunner().invoke(eval_app, ["evidencebench", *(str(data) if one == "DATA" else one for one in more)])
+    assert done.exit_code == 2
+    assert told in done.output
+
+
+def test_a_language_model_is_a_method_and_is_asked_once(data: Path, tmp_path: Path) -> None:
+    for server in serving(text("ANSWER: 3, 2")):
+        writer = {"kind": "chat", "model": "m", "base_url": server.url}
+        (method,) = llm_methods(["llm-plain"], Profile.model_validate({"name": "p", "generators": {"writer": writer}}), tmp_path)
+        case = read_cases([data])[0]
+        reading = reader().read(case.hypothesis, case.paper)
+        assert method.choose
+        assert [list(method.choose(case, reading, TASKS["er-optimal"])) for _ in range(2)] == [[3, 2], [3, 2]]
+        assert len(server.bodies) == 1
+
+
+def test_a_language_model_is_asked_again_for_another_paper_hypothesis_model_or_prompt(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for server in serving(text("ANSWER: 3, 2")):
+        first = read_cases([data])[0]
+        reading = reader().read(first.hypothesis, first.paper)
+
+        def ask(case: EvidenceCase = first, model: str = "m", method: str = "llm-plain") -> int:
+            writer = {"kind": "chat", "model": model, "base_url": server.url}  # noqa: B023
+            profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
+            (one,) = llm_methods([method], profile, tmp_path)
+            assert one.choose
+            one.choose(case, reading, TASKS["er-optimal"])  # noqa: B023
+            return len(server.bodies)  # noqa: B023
+
+        assert (ask(), ask()) == (1, 1)
+        other = replace(first, hypothesis="Something else.")
+        assert (ask(other), ask(other)) == (2, 2)
+        paper = replace(first, paper=replace(first.paper, title="Another title"))
+        assert (ask(paper), ask(paper)) == (3, 3)
+        assert (ask(model="n"), ask(model="n")) == (4, 4)
+        assert (ask(method="llm-shots"), ask(method="llm-shots")) == (5, 5)
+        monkeypatch.setattr("eval.evidence.methods.hash_code", lambda _: "edited")
+        assert (ask(), ask()) == (6, 6)
+
+
+def test_an_answer_of_no_use_counts_as_nothing_and_does_not_end_the_run(data: Path, tmp_path: Path) -> None:
+    case = read_cases([data])[0]
+    reading = reader().read(case.hypothesis, case.paper)
+    for server in serving(text("I cannot say.")):
+        writer = {"kind": "chat", "model": "m", "base_url": server.url, "retries": 0}
+        profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
+        names = ["llm-plain", "llm-sections"]
+        chosen = llm_methods(names, profile, tmp_path)
+        for method in chosen:
+            assert method.choose
+            assert list(method.choose(case, reading, TASKS["er-10"])) == []
+        asked = len(server.bodies)
+        assert [one.partition(":")[0] for one in describe_unanswered(chosen)] == names
+        again = llm_methods(names, profile, tmp_path)[0]
+        assert again.choose
+        assert list(again.choose(case, reading, TASKS["er-10"])) == []
+        assert len(server.bodies) == asked, "that there was none is kept as well"
+        server.script = lambda body: fault(503)
+        with pytest.raises(ChatUnanswered, match="503"):
+            again.choose(case, reading, TASKS["er-optimal"])
+
+
+def test_a_section_that_cannot_be_read_costs_that_section_alone(data: Path) -> None:
+    case = read_cases([data])[0]
+    for server in serving(text("ANSWER: 3, 2")):
+        server.script = lambda body: text("ANSWER: 2" if 'kind="abstract"' in str(body) else "I cannot say.")
+        chosen = ask_for_evidence(Chat("m", server.url, retries=0), "sections", case.hypothesis, case.paper, 1)
+        assert chosen.indices == (2,)
+
+
+@pytest.mark.parametrize(
+    ("reply", "numbers"),
+    [
+        ("Thoughts on 1 and 2.\nANSWER: 3, 1", (3, 1)),
+        ("Thoughts on 1 and 2.\n[3], [1]", (3, 1)),
+        ("Thoughts on 1 and 2.\n3, 1.", (3, 1)),
+        ("I choose 3 and 1.", None),
+        ("**ANSWER:** none", ()),
+        ("ANSWER: 77", None),
+    ],
+)
+def test_numbers_are_read_from_the_last_line(reply: str, numbers: tuple[int, ...] | None) -> None:
+    assert read_numbers(reply, {1, 2, 3}) == numbers
+
+
+def test_a_language_model_needs_a_profile_that_has_one(tmp_path: Path) -> None:
+    assert llm_methods(["bm25"], load_profile("embedded"), tmp_path) == []
+    with pytest.raises(BadConfig, match="--profile"):
+        llm_methods(["llm-shots"], load_profile("embedded"), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.is_dir(), reason=f"the data set is not at {REAL} (set COUNTERPOINT_DATA)")
+def test_the_benchmark_itself_gives_the_known_baselines() -> None:
+    """24.3 and 15.1 for the last sentences of the abstract were measured apart from this code; the optimal sets show all."""
+    cases = read_cases([REAL / "dev.jsonl.gz", REAL / "train.jsonl.gz"])
+    nothing = EvidenceReading(np.zeros(0), (), np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
+    readings = {case.id: nothing for case in cases}
+    for task, expected in (("er-optimal", 24.3), ("result-er-optimal", 15.1)):
+        ends, most = (recalls(METHODS[name], cases, readings, TASKS[task]) for name in ("abstract-end", "maximum"))
+        assert 100 * np.mean(list(ends.values())) == pytest.approx(expected, abs=0.1)
+        assert np.mean(list(most.values())) == 1.0

@@ -1,0 +1,122 @@
+"""The formulas on values computed by hand, and the bootstrap beside SciPy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import bootstrap
+
+from eval.measures.figures import (
+    Difference,
+    Point,
+    Resampler,
+    Tally,
+    f1,
+    precision,
+    precision_recall,
+    recall,
+    reciprocal_ranks,
+    share,
+)
+from eval.scifact.report import PUBLISHED
+
+
+def test_reciprocal_ranks() -> None:
+    gold = {"1": {"a"}, "2": {"b", "c"}, "3": {"d"}, "4": {"e"}}
+    run = {"1": ["a", "b"], "2": ["a", "c", "b"], "3": ["a", "b", "c", "d"], "4": []}
+    assert reciprocal_ranks(gold, run) == [1.0, 0.5, 0.25, 0.0]
+    assert reciprocal_ranks(gold, run, 3) == [1.0, 0.5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", PUBLISHED["table_1"])
+def test_equation_3_on_the_papers_figures_gives_the_papers_column(name: str) -> None:
+    row = PUBLISHED["table_1"][name]
+    # Three figures rounded to three digits: the inputs and the result may each be half a thousandth off.
+    assert (124 * row["support"] + 64 * row["contradict"]) / 188 == pytest.approx(row["weighted"], abs=0.001)
+
+
+def test_the_papers_figures_are_all_there() -> None:
+    assert len(PUBLISHED["table_1"]) == 5
+    assert [(row["support"], row["contradict"]) for row in PUBLISHED["appendix_a"].values()] == [(0.915, 0.156)]
+
+
+def test_precision_recall_and_f1_of_sums() -> None:
+    sums = np.array([2.0, 5.0, 4.0])
+    assert [float(precision(sums)), float(recall(sums))] == [0.4, 0.5]
+    assert f1(sums) == pytest.approx(4 / 9)
+    many = np.array([[0.0, 0.0, 0.0], [0.0, 3.0, 0.0], [1.0, 1.0, 1.0]])
+    assert f1(many).tolist() == [0.0, 0.0, 1.0]
+
+
+def test_a_share_of_nothing_is_no_number() -> None:
+    found = share(np.array([[1.0, 4.0], [0.0, 0.0]]))
+    assert found[0] == 0.25
+    assert np.isnan(found[1])
+
+
+def test_a_tally_sums_before_it_divides() -> None:
+    # Micro: (1 + 0) / (1 + 3), where the mean of the claims' own shares would be 1/2.
+    assert Tally.of([(1, 1), (0, 3)], share).value == 0.25
+
+
+def test_precision_and_recall_over_thresholds() -> None:
+    scored = [(0.9, True), (0.8, False), (0.7, False), (0.7, True), (0.1, False)]
+    assert precision_recall(scored, 4) == (
+        Point(0.9, 1.0, 0.25, 1),
+        Point(0.7, 0.5, 0.5, 4),
+        Point(0.1, 0.4, 0.5, 5),
+    )
+    assert precision_recall([], 4) == ()
+
+
+def test_intervals_agree_with_scipys() -> None:
+    rng = np.random.default_rng(1)
+    counts = np.stack([rng.integers(0, 3, 120), rng.integers(1, 4, 120)], axis=1).astype(float)
+    ours = Resampler(120).figure(Tally(counts, share))
+    theirs = bootstrap(
+        (counts[:, 0], counts[:, 1]),
+        lambda above, below, axis=-1: above.sum(axis=axis) / below.sum(axis=axis),
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=10_000,
+        rng=np.random.default_rng(2),
+    ).confidence_interval
+    assert ours.value == counts[:, 0].sum() / counts[:, 1].sum()
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.005)
+
+
+def test_the_same_figures_differ_by_nothing_and_different_ones_surely() -> None:
+    good, bad = ([(float(right), 1.0)] * 50 for right in (1, 0))
+    resampler = Resampler(50, resamples=999)
+    one = Tally.of([*good[:30], *bad[:20]], share)
+    assert resampler.difference(one, one) == Difference(0.0, 0.0, 0.0, 1.0)
+    assert resampler.difference(Tally.of(good, share), Tally.of(bad, share)).p == 1.0 / 1000
+
+
+def test_the_p_of_a_difference_counts_the_samples_that_lie_as_far() -> None:
+    # Of two claims the first alone differs: it is drawn 0, 1 or 2 times with chances 1/4, 1/2, 1/4, so the difference is 0, 1/2
+    # or 1 around an observed 1/2, and half the samples lie as far from it as it lies from 0.
+    found = Resampler(2).difference(Tally.of([(1, 1), (1, 1)], share), Tally.of([(0, 1), (1, 1)], share))
+    assert found.value == 0.5
+    assert (found.low, found.high) == (0.0, 1.0)
+    assert found.p == pytest.approx(0.5, abs=0.02)
+
+
+def test_paired_samples_see_what_separate_intervals_do_not() -> None:
+    # Both are right on about half of the claims, the same ones, but for ten of two hundred that only the first has.
+    base = [(float(i % 2), 1.0) for i in range(200)]
+    more = [(1.0, 1.0) if i % 20 == 0 else one for i, one in enumerate(base)]
+    resampler = Resampler(200)
+    first, second = Tally.of(more, share), Tally.of(base, share)
+    one, other, difference = resampler.figure(first), resampler.figure(second), resampler.difference(first, second)
+    assert one.low is not None and other.high is not None and one.low < other.high
+    assert difference.p is not None and difference.p < 0.01
+
+
+def test_what_cannot_be_measured_is_none() -> None:
+    nothing = Tally.of([(0, 0), (0, 0)], share)
+    resampler = Resampler(2, resamples=99)
+    figure = resampler.figure(nothing)
+    assert (figure.value, figure.low, figure.high) == (None, None, None)
+    assert resampler.difference(nothing, nothing).p is None

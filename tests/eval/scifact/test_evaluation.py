@@ -1,0 +1,223 @@
+"""The evaluation as a whole, on a corpus small enough to rank by hand, with models that go by words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from eval.cli import eval_app
+from eval.measures.report import Table
+from eval.scifact.evaluation import configurations, evaluate
+from eval.scifact.files import Files, find, read_claims
+from eval.scifact.observing import ClaimJournal, observe
+from eval.scifact.report import SciFactReport, show_report
+from retrieval.core.errors import BadInput, Interrupted
+from retrieval.index import Index
+from retrieval.store.journal import Origin
+from service.configuration.config import GroundingConfig, Profile
+from service.configuration.models import Models
+from tests.helpers.fakes import StoppingJudge, WordJudge, WordReranker, make_grounder
+
+DOCUMENTS: list[dict[str, Any]] = [
+    {"doc_id": 1, "title": "", "abstract": ["Zeta zeta zeta is not against pressure."]},
+    {
+        "doc_id": 2,
+        "title": "Best best",
+        "abstract": ["Of something else.", "Zeta is for pressure, in a longer text than that of the other."],
+    },
+]
+CLAIMS = [
+    {"id": 1, "claim": "zeta pressure", "evidence": {"2": [{"sentences": [1], "label": "SUPPORT"}]}},
+    {"id": 2, "claim": "zeta pressure", "evidence": {"1": [{"sentences": [0], "label": "REFUTE"}]}},
+    {"id": 3, "claim": "zeta pressure", "evidence": {"2": [{"sentences": [1], "label": "CONTRADICT"}]}},
+    {"id": 4, "claim": "omega", "evidence": {}},
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data" / "scifact"
+    folder.mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text("".join(f"{json.dumps(d)}\n" for d in DOCUMENTS))
+    (folder / "claims_dev.jsonl").write_text("".join(f"{json.dumps(c)}\n" for c in CLAIMS))
+    return folder.parent
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> list[WordJudge]:
+    """The judge that every variant gets: replace it in place."""
+    judges = [WordJudge()]
+
+    def loaded(config: GroundingConfig, profile: Profile) -> Models:
+        return Models(profile, {"relevance": WordReranker()}, {"stance": judges[0]})
+
+    monkeypatch.setattr("eval.scifact.evaluation.load_models", loaded)
+    return judges
+
+
+def report_of(data: Path, folder: Path, *names: str) -> SciFactReport:
+    return evaluate(find(data), configurations(names), "embedded", folder, "counterpoint").report
+
+
+def test_variants_are_measured_beside_each_other_and_beside_bm25(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
+    report = report_of(data, tmp_path / "work", "v5", "counterpoint")
+    claims = report.claims
+    assert (claims.all, claims.with_support, claims.with_contradict, claims.without_evidence) == (4, 1, 2, 1)
+    assert (claims.contradict_pairs, claims.gold_not_in_corpus) == (2, 0)
+    assert report.blind["mrr.whole.support"].value == 0.5
+    assert report.blind["mrr.whole.contradict"].value == 0.75
+    v5, ours = report.variants
+    # The reranker puts document 2 first; the filter and the judge leave document 1 alone for contradictions.
+    assert v5.figures["mrr.whole.support"].value == 1.0
+    assert v5.figures["mrr.whole.contradict"].value == 0.5
+    assert v5.figures["mrr.whole.weighted"].value == pytest.approx(2 / 3)
+    assert v5.sides["contradict"].fates["found"] == v5.sides["contradict"].fates["filtered"] == 1
+    # Both say that document 1 contradicts and document 2 supports, whatever the claim.
+    for variant in (v5, ours):
+        assert variant.figures["scifact.abstract_label_only_recall"].value == pytest.approx(2 / 3)
+        assert variant.figures["scifact.abstract_rationalized_recall"].value == pytest.approx(2 / 3)
+        assert variant.figures["scifact.abstract_label_only_precision"].value == pytest.approx(2 / 6)
+        assert variant.figures["silence.without_evidence"].value == 1.0
+    assert (report.baseline, v5.against_baseline) == ("v5", {})
+    assert ours.against_baseline["pairs.support.f1"].p == 1.0
+    assert ours.sides["contradict"].fates["judged_opposite"] == 1
+    assert v5.sides["support"].work["documents"] == pytest.approx(0.75)
+    assert report.provenance["corpus_sha256"]
+
+
+def test_a_lost_document_is_there_to_read(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
+    [variant] = report_of(data, tmp_path / "work", "v5").variants
+    [case] = variant.sides["contradict"].cases
+    assert (case.fate, case.claim, case.pmid, case.title, case.depth) == ("filtered", "3", "2", "Best best", 2)
+    assert [(one.index, one.text) for one in case.rationale] == [(1, DOCUMENTS[1]["abstract"][1])]
+
+
+def test_the_report_shows_every_figure_and_defines_every_measure(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
+    report = report_of(data, tmp_path / "work", "bm25", "v5")
+    shown = show_report(report)
+    text, markdown, body = shown.text(), shown.markdown(), json.loads(shown.json())
+    assert "0.750 (" in text
+    assert "paper V5, final" in text and "0.810" in text
+    assert markdown.count("\n* **") == len(report.measures)
+    assert {one.key for one in report.measures} == set(body["variants"][0]["figures"])
+    table = next(block for block in shown.blocks if isinstance(block, Table) and "gold for contradict" in block.title)
+    assert [dict(zip(table.header, row, strict=True)) for row in table.rows][1] == {
+        "variant": "v5", "found": "1", "filtered": "1", **dict.fromkeys(table.header[3:], "0"),
+    }  # fmt: skip
+    assert body["variants"][1]["figures"]["mrr.whole.contradict"]["value"] == 0.5
+    assert body["provenance"]["command"] == "counterpoint"
+
+
+def test_a_stopped_evaluation_goes_on_and_ends_as_an_undisturbed_one(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
+    whole = report_of(data, tmp_path / "whole", "v5", "counterpoint")
+    judge[0] = StoppingJudge(after=4)
+    with pytest.raises(Interrupted, match="Stopped after 2 of 8 claims, counting each variant; they are saved"):
+        report_of(data, tmp_path / "work", "v5", "counterpoint")
+    [kept] = (tmp_path / "work").glob("v5-*.jsonl")
+    done = kept.read_text().splitlines()
+    assert 0 < len(done) < 4
+    # As a kill would leave it, in the middle of a line.
+    kept.write_text("\n".join(done) + '\n{"key": "to')
+    judge[0] = WordJudge()
+    assert report_of(data, tmp_path / "work", "v5", "counterpoint") == whole
+    assert kept.read_text().splitlines()[: len(done)] == done
+    judge[0] = StoppingJudge(after=0)
+    assert report_of(data, tmp_path / "work", "v5", "counterpoint") == whole
+
+
+def test_results_of_other_facts_or_other_claims_are_not_taken(data: Path, tmp_path: Path) -> None:
+    [claim, other, *_] = read_claims(find(data).claims)
+    from indexes.build import build
+
+    build([find(data).corpus], tmp_path / "index", format="scifact")
+    index = Index(tmp_path / "index")
+    result = observe(make_grounder(index)[0], claim)
+    index.close()
+    known = Origin("corpus", {"profile": "one"}, "code")
+    ClaimJournal(tmp_path, "v5", known).add(claim, result)
+    again = ClaimJournal(tmp_path, "v5", known)
+    assert again.get(claim) == result
+    assert again.get(other) is None
+    for changed in ({"content": "another"}, {"settings": {"profile": "two"}}, {"code": "edited"}):
+        assert ClaimJournal(tmp_path, "v5", replace(known, **changed)).get(claim) is None
+
+
+def test_variants_are_named_once_and_all_are_the_shipped_ones(tmp_path: Path) -> None:
+    assert [one.name for one in configurations(["v5", "bm25", "v5"])] == ["v5", "bm25"]
+    names = [one.name for one in configurations(["v5", "all"])]
+    assert names[0] == "v5"
+    assert {"v5", "bm25"} <= set(names)
+    assert len(names) == len(set(names))
+    other = tmp_path / "mine.yaml"
+    other.write_text(configurations_text("v5").replace("k: 100,", "k: 50,"))
+    with pytest.raises(BadInput, match="Two configurations have the name 'v5'"):
+        configurations(["v5", str(other)])
+
+
+def configurations_text(name: str) -> str:
+    from importlib.resources import files
+
+    return files("configs").joinpath(f"{name}.yaml").read_text("utf-8")
+
+
+def cli(*arguments: str | Path) -> Any:
+    return CliRunner().invoke(eval_app, [str(argument) for argument in arguments])
+
+
+def test_the_command_writes_report_and_predictions(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
+    out, predictions = tmp_path / "out.json", tmp_path / "predictions.jsonl"
+    done = cli(
+        "scifact", "--data", data, "--config", "v5", "--config", "bm25",
+        "--json", out, "--predictions", predictions, "--predictions-of", "v5",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert [one["name"] for one in json.loads(out.read_text())["variants"]] == ["v5", "bm25"]
+    lines = [json.loads(line) for line in predictions.read_text().splitlines()]
+    assert [line["id"] for line in lines] == [1, 2, 3, 4]
+    said = {"1": {"sentences": [0], "label": "CONTRADICT"}, "2": {"sentences": [1], "label": "SUPPORT"}}
+    assert [line["evidence"] for line in lines] == [said, said, said, {}]
+    assert (tmp_path / "out.json.work").is_dir()
+    scored = cli("predictions", predictions, "--data", data, "--json")
+    assert json.loads(scored.output)["abstract_label_only_precision"] == pytest.approx(2 / 6)
+    assert "sentence_label_f1" in cli("predictions", predictions, "--data", data).output
+
+
+def test_claims_and_corpus_may_be_any_files(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
+    claims, corpus = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    (data / "scifact" / "claims_dev.jsonl").rename(claims)
+    (data / "scifact" / "corpus.jsonl").rename(corpus)
+    done = cli("scifact", "--claims", claims, "--corpus", corpus, "--config", "v5")
+    assert done.exit_code == 0, done.output
+    assert "4 claims" in done.output
+    assert not list(tmp_path.glob("*.work"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--config", "nothing"], "no configuration called 'nothing'"),
+        (["--config", "bm25", "--predictions-of", "v5"], "v5, which is not evaluated"),
+        (["--json", "/nowhere/at/all.json"], "The folder /nowhere/at does not exist"),
+        (["--corpus", "/nowhere.jsonl", "--config", "bm25"], "/nowhere.jsonl cannot be read"),
+        (["--claims", "/nowhere.jsonl", "--config", "bm25"], "/nowhere.jsonl cannot be read"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(data: Path, arguments: list[str], told: str) -> None:
+    done = cli("scifact", "--data", data, *arguments)
+    assert done.exit_code == 2
+    assert told in " ".join(done.output.split())
+
+
+def test_gold_documents_that_the_corpus_lacks_are_counted(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
+    files = find(data)
+    small = tmp_path / "small.jsonl"
+    small.write_text(json.dumps(DOCUMENTS[0]) + "\n")
+    report = evaluate(Files(files.claims, small), configurations(["v5"]), "embedded", tmp_path / "work", "").report
+    assert report.claims.gold_not_in_corpus == 1
+    assert report.variants[0].sides["support"].fates["not_retrieved"] == 1
+    assert report.variants[0].sides["support"].cases[0].rationale[0].text == ""

@@ -1,0 +1,111 @@
+"""SciFact's files of claims and of predictions, read and written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.scifact.files import Prediction, find, predictions_text, read_claims, read_predictions
+from eval.scifact.measures import official_figures
+from retrieval.core.errors import BadInput
+
+
+def write(path: Path, *records: Any) -> Path:
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
+    return path
+
+
+def test_official_figures_sum_over_claims(tmp_path: Path) -> None:
+    claims = read_claims(
+        write(
+            tmp_path / "claims.jsonl",
+            {"id": 1, "claim": "a", "evidence": {"7": [{"sentences": [2], "label": "REFUTE"}]}},
+            {"id": 2, "claim": "b", "evidence": {"8": [{"sentences": [0, 1], "label": "SUPPORT"}]}},
+            {"id": 3, "claim": "c", "evidence": {}},
+        )
+    )
+    predicted = read_predictions(
+        write(
+            tmp_path / "predictions.jsonl",
+            {"id": 3, "evidence": {"8": {"sentences": [0], "label": "SUPPORT"}}},
+            {"id": 2, "evidence": {"8": {"sentences": [1], "label": "SUPPORT"}}},
+            {"id": 1, "evidence": {"7": {"sentences": [2], "label": "CONTRADICT"}}},
+        )
+    )
+    figures = official_figures(claims, predicted)
+    assert figures["abstract_label_only_precision"] == 2 / 3
+    assert figures["abstract_label_only_recall"] == 1.0
+    assert figures["abstract_rationalized_recall"] == 0.5
+    assert (figures["sentence_label_precision"], figures["sentence_label_recall"]) == (1 / 3, 1 / 3)
+
+
+def test_claims_are_read_with_every_name_of_a_label_plain_or_gzipped(tmp_path: Path) -> None:
+    def sets(label: str) -> list[dict[str, Any]]:
+        return [{"sentences": [0], "label": label}]
+
+    record = {"id": 1, "claim": "a", "evidence": {"1": sets("SUPPORTS"), "2": sets("REFUTE"), "3": sets("CONTRADICT")}}
+    path = tmp_path / "claims.jsonl.gz"
+    with gzip.open(path, "wt") as file:
+        file.write(f"{json.dumps(record)}\n\n")
+    [claim] = read_claims(path)
+    assert claim.gold_of("support") == {"1"}
+    assert claim.gold_of("contradict") == {"2", "3"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ('{"id": 1}\n', "line 1: expected a SciFact claim"),
+        ("[]\n", "not a JSON object"),
+        ("{\n", "not a JSON object"),
+        ('{"id": 1, "claim": " "}\n', "line 1: The claim is empty"),
+        ('{"id": 1, "claim": "a"}\n{"id": 1, "claim": "b"}\n', "line 2: the claim 1 appears twice"),
+        ('{"id": 1, "claim": "a", "evidence": {"2": [{"sentences": [0], "label": "MAYBE"}]}}\n', "'MAYBE' is not one of SUPPORT"),
+        ('{"id": 1, "claim": "a", "evidence": {"2": []}}\n', "should have one label"),
+        ("\n", "contains no claims"),
+    ],
+)
+def test_claims_that_cannot_be_used_are_told(tmp_path: Path, lines: str, told: str) -> None:
+    path = tmp_path / "claims.jsonl"
+    path.write_text(lines)
+    with pytest.raises(BadInput, match=told):
+        read_claims(path)
+
+
+def test_the_files_are_found_or_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="--data DIR or set COUNTERPOINT_DATA"):
+        find(None)
+    with pytest.raises(BadInput, match=r"no claims_dev\.jsonl"):
+        find(tmp_path)
+    folder = tmp_path / "scifact"
+    folder.mkdir()
+    (folder / "corpus.jsonl.gz").touch()
+    own = tmp_path / "mine.jsonl"
+    assert find(tmp_path, claims=own).corpus == folder / "corpus.jsonl.gz"
+    assert find(None, own, own).claims == own
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_claims(own)
+
+
+def test_predictions_are_written_as_they_are_read(tmp_path: Path) -> None:
+    predicted = [{"12": Prediction("contradict", (3,)), "5": Prediction("support", ())}, {}]
+    text = predictions_text(["4", "x"], predicted)
+    first = json.loads(text.splitlines()[0])
+    assert first == {
+        "id": 4,
+        "evidence": {"12": {"sentences": [3], "label": "CONTRADICT"}, "5": {"sentences": [], "label": "SUPPORT"}},
+    }
+    path = tmp_path / "predictions.jsonl"
+    path.write_text(text)
+    assert read_predictions(path) == dict(zip(["4", "x"], predicted, strict=True))
+
+
+def test_predictions_that_cannot_be_used_are_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="line 1: a prediction such as"):
+        read_predictions(write(tmp_path / "a.jsonl", {"id": 1}))
+    with pytest.raises(BadInput, match="line 2: the claim 1 appears twice"):
+        read_predictions(write(tmp_path / "b.jsonl", {"id": 1, "evidence": {}}, {"id": 1, "evidence": {}}))

@@ -1,0 +1,127 @@
+"""The measures on claims that can be counted by hand, and the official ones beside the evaluator's definitions."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.scifact.files import Gold, LabelledClaim, Prediction
+from eval.scifact.measures import count, measure, measure_rankings, official_figures
+from eval.scifact.observing import ClaimResult, GoldFate, ObservedSide, Returned
+from eval.scifact.tracing import Fate
+from retrieval.core.errors import BadInput
+from retrieval.core.values import BranchCounts, Claim
+
+COUNTS = BranchCounts(documents=10, sentences=20, candidates=15, judged=5)
+
+
+def claim(id: str, support: str = "", contradict: str = "") -> LabelledClaim:
+    gold = {pmid: Gold("support", ((0,),)) for pmid in support} | {pmid: Gold("contradict", ((0,),)) for pmid in contradict}
+    return LabelledClaim(Claim(f"claim {id}", id=id), gold)
+
+
+def side(returned: str = "", whole: str = "", **depths: int | None) -> ObservedSide:
+    """Returned documents, each with its first sentence; the whole ranking; and the depths of the gold documents."""
+    found: Fate = "found"
+    gold = tuple(GoldFate(pmid, depth, found) for pmid, depth in depths.items())
+    return ObservedSide(tuple(Returned(pmid, 0, None, 1.0) for pmid in returned), COUNTS, tuple(whole), gold)
+
+
+CLAIMS = [
+    claim("1", support="a"),
+    claim("2", support="ab", contradict="c"),
+    claim("3", contradict="d"),
+    claim("4"),
+]
+RESULTS = [
+    # Its gold document is second of the supports, fourth of the whole ranking.
+    ClaimResult("1", side("xa", "xyza", a=12), side("w")),
+    # One of two supports returned; its contradiction is taken for a support.
+    ClaimResult("2", side("bc", "ab", a=2, b=3), side("", "xc", c=None)),
+    ClaimResult("3", side(""), side("d", "d", d=1)),
+    ClaimResult("4", side(""), side("")),
+]
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[str, float]:
+    return {one.key: tally.value for one, tally in measure(CLAIMS, RESULTS, {"support": 100, "contradict": 1000})}
+
+
+def test_the_papers_measure_whole_and_cut(figures: dict[str, float]) -> None:
+    assert figures["mrr.whole.support"] == pytest.approx((1 / 4 + 1) / 2)
+    assert figures["mrr.whole.contradict"] == pytest.approx((1 / 2 + 1) / 2)
+    assert figures["mrr.at3.support"] == pytest.approx((0 + 1) / 2)
+    # A claim with evidence of both stances counts once for each.
+    assert figures["mrr.whole.weighted"] == pytest.approx((1 / 4 + 1 + 1 / 2 + 1) / 4)
+
+
+def test_the_measure_of_the_right_stance(figures: dict[str, float]) -> None:
+    assert figures["mrr.stance_correct.support"] == pytest.approx((1 / 2 + 1) / 2)
+    assert figures["mrr.stance_correct.contradict"] == pytest.approx((0 + 1) / 2)
+    assert figures["mrr.stance_correct.weighted"] == pytest.approx((1 / 2 + 1 + 0 + 1) / 4)
+
+
+def test_precision_and_recall_of_each_stance_over_all_claims(figures: dict[str, float]) -> None:
+    assert figures["pairs.support.precision"] == pytest.approx(2 / 4)
+    assert figures["pairs.support.recall"] == pytest.approx(2 / 3)
+    assert figures["pairs.support.f1"] == pytest.approx(4 / 7)
+    assert figures["pairs.contradict.precision"] == pytest.approx(1 / 2)
+    assert figures["pairs.contradict.recall"] == pytest.approx(1 / 2)
+
+
+def test_silence(figures: dict[str, float]) -> None:
+    assert figures["silence.without_evidence"] == 1.0
+    assert figures["silence.with_evidence"] == 0.0
+
+
+def test_the_official_figures_are_of_what_is_said(figures: dict[str, float]) -> None:
+    assert figures["scifact.abstract_label_only_precision"] == pytest.approx(3 / 6)
+    assert figures["scifact.abstract_label_only_recall"] == pytest.approx(3 / 5)
+    # The contradiction called a support: its sentence is selected, its label is wrong.
+    assert figures["scifact.sentence_selection_precision"] == pytest.approx(4 / 6)
+    assert figures["scifact.sentence_label_precision"] == pytest.approx(3 / 6)
+
+
+def test_recall_of_the_retrieval_by_depth(figures: dict[str, float]) -> None:
+    assert figures["retrieval.support.3"] == pytest.approx(2 / 3)
+    assert figures["retrieval.support.20"] == 1.0
+    assert figures["retrieval.contradict.1000"] == pytest.approx(1 / 2)
+    # The support branch retrieves a hundred: nothing can be said of more.
+    assert figures["retrieval.support.500"] != figures["retrieval.support.500"]
+
+
+def test_a_blind_ranking_is_measured_alike() -> None:
+    rankings = [{"support": list(one), "contradict": list(one)} for one in ("ba", "cb")]
+    found = {one.key: tally.value for one, tally in measure_rankings(CLAIMS[:2], rankings)}  # type: ignore[arg-type]
+    assert [found["mrr.whole.support"], found["mrr.whole.contradict"]] == pytest.approx([1 / 2, 1.0])
+
+
+SUPPORTED, REFUTED = Gold("support", ((1, 4), (6,))), Gold("contradict", ((2,),))
+DOCUMENT, WRONG, NONE = (1, 1, 1), (0, 1, 1), (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "counts"),
+    [
+        # A document with a whole rationale counts in every way, half a rationale proves nothing.
+        ({"7": SUPPORTED}, {"7": Prediction("support", (4, 1))}, [DOCUMENT, DOCUMENT, (2, 2, 3), (2, 2, 3)]),
+        ({"7": SUPPORTED}, {"7": Prediction("support", (1,))}, [DOCUMENT, WRONG, (0, 1, 3), (0, 1, 3)]),
+        # Only the first three sentences rationalize a document, but all count as sentences.
+        ({"7": SUPPORTED}, {"7": Prediction("support", (0, 2, 3, 6))}, [DOCUMENT, WRONG, (1, 4, 3), (1, 4, 3)]),
+        # A wrong label keeps the selected sentences alone.
+        ({"7": REFUTED}, {"7": Prediction("support", (2,))}, [WRONG, WRONG, (1, 1, 1), (0, 1, 1)]),
+        ({"7": REFUTED}, {"8": Prediction("contradict", (2, 3))}, [WRONG, WRONG, (0, 2, 1), (0, 2, 1)]),
+        ({}, {}, [NONE, NONE, NONE, NONE]),
+    ],
+)
+def test_right_predicted_and_gold_are_counted_as_officially(
+    gold: dict[str, Gold], predicted: dict[str, Prediction], counts: list[tuple[int, int, int]]
+) -> None:
+    assert list(count(gold, predicted).values()) == counts
+
+
+def test_predictions_must_fit_the_claims() -> None:
+    with pytest.raises(BadInput, match="3 claims have none"):
+        official_figures(CLAIMS, {"1": {}})
+    with pytest.raises(BadInput, match="9 is not a claim"):
+        official_figures(CLAIMS, {one: {} for one in "12349"})

@@ -1,0 +1,199 @@
+"""Where a gold document was lost, from traces made by hand and from branches that ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from eval.scifact.files import Gold, LabelledClaim
+from eval.scifact.observing import observe
+from eval.scifact.tracing import FATES, Fate, Trace, fate, trace
+from nli.decision.document import PLAIN
+from retrieval.core.values import Claim, Stance
+from retrieval.index import Index
+from service.configuration.config import GroundingConfig, Profile, load_config
+from service.configuration.models import Models
+from service.grounding.ground import Grounder
+from tests.helpers.fakes import WordJudge, WordReranker, make_index
+
+JUDGED = Trace(
+    retrieved=("a", "b", "c"),
+    ranked=("b", "a", "c"),
+    reads=2,
+    passed=frozenset("ab"),
+    asked=frozenset("ab"),
+    labels={"a": "contradict", "b": "contradict"},
+    whole=("a", "b"),
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, "crowded_out"),
+        ({"retrieved": ("a", "c")}, "not_retrieved"),
+        ({"ranked": ("a", "c", "b")}, "beyond"),
+        ({"passed": frozenset("a")}, "filtered"),
+        ({"asked": frozenset("a")}, "not_asked"),
+        ({"labels": {"b": "neutral"}}, "judged_neutral"),
+        ({"labels": {"b": "support"}}, "judged_opposite"),
+        ({"asked": None, "labels": None, "reads": None}, "crowded_out"),
+    ],
+)
+def test_each_way_to_be_lost(changed: dict[str, Any], expected: Fate) -> None:
+    assert fate("b", "contradict", replace(JUDGED, **changed), returned=["a"], elsewhere=[]) == expected
+    assert fate("b", "contradict", replace(JUDGED, **changed), returned=["a", "b"], elsewhere=[]) == "found"
+    assert expected in FATES
+
+
+def test_only_supports_are_lost_to_the_other_side() -> None:
+    assert fate("b", "contradict", JUDGED, returned=["a"], elsewhere=["b"]) == "crowded_out"
+    assert fate("b", "support", JUDGED, returned=["a"], elsewhere=["b"]) == "other_side"
+
+
+# In the order in which BM25 finds them for "zeta pressure": the rarer the other words, the higher.
+DOCUMENTS = {
+    "1": "Zeta zeta zeta pressure is not for it.",
+    "2": "Zeta zeta pressure is never against it in some words.",
+    "3": "Zeta pressure speaks against it in some more words than this.",
+    "4": "Zeta pressure is not against it, in many, many more words than that.",
+    "5": "Zeta pressure does not say much about it, in many, many more words than all of the others have.",
+    "6": "Zeta pressure is not against it either, in many, many more words than even the longest of all of the others have.",
+    "9": "Nothing of that.",
+}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(
+        tmp_path_factory.mktemp("losses"),
+        ({"pmid": pmid, "title": "", "abstract": text} for pmid, text in DOCUMENTS.items()),
+    )
+
+
+Variant = Callable[..., Grounder]
+
+
+@pytest.fixture
+def variant(index: Index) -> Variant:
+    """A shipped variant, its path or its contradiction branch changed, with the judge and the reranker that go by words."""
+
+    def make(name: str, skim: int | None = None, **steps: Any) -> Grounder:
+        config: GroundingConfig = load_config(name)
+        part = "path" if config.path else "contradict"
+        for step, keys in steps.items():
+            changed = getattr(getattr(config, part), step).model_copy(update=keys)
+            config = config.model_copy(update={part: getattr(config, part).model_copy(update={step: changed})})
+        models = Models(Profile(name="words", skim=skim), {"relevance": WordReranker()}, {"stance": WordJudge()})
+        return Grounder(index, config, models)
+
+    return make
+
+
+CLAIM = Claim("zeta pressure", id="1")
+
+
+def fates(grounder: Grounder, stance: Stance = "contradict") -> dict[str, Fate]:
+    everything = {pmid: Gold(stance, ((0,),)) for pmid in DOCUMENTS}
+    result = observe(grounder, LabelledClaim(CLAIM, everything))
+    return {one.pmid: one.fate for one in result.side(stance).gold}
+
+
+def test_the_fake_corpus_is_found_in_its_order(variant: Variant) -> None:
+    found = trace(variant("v5"), CLAIM, "contradict", frozenset(DOCUMENTS))
+    assert found.retrieved == ("1", "2", "3", "4", "5", "6")
+
+
+def test_the_branch_of_v5(variant: Variant) -> None:
+    assert fates(variant("v5", select={"n": 2})) == {
+        "1": "judged_opposite",
+        "2": "found",
+        "3": "filtered",
+        "4": "found",
+        "5": "judged_neutral",
+        "6": "crowded_out",
+        "9": "not_retrieved",
+    }
+
+
+def test_what_a_skimming_profile_does_not_ask_about(variant: Variant) -> None:
+    found = fates(variant("v5", skim=2))
+    assert sorted(found.values()).count("not_asked") == 3
+    assert found["3"] == "filtered"
+
+
+def test_a_path_that_reads_few_documents_of_its_reranked_ranking(variant: Variant) -> None:
+    found = fates(variant("counterpoint", read={"papers": 3}))
+    assert found == {
+        "1": "judged_opposite",
+        "2": "found",
+        "3": "found",
+        "4": "beyond",
+        "5": "beyond",
+        "6": "beyond",
+        "9": "not_retrieved",
+    }
+
+
+def test_the_penalised_rule_returns_more_than_it_calls_contradictions(variant: Variant) -> None:
+    plain = load_config("v5").branch("contradict").retrieve.model_copy(update={"k": 10})
+    grounder = variant("v4", select={"n": 1})
+    branch = grounder.config.branch("contradict").model_copy(update={"retrieve": plain})
+    grounder.config = grounder.config.model_copy(update={"contradict": branch})
+    support = load_config("v5").support
+    grounder.config = grounder.config.model_copy(update={"support": support})
+    found = fates(grounder)
+    assert sorted(found.values()).count("found") == 1
+    assert sorted(found.values()).count("crowded_out") == 3
+    assert (found["5"], found["9"]) == ("judged_neutral", "not_retrieved")
+    assert found["1"] == "judged_opposite"
+
+
+def test_a_branch_without_a_judge_only_crowds_out_and_filters(variant: Variant) -> None:
+    found = fates(variant("bm25"))
+    assert found == {
+        "1": "found",
+        "2": "found",
+        "3": "filtered",
+        "4": "found",
+        "5": "crowded_out",
+        "6": "crowded_out",
+        "9": "not_retrieved",
+    }
+
+
+def test_supports_taken_by_the_other_side(variant: Variant) -> None:
+    found = fates(variant("v5"), "support")
+    assert found["2"] == found["4"] == found["6"] == "other_side"
+    assert found["1"] == "found"
+
+
+def test_whole_rankings_go_down_to_the_last_gold_document(variant: Variant) -> None:
+    seen = trace(variant("v5", select={"n": 1}), CLAIM, "contradict", frozenset({"4"}))
+    assert seen.whole == ("2", "4")
+    assert seen.labels == {"4": "contradict"}
+    lost = trace(variant("v5"), CLAIM, "contradict", frozenset({"9"}))
+    assert (lost.whole, lost.labels) == ((), {})
+
+
+def test_tracing_asks_no_more_than_the_last_gold_document_needs(variant: Variant) -> None:
+    grounder = variant("v5")
+    judge = grounder.models.judges["stance"]
+    assert isinstance(judge, WordJudge)
+    assert judge.decision is PLAIN
+    trace(grounder, CLAIM, "contradict", frozenset({"2"}))
+    assert set(judge.read) == {DOCUMENTS["1"], DOCUMENTS["2"]}
+
+
+def test_results_hold_what_was_returned(variant: Variant) -> None:
+    result = observe(variant("v5"), LabelledClaim(CLAIM, {"2": Gold("contradict", ((0,),))}))
+    first = result.contradict.returned[0]
+    assert (first.pmid, first.sentence, first.score) == ("2", 0, 0.8)
+    assert first.verdict == (0.1, 0.1, 0.8)
+    assert (result.contradict.gold[0].depth, result.support.gold) == (2, ())
+    said = result.predicted()
+    assert said["2"].stance == "contradict"
+    assert {one.stance for one in said.values()} == {"contradict", "support"}

@@ -1,0 +1,47 @@
+"""The hash of code: it follows imports and data files, and ignores docstrings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from retrieval.core.code_hash import hash_code
+
+
+def test_the_code_of_a_module_is_its_own_and_what_it_imports() -> None:
+    own = hash_code(["retrieval.words.forms"])
+    assert own != hash_code(["retrieval.words.terms"])
+    assert own == hash_code(["retrieval.words.forms", "retrieval.core.characters", "os", "eval.nowhere"])
+
+
+@pytest.mark.parametrize(
+    ("source", "same"),
+    [
+        ('"""Others."""\nX = (1)  # so\n\n"""How many."""\ndef f() -> int:\n    "New."\n    return X', True),
+        ("X = 2\ndef f() -> int:\n    return X", False),
+        ('X = 1\ndef f() -> str:\n    return "X"', False),
+    ],
+)
+def test_an_edited_docstring_changes_no_hash_and_edited_code_does(
+    source: str, same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "module.py"
+    monkeypatch.setattr("retrieval.core.code_hash._find_source", lambda _: path)
+    hashes = []
+    for text in ('"""Some."""\nX = 1\ndef f() -> int:\n    """Old."""\n    return X', source):
+        path.write_text(text)
+        hashes.append(hash_code(["eval.module"]))
+    assert (hashes[0] == hashes[1]) is same
+
+
+@pytest.mark.parametrize("name", ["words.txt", "words.tsv", "prompt.md", "rules.yaml"])
+def test_edited_data_beside_the_code_change_its_hash(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "module.py"
+    path.write_text("X = 1\n")
+    monkeypatch.setattr("retrieval.core.code_hash._find_source", lambda _: path)
+    hashes = set()
+    for text in ("BP\tblood pressure\n", "BP\tbody part\n"):
+        (tmp_path / name).write_text(text)
+        hashes.add(hash_code(["nli.module"]))
+    assert len(hashes) == 2
