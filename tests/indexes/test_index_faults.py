@@ -21,11 +21,10 @@ from indexes import reading, writer
 from indexes.build import build
 from indexes.lucene_writer import LuceneWriter
 from indexes.update import update
-from retrieval.bm25.lucene import make_contents
-from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, OutOfSpace
+from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, OutOfSpace
 from retrieval.index import Index
 from retrieval.store.documents import Store
-from retrieval.store.manifest import Manifest, read_manifest, write_atomically
+from retrieval.store.manifest import read_manifest, write_atomically
 from service.cli.commands import app
 
 ROOT = Path(__file__).parents[2]
@@ -159,23 +158,20 @@ def test_bad_records_are_counted_alike_by_a_build_that_goes_on(
     assert again.manifest.sources == whole.manifest.sources
 
 
-def test_two_builds_into_one_folder_are_not_let_at_once(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("what", ["build", "update"])
+def test_two_writers_of_one_index_are_not_let_at_once(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
     said: list[str] = []
     out = tmp_path / "out"
-    during_batch(monkeypatch, 1, lambda: said.append(told("index", "build", corpus, "--out", out)))
-    build([corpus], out)
+    if what == "update":
+        build([corpus], out)
+    other = ["index", "build", corpus, "--out", out] if what == "build" else ["index", "update", out, corpus]
+    during_batch(monkeypatch, 1, lambda: said.append(told(*other)))
+    build([corpus], out) if what == "build" else update(out, [corpus])
     assert "Another build or update is running" in said[0]
+    assert read_manifest(out).version == (1 if what == "build" else 2)
     assert len(pmids(Index(out), "zinc")) == 12
-
-
-def test_two_updates_of_one_index_are_not_let_at_once(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    out = tmp_path / "out"
-    build([corpus], out)
-    during_batch(monkeypatch, 1, lambda: said.append(told("index", "update", out, corpus)))
-    update(out, [corpus])
-    assert "Another build or update is running" in said[0]
-    assert read_manifest(out).version == 2
 
 
 def test_an_update_stopped_midway_changes_nothing(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -541,16 +537,3 @@ def test_bad_records_within_the_limit_are_counted_and_listed(write_corpus: Write
     assert read_manifest(tmp_path / "out").counts.documents == 2
     as_json = CliRunner().invoke(app, ["index", "info", str(tmp_path / "out"), "--json"]).output
     assert json.loads(as_json)["sources"][0]["bad"] == 2
-
-
-def test_an_id_that_lucene_cannot_hold_is_refused(write_corpus: WriteCorpus, tmp_path: Path) -> None:
-    path = write_corpus({"pmid": "x" * 40_000, "title": "", "abstract": "Zinc."})
-    with pytest.raises(CounterpointError):
-        build([path], tmp_path / "out")
-
-
-def test_the_same_hash_names_the_same_index(demo_index: Index) -> None:
-    manifest: Manifest = demo_index.manifest
-    assert manifest.id == f"{manifest.corpus_sha256[:12]}-f2"
-    assert len(manifest.corpus_sha256) == 64
-    assert make_contents("", " x") == "x"

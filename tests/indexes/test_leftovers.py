@@ -16,7 +16,7 @@ from indexes.build import build
 from indexes.fetch.fetching import fetch_papers
 from indexes.fetch.services import PubMed
 from indexes.update import merge, update
-from retrieval.core.errors import BadInput, CounterpointError, OutOfSpace, translate_write_errors
+from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.store.manifest import read_manifest, write_atomically
 
 GOOD = {"pmid": "1", "title": "Plums", "abstract": "Plums eased it."}
@@ -49,7 +49,7 @@ def test_a_build_that_fails_leaves_nothing(tmp_path: Path, out: str, records: li
 def test_an_export_without_abstracts_leaves_nothing(tmp_path: Path) -> None:
     source = tmp_path / "a.ris"
     source.write_text("TY  - JOUR\nTI  - A\nER  - \n")
-    with pytest.raises(BadInput, match="None of the 1 records"):
+    with pytest.raises(BadInput, match=r"None of the 1 records in .* has an abstract"):
         build([source], tmp_path / "out")
     assert list_all(tmp_path) == {"a.ris"}
 
@@ -128,17 +128,6 @@ def test_a_name_that_is_too_long_is_one_sentence(tmp_path: Path, name: str) -> N
     ):
         with translate_write_errors("it", tmp_path), pytest.raises((BadInput, OSError), match="File name too long"):
             act()
-    assert list_all(tmp_path) == {"a.jsonl"}
-
-
-def test_a_full_disk_before_the_first_document_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    source = write(tmp_path, GOOD)
-    monkeypatch.setattr(writer.StoreWriter, "set_plan", fail)
-    with pytest.raises(OutOfSpace, match="while writing the index; free some space and run the same command again"):
-        build([source], tmp_path / "out")
     assert list_all(tmp_path) == {"a.jsonl"}
 
 

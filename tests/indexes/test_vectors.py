@@ -143,12 +143,9 @@ def test_documents_without_a_word_have_no_vector(write_corpus: WriteCorpus, tmp_
     report = add_vectors(tmp_path / "out", WordEncoder())
     assert report.part.documents == 2
     assert [pmid for pmid, _ in ranking(tmp_path / "out", "zinc")] == ["ä😀", "1"]
-
-
-def test_an_index_without_a_word_has_nothing_to_encode(write_corpus: WriteCorpus, tmp_path: Path) -> None:
-    build([write_corpus(" ")], tmp_path / "out")
+    build([write_corpus(" ")], tmp_path / "empty")
     with pytest.raises(BadInput, match="nothing to encode"):
-        add_vectors(tmp_path / "out", WordEncoder())
+        add_vectors(tmp_path / "empty", WordEncoder())
 
 
 def test_equal_texts_are_encoded_once(write_corpus: WriteCorpus, tmp_path: Path) -> None:
@@ -438,16 +435,6 @@ def test_a_damaged_dense_part_is_a_damaged_index(folder: Path, damage: str) -> N
         manifest.write_text(json.dumps(data))
     with pytest.raises(IndexUnusable, match="is damaged"):
         Index(folder)
-
-
-def test_an_index_of_before_there_were_vectors_is_still_read(folder: Path) -> None:
-    manifest = folder / "manifest.json"
-    data = json.loads(manifest.read_text())
-    del data["dense"]
-    manifest.write_text(json.dumps(data))
-    assert read_manifest(folder).dense is None
-    add_vectors(folder, WordEncoder())
-    assert ranking(folder, "gold", 1) == [("7", 1.0)]
 
 
 # --- the command line

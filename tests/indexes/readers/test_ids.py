@@ -42,19 +42,10 @@ def test_a_pmid_is_read_in_every_form(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "NA",
-        "0",
-        "9.00E+07",
-        "12,34",
-        "1,2345",
-        "90002014 90002015",
-        "PMC90002014",
-        "10.1000/90002014",
-        "see PMID 90002014",
-        "1234567890",
+        "", "NA", "0", "9.00E+07", "12,34", "1,2345", "90002014 90002015", "PMC90002014", "10.1000/90002014",
+        "see PMID 90002014", "1234567890",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_pmid_is_none(text: str) -> None:
     assert read_pmid(text) == ""
 
@@ -97,14 +88,7 @@ def test_any_text_can_be_searched_for_ids(text: str) -> None:
 
 def test_a_search_for_ids_takes_time_in_proportion_to_the_text() -> None:
     """The test's time limit fails a pattern that does not."""
-    for text in (
-        "10.1000/" + "<a:" * 100_000,
-        "PMID " * 100_000,
-        "[" * 100_000,
-        "1 " * 100_000,
-        "1,111" * 100_000,
-        "(" * 100_000,
-    ):
+    for text in ("10.1000/" + "<a:" * 100_000, *(100_000 * part for part in ("PMID ", "[", "1 ", "1,111", "("))):
         find_doi(text)
         read_pmid(text)
         is_only_ids(text)

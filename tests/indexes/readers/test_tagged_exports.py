@@ -62,17 +62,12 @@ def test_ris_a_line_that_ends_a_record_in_its_middle_is_told(tmp_path: Path) -> 
 def test_ris_of_every_dialect_is_read(tmp_path: Path, separator: str, blank: str) -> None:
     tags = [("TY", "JOUR"), ("TI", "A"), ("AU", "Doe, Jo"), ("AB", "One\nIX - two\nthree."), ("ER", "")]
     text = "".join(f"{tag}{separator}{blank}{value}\n" for tag, value in tags)
-    path = write(tmp_path, text + "\n" + text)
+    other = "TY  - JOUR\nTI  - A\nAU  - Doe, Jo\nAB  - One\nIX - two\nthree.\nER  - \n"
+    path = write(tmp_path, text + "\n" + text + other)
     assert detect_format(path) == "ris"
     documents = [record for record in read(path) if isinstance(record, Document)]
-    assert [(one.title, one.abstract, one.authors) for one in documents] == [
-        ("A", "One IX - two three.", (Author("Doe", "Jo"),))
-    ] * 2
-
-
-def test_ris_two_dialects_in_one_file(tmp_path: Path) -> None:
-    text = "TY  - JOUR\nTI  - A\nAB  - A.\nER  - \nTY - JOUR\nTI - B\nAB - B.\nER -\n"
-    assert [one.title for one in read_all(tmp_path, text)] == ["A", "B"]
+    facts = ("A", "One IX - two three.", (Author("Doe", "Jo"),))
+    assert [(one.title, one.abstract, one.authors) for one in documents] == [facts] * 3
 
 
 @pytest.mark.parametrize("blanks", ["  ", " "])
@@ -259,31 +254,21 @@ def count_out(text: str) -> tuple[int, list[str]]:
     return len(found) + len(skip.faults), [record.abstract for record in found if isinstance(record, Document)]
 
 
-def wrap(lines: Sequence[str], indent: str) -> str:
-    return f"\n{indent}".join(lines)
-
-
 def squeeze(lines: Sequence[str]) -> str:
     """What cannot change: the words, whatever blanks stand between them."""
     return "".join("".join(lines).split())
 
 
-@settings(deadline=None)
-@given(PAPERS)
-def test_ris_as_many_records_and_as_much_text_come_out_as_went_in(papers: list[tuple[list[str], list[str]]]) -> None:
-    text = "".join(f"TY  - JOUR\nTI  - {title[0]}\nAB  - {wrap(abstract, '      ')}\nER  - \n\n" for title, abstract in papers)
-    count, abstracts = count_out(text)
-    assert count == len(papers)
-    assert list(map(squeeze, abstracts)) == [squeeze(abstract) for _, abstract in papers]
+TAGGED = {"ris": "TY  - JOUR\nTI  - {}\nAB  - {}\nER  - \n\n", "nbib": "PMID- {n}\nTI  - {}\nAB  - {}\n\n"}
 
 
+@pytest.mark.parametrize("format", TAGGED)
 @settings(deadline=None)
 @given(PAPERS)
-def test_nbib_as_many_records_and_as_much_text_come_out_as_went_in(papers: list[tuple[list[str], list[str]]]) -> None:
-    text = "\n".join(
-        f"PMID- {n}\nTI  - {title[0]}\nAB  - {wrap(abstract, '      ')}\n" for n, (title, abstract) in enumerate(papers, 1)
+def test_as_many_records_and_as_much_text_come_out_as_went_in(format: str, papers: list[tuple[list[str], list[str]]]) -> None:
+    count, abstracts = count_out(
+        "".join(TAGGED[format].format(title[0], "\n      ".join(lines), n=n) for n, (title, lines) in enumerate(papers, 1))
     )
-    count, abstracts = count_out(text)
     assert count == len(papers)
     assert list(map(squeeze, abstracts)) == [squeeze(abstract) for _, abstract in papers]
 

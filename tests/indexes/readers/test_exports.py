@@ -197,17 +197,6 @@ def test_bibtex_reads_latex(tmp_path: Path) -> None:
     assert (naps.types, naps.journal, naps.year) == (("Book Chapter",), "A Book of Sleep", 1993)
 
 
-def test_bibtex_entries_that_share_a_key_are_all_read(tmp_path: Path) -> None:
-    one = "@article{{k, title={{{0}}}, abstract={{{0} text.}}}}\n"
-    assert [one.title for one in documents(write(tmp_path, one.format("A") + one.format("B")))] == ["A", "B"]
-
-
-def test_bibtex_an_entry_that_breaks_off_is_bad(tmp_path: Path) -> None:
-    path = write(tmp_path, "@article{a, title={A}, abstract={A text.}}\n@article{b, title={B}, abstract={B te")
-    with pytest.raises(BadInput, match="the entry in line 2: expected a whole BibTeX entry"):
-        list(read(path))
-
-
 def test_csl_reads_zotero(tmp_path: Path) -> None:
     path = write(tmp_path, json.dumps(CSL, indent=1))
     assert detect_format(path) == "csl"
@@ -333,13 +322,6 @@ def test_a_paper_that_exports_repeat_is_in_the_index_once(tmp_path: Path) -> Non
     assert changed.manifest.counts.documents == 2
     stored = Index(tmp_path / "index").store.get("101")
     assert stored and "may shorten" in stored.document.abstract
-
-
-def test_an_export_without_abstracts_makes_no_index(tmp_path: Path) -> None:
-    path = write(tmp_path, "TY  - JOUR\nTI  - A\nER  - \n")
-    with pytest.raises(BadInput, match=r"None of the 1 records in .* has an abstract"):
-        build([path], tmp_path / "index")
-    assert not (tmp_path / "index").exists()
 
 
 def test_columns_are_part_of_what_a_build_goes_on_with(tmp_path: Path) -> None:
