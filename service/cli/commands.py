@@ -9,19 +9,13 @@ from typing import Annotated
 
 import typer
 
-from service.cli.answer import answer
+from service.cli.ask import answer, evidence, ground, search, show
 from service.cli.check import check
-from service.cli.check_run import check_app
-from service.cli.evidence import evidence
-from service.cli.ground import ground
 from service.cli.index import index_app
-from service.cli.look import search, show
-from service.cli.memory import feedback_app, history_app, saved_app
-from service.cli.moving import index_copy, index_follow, index_merge
-from service.cli.run import run_app
+from service.cli.memory import feedback_app, history_app, saved_app, watch_app
+from service.cli.run import check_app, run_app
 from service.cli.serve import config, mcp, serve
 from service.cli.shared.usage import CommandLine
-from service.cli.watch import watch_app
 
 app = typer.Typer(
     cls=CommandLine,
@@ -34,9 +28,6 @@ app = typer.Typer(
 )
 for command in (ground, check, answer, search, show, serve, config, mcp, evidence):
     app.command(command.__name__)(command)
-index_app.command("follow")(index_follow)
-index_app.command("copy")(index_copy)
-index_app.command("merge")(index_merge)
 app.add_typer(index_app, name="index")
 app.add_typer(run_app, name="run")
 app.add_typer(check_app, name="check-run")

@@ -1,4 +1,4 @@
-"""`counterpoint index`: build, update, dense, info; heavy things are imported when they run, so that --help answers at once."""
+"""`counterpoint index`; heavy things are imported when a command runs, so that --help answers at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from retrieval.cluster.address import is_address, read_address, show_place
-from service.cli.shared.examples import ExamplesOption, make_examples
 from service.cli.shared.messages import print_note, report_errors
 from service.cli.shared.options import ProfileOption, read_place
 from service.configuration import defaults
@@ -59,6 +58,9 @@ DescriptionOption = Annotated[
         "--description", metavar="TEXT", show_default=False, help="What the documents are, in words to follow their number."
     ),
 ]
+ExamplesOption = Annotated[
+    bool, typer.Option("--examples/--no-examples", help="Also find the examples that the web page shows first.")
+]
 
 
 @index_app.command("build")
@@ -82,7 +84,7 @@ def index_build(
 
     with report_errors():
         # Report a missing model before hours of work, not after them.
-        model = load_encoder_for(out, profile, encoder) if dense else None
+        model = _load_encoder_for(out, profile, encoder) if dense else None
         print_note(f"Building an index at {show_place(out)}.")
         start = time.monotonic()
         report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column), description.strip())
@@ -96,7 +98,7 @@ def index_build(
         )
         _finish_vectors(out, model)
         if examples:
-            make_examples(out, profile)
+            _make_examples(out, profile)
 
 
 @index_app.command("update")
@@ -115,7 +117,7 @@ def index_update(
     from indexes.cluster.places import update_at
 
     with report_errors():
-        model = load_encoder_for(index, profile, encoder) if dense else None
+        model = _load_encoder_for(index, profile, encoder) if dense else None
         print_note(f"Updating the index at {show_place(index)}.")
         report = update_at(index, sources, format, skip_bad, _parse_columns(column))
         _list_left_out(report)
@@ -125,11 +127,11 @@ def index_update(
             "marked as retracted."
         )
         if model:
-            add_vectors_to(index, model)
+            _add_vectors_to(index, model)
         elif report.manifest.dense and not report.manifest.vectors_fit:
             print_note(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
         if examples:
-            make_examples(index, profile)
+            _make_examples(index, profile)
 
 
 @index_app.command("fetch")
@@ -151,7 +153,7 @@ def index_fetch(
     with report_errors():
         # Report an unusable --out before hours of work, not after them.
         check_target(out, overwrite)
-        model = load_encoder_for(out, profile, encoder) if dense else None
+        model = _load_encoder_for(out, profile, encoder) if dense else None
         papers = name_papers_folder(out)
         remote = _connect(source)
         try:
@@ -168,7 +170,7 @@ def index_fetch(
         print_note(f"Built {show_place(out)}: {report.manifest.counts.documents:,} documents.")
         _finish_vectors(out, model)
         if examples:
-            make_examples(out, profile)
+            _make_examples(out, profile)
 
 
 def _connect(source: Literal["pubmed", "europepmc"]) -> Source:
@@ -192,8 +194,8 @@ def index_dense(
     """Encode the vectors for dense retrieval or update them: only texts without a vector are encoded."""
     with report_errors():
         _check_folder(index)
-        add_vectors_to(index, _encoder(profile, encoder), overwrite)
-        make_examples(index, profile)
+        _add_vectors_to(index, _encoder(profile, encoder), overwrite)
+        _make_examples(index, profile)
 
 
 @index_app.command("info")
@@ -213,6 +215,69 @@ def index_info(
         typer.echo(json.dumps(asdict(manifest), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
 
 
+@index_app.command("follow")
+def index_follow(
+    index: IndexArgument,
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A folder of PubMed's update files.", show_default=False)],
+    every: Annotated[str, typer.Option("--every", metavar="TIME", help="How often to look: 30s, 10m, 1h or 1d.")] = "1h",
+    once: Annotated[bool, typer.Option("--once", help="Apply what is there and stop.")] = False,
+    skip_bad: SkipBadOption = 0,
+    dense: DenseOption = False,
+    profile: ProfileOption = defaults.PROFILE,
+    encoder: EncoderOption = "dense",
+) -> None:
+    """Apply new update files in their order, once each, after a check of their .md5; resumes where it was stopped."""
+    from indexes.cluster.following import follow, read_interval
+    from retrieval.cluster.address import is_address
+    from retrieval.index import read_index_manifest
+    from service.examples.stored import has_examples
+
+    with report_errors():
+        seconds = read_interval(every)
+        model = _load_encoder_for(index, profile, encoder) if dense else None
+
+        def bring_up_to_date() -> None:
+            if model and not read_index_manifest(index).vectors_fit:
+                _add_vectors_to(index, model)
+            if not is_address(index) and not has_examples(index, read_index_manifest(index).version):
+                _make_examples(index, profile)
+
+        if not follow(index, source, seconds, print_note, skip_bad, once, bring_up_to_date):
+            print_note(f"Nothing in {source} is new.")
+
+
+@index_app.command("copy")
+def index_copy(
+    source: IndexArgument,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder or address.", show_default=False, callback=read_place)],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index on the cluster.")] = False,
+) -> None:
+    """Copy an index from a folder to a cluster, or back; no text is read anew, and vectors stay behind."""
+    from indexes.cluster.places import copy_to_cluster, copy_to_folder
+    from retrieval.cluster.address import is_address, read_address
+    from retrieval.core.errors import BadInput
+
+    with report_errors():
+        if is_address(source) == is_address(out):
+            raise BadInput("One of the two places should be a folder and the other an opensearch:// address.")
+        if is_address(out):
+            manifest = copy_to_cluster(source, read_address(out), overwrite)
+        else:
+            manifest = copy_to_folder(read_address(source), out)
+        print_note(f"Copied {manifest.counts.documents:,} documents to {show_place(out)}; texts {manifest.corpus_sha256[:12]}.")
+
+
+@index_app.command("merge")
+def index_merge(index: IndexArgument) -> None:
+    """Merge an index, so that replaced and deleted documents no longer count in its word statistics."""
+    from indexes.cluster.places import merge_at
+
+    with report_errors():
+        merge_at(index)
+        print_note(f"Merged {show_place(index)}.")
+        _make_examples(index, defaults.PROFILE)
+
+
 def _check_folder(index: Path) -> None:
     """Raise a `CounterpointError` unless there is an index in the folder; an index on a cluster cannot have vectors."""
     from retrieval.core.errors import BadInput
@@ -226,12 +291,12 @@ def _check_folder(index: Path) -> None:
 def _finish_vectors(out: Path, encoder: Encoder | None) -> None:
     """Add the vectors to a new index, or say how to."""
     if encoder:
-        add_vectors_to(out, encoder)
+        _add_vectors_to(out, encoder)
     elif not is_address(out):
         print_note(f"Claims find more papers with vectors: `counterpoint index dense {out}` encodes them.")
 
 
-def load_encoder_for(index: Path, profile: str, name: str) -> Encoder:
+def _load_encoder_for(index: Path, profile: str, name: str) -> Encoder:
     """The encoder of this name in the profile; raises `BadInput` for an index on a cluster, which cannot have vectors."""
     if is_address(index):
         _check_folder(index)
@@ -245,7 +310,7 @@ def _encoder(profile: str, name: str) -> Encoder:
     return load_encoder(name, load_profile(profile))
 
 
-def add_vectors_to(index: Path, encoder: Encoder, overwrite: bool = False) -> None:
+def _add_vectors_to(index: Path, encoder: Encoder, overwrite: bool = False) -> None:
     """Encode the documents that have no vector yet, and say how many there were."""
     import time
 
@@ -291,3 +356,62 @@ def _list_left_out(report: BuildReport) -> None:
         print_note(str(note))
     if len(report.notes) > _MOST_NOTES:
         print_note(f"and {len(report.notes) - _MOST_NOTES:,} more notes on records that were read.")
+
+
+def _make_examples(place: Path, profile: str) -> None:
+    """Find examples in an index and keep them with it; whatever goes wrong is told, and the index is complete without them.
+
+    An index on a cluster has none.
+    """
+    import time
+
+    from retrieval.cluster.address import is_address
+    from retrieval.core.errors import CounterpointError
+
+    if is_address(place):
+        return
+    start = time.monotonic()
+    try:
+        found = _find_and_keep(place, profile)
+    except KeyboardInterrupt:
+        print_note("Stopped: the index is complete, without examples for the web page.")
+    except CounterpointError as error:
+        print_note(f"The index is complete, without examples for the web page: {error}")
+    except Exception as error:
+        # They are no part of the index: no fault here may look like one of the build.
+        print_note(f"The index is complete, without examples for the web page ({type(error).__name__}: {error}).")
+    else:
+        if found:
+            print_note(f"Found {found} example{'s' if found > 1 else ''} for the web page in {time.monotonic() - start:.1f} s.")
+
+
+def _find_and_keep(place: Path, profile: str) -> int:
+    from itertools import islice
+
+    from tqdm import tqdm
+
+    from retrieval.index import open_documents
+    from service.assembly import assemble
+    from service.configuration.defaults import CONFIG
+    from service.examples.finding import GROUNDED, SAMPLED, find_examples
+    from service.examples.schemas import ExamplesResponse
+    from service.examples.statements import find_statements
+    from service.examples.stored import keep_examples
+    from service.schemas import Provenance
+
+    documents, manifest = open_documents(place)
+    try:
+        statements = list(islice(find_statements(documents.sample(SAMPLED)), GROUNDED))
+    finally:
+        documents.close()
+    if not statements:
+        keep_examples(place, manifest.version, ExamplesResponse())
+        return 0
+    print_note("Looking for examples for the web page.")
+    grounder = assemble(place, CONFIG, profile)
+    try:
+        examples = find_examples(grounder, tqdm(statements, desc="examples", unit=" claims", disable=None, leave=False))
+        keep_examples(place, grounder.index.manifest.version, ExamplesResponse.of(examples, Provenance.of(grounder)))
+    finally:
+        grounder.index.close()
+    return len(examples)

@@ -1,4 +1,4 @@
-"""`counterpoint history`, `saved` and `feedback`; heavy things are imported when they run, so that --help answers at once."""
+"""`counterpoint history`, `saved`, `watch` and `feedback`; heavy things are imported when they run, so that --help is quick."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def history(
     if context.invoked_subcommand:
         return
     with report_errors():
-        from service.output.terminal_memory import entry_line
+        from service.output.terminal import entry_line
 
         entries = read_memory().history.find(holder, limit).entries
         _print_all(entries, [entry_line(one) for one in entries], as_json, "The history is empty.")
@@ -64,7 +64,7 @@ def history(
 def history_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption = False) -> None:
     """Show an entry: what was asked, what was listed, and the command that asks it again."""
     with report_errors():
-        from service.output.terminal_memory import entry_lines
+        from service.output.terminal import entry_lines
 
         entry = read_memory().history.get(holder, id)
         _print_all([entry], entry_lines(entry), as_json)
@@ -107,7 +107,7 @@ def saved(context: typer.Context, holder: HolderOption = "", as_json: JsonOption
     if context.invoked_subcommand:
         return
     with report_errors():
-        from service.output.terminal_memory import saved_line
+        from service.output.terminal import saved_line
 
         claims = read_memory().saved.find(holder).saved
         _print_all(claims, [saved_line(one) for one in claims], as_json, "No claim is saved.")
@@ -147,7 +147,7 @@ def saved_add(
 def saved_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption = False) -> None:
     """Show a saved claim with the papers that stand on its sides now."""
     with report_errors():
-        from service.output.terminal_memory import entry_lines
+        from service.output.terminal import entry_lines
 
         entry = read_memory().saved.get(holder, id)
         _print_all([entry], entry_lines(entry), as_json)
@@ -203,3 +203,54 @@ def _print_all(entries: Sequence[BaseModel], lines: Sequence[str], as_json: bool
         typer.echo("\n".join(lines))
     else:
         print_note(none)
+
+
+watch_app = typer.Typer(help="Report what changed for saved claims.", invoke_without_command=True)
+
+
+@watch_app.callback()
+def watch(
+    context: typer.Context,
+    since: Annotated[
+        str, typer.Option("--since", metavar="DATE", help="From this date or time on (UTC), such as 2026-11-22.")
+    ] = "",
+    holder: HolderOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List the alerts, newest first."""
+    if context.invoked_subcommand:
+        return
+    with report_errors():
+        from service.output.terminal import alert_lines
+
+        listing = read_memory().alerts.find(holder, since)
+        if as_json:
+            typer.echo(listing.model_dump_json(indent=2))
+        elif listing.alerts:
+            typer.echo("\n".join(line for one in listing.alerts for line in alert_lines(one)))
+        else:
+            print_note(f"No alerts{f' since {since}' if since else ''}.")
+
+
+@watch_app.command("run")
+def watch_run(index: IndexOption, config: ConfigOption = defaults.CONFIG, profile: ProfileOption = defaults.PROFILE) -> None:
+    """Ground the claims saved on an index again, of every holder, against what is new or changed in it; stopped, it resumes."""
+    with report_errors():
+        from retrieval.core.errors import Interrupted
+        from service.assembly import assemble
+        from service.memory.watching import watch as run_watch
+
+        claims = read_memory().saved
+        try:
+            report = run_watch(claims, assemble(index, config, profile), lambda one: print_note(f"Grounding: {one.saved.text}"))
+        except KeyboardInterrupt:
+            raise Interrupted("Stopped; the alerts so far are kept, and the same command goes on with the rest.") from None
+        remark = (
+            f" {report.elsewhere:,} {'was' if report.elsewhere == 1 else 'were'} saved on other indexes."
+            if report.elsewhere
+            else ""
+        )
+        print_note(
+            f"{report.grounded:,} saved claims grounded again, {report.up_to_date:,} up to date, {report.alerts:,} new alerts."
+            f"{remark}"
+        )

@@ -1,19 +1,203 @@
-"""Export of answers and groundings: Markdown for reading; for reference managers, `references`.
+"""Results for other programs: Markdown for reading, RIS and BibTeX for reference managers, CSV for spreadsheets.
 
-Titles and abstracts are other people's text: every character with a meaning in a format is escaped in it.
+Titles, names and abstracts are other people's text: every character with a meaning in a format is escaped in it.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
+from indexes.readers.exports.bibtex import SIGNS
 from retrieval.core.answers import Answer, Citation
-from retrieval.core.values import Document, Evidence, Grounding
+from retrieval.core.values import Author, Document, Evidence, Grounding
 from service.grounding.weigh import weigh
-from service.output.references import RETRACTED, bibtex, find_url, is_pmid, ris, shorten_authors, to_one_line
+
+if TYPE_CHECKING:
+    from pylatexenc.latexencode import UnicodeToLatexEncoder
+
+    from service.grounding.schemas import GroundResponse
+
+# Signs have commands of their own: BibTeX counts even a brace behind a backslash.
+_LATEX = {sign: rf"{{\{name}}}" for name, sign in SIGNS.items()} | {sign: rf"\{sign}" for sign in "$&#%_"}
+_KEY = re.compile(r"[^A-Za-z0-9:+/-]+")
+RETRACTED = "Retracted publication"
+"""What a reference says about a retracted paper."""
+_MOST_AUTHORS = 3
+# What BibTeX would take as the end of a name.
+_SEPARATOR = re.compile(r",|\band\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What a kind of publication is called in RIS and in BibTeX, and the BibTeX field for where it appeared."""
+
+    ris: str
+    bibtex: str
+    container: str
+
+
+_ARTICLE, _OTHER = _Entry("JOUR", "article", "journal"), _Entry("GEN", "misc", "howpublished")
+_ENTRIES = {
+    PREPRINT: _Entry("UNPB", "misc", "howpublished"),
+    CHAPTER: _Entry("CHAP", "incollection", "booktitle"),
+    BOOK: _Entry("BOOK", "book", "series"),
+    CONFERENCE: _Entry("CPAPER", "inproceedings", "booktitle"),
+    DISSERTATION: _Entry("THES", "phdthesis", "school"),
+    REPORT: _Entry("RPRT", "techreport", "institution"),
+}
+
+
+def _find_entry(document: Document) -> _Entry:
+    """Find the kind of a document by its types; one that appeared in a journal and has no other kind is an article."""
+    special = next((entry for kind, entry in _ENTRIES.items() if kind in document.types), None)
+    return special or (_ARTICLE if document.journal or ARTICLE in document.types else _OTHER)
+
+
+def shorten_authors(authors: Sequence[Author]) -> str:
+    """Write the first three authors with family name and initials, as in a list of references; "" if none is known."""
+    names = [f"{one.family} {_find_initials(one.given)}".strip() for one in authors[:_MOST_AUTHORS]]
+    return ", ".join([*names, *(["et al"] if len(authors) > _MOST_AUTHORS else [])])
+
+
+def _find_initials(given_names: str) -> str:
+    """Reduce full given names to initials; initials stay as they are."""
+    if given_names.isupper() and len(given_names) <= _MOST_AUTHORS:
+        return given_names
+    return "".join(part[0] for part in re.split(r"[\s.-]+", given_names) if part and part[0].isupper())
+
+
+def ris(documents: Iterable[Document]) -> str:
+    """Write the documents as RIS with rispy, one record each."""
+    import rispy
+
+    class Writer(rispy.RisWriter):  # type: ignore[misc]  # rispy ships no types
+        """Omits the number that rispy puts before a record: not every reader skips it."""
+
+        def set_header(self, count: int) -> str:
+            return ""
+
+    text: str = rispy.dumps([_ris_record(document) for document in documents], implementation=Writer)
+    return text
+
+
+def bibtex(documents: Iterable[Document]) -> str:
+    """Write the documents as BibTeX in UTF-8 with bibtexparser, one entry each."""
+    from bibtexparser.entrypoint import write_string
+    from bibtexparser.library import Library
+    from bibtexparser.model import Entry, Field
+
+    library, keys = Library(), set[str]()
+    for document in documents:
+        fields = [Field(name, value) for name, value in _bibtex_fields(document).items()]
+        library.add(Entry(_find_entry(document).bibtex, _bibtex_key(document.pmid, keys), fields))
+    text: str = write_string(library)
+    return text
+
+
+def _ris_record(document: Document) -> dict[str, Any]:
+    entry = _find_entry(document)
+    url = find_url(document)
+    fields: dict[str, Any] = {
+        "type_of_reference": entry.ris,
+        "authors": [to_one_line(str(author)) for author in document.authors],
+        "title": document.title,
+        "journal_name" if entry in (_ARTICLE, _OTHER) else "secondary_title": document.journal,
+        "year": str(document.year or ""),
+        "doi": document.doi,
+        "custom2": document.pmcid,
+        "abstract": document.abstract,
+        "accession_number": document.pmid,
+        "name_of_database": "PubMed" if is_pmid(document.pmid) else "",
+        "keywords": [to_one_line(term) for term in document.mesh],
+        "notes": [RETRACTED] if document.retracted else [],
+        "urls": [url] if url and ";" not in url else [],
+    }
+    # A line break in a text could start a new tag.
+    return {name: to_one_line(value) if isinstance(value, str) else value for name, value in fields.items() if value}
+
+
+def _bibtex_key(pmid: str, earlier_keys: set[str]) -> str:
+    """Make a key that no entry has yet, from characters that every reader accepts; BibTeX ignores the case of keys."""
+    base = f"pmid{pmid}" if is_pmid(pmid) else _KEY.sub("-", pmid).strip("-") or "document"
+    keys = (base if number == 1 else f"{base}-{number}" for number in count(1))
+    key = next(key for key in keys if key.lower() not in earlier_keys)
+    earlier_keys.add(key.lower())
+    return key
+
+
+def _bibtex_fields(document: Document) -> dict[str, str]:
+    fields = {
+        "title": document.title,
+        _find_entry(document).container: document.journal if document.journal != document.title else "",
+        "year": str(document.year or ""),
+        "doi": document.doi,
+        "note": RETRACTED if document.retracted else "",
+        "pmid": document.pmid if is_pmid(document.pmid) else "",
+        "pmcid": document.pmcid,
+        "url": find_url(document),
+        "keywords": ", ".join(document.mesh),
+        "abstract": document.abstract,
+    }
+    values = {name: _encode(value) for name, value in fields.items() if value}
+    if "title" in values:
+        # A second pair of braces keeps the title's capitals, which BibTeX styles would turn into lower case.
+        values["title"] = f"{{{values['title']}}}"
+    authors = " and ".join(map(_name_author, document.authors))
+    return {"author": authors, **values} if authors else values
+
+
+def _name_author(author: Author) -> str:
+    """Write a name in BibTeX's order, "Family, Jr., Given"; braces keep a group's name, or a part with a comma in it, whole."""
+    if not author.given:
+        return f"{{{_encode(author.family)}}}"
+    parts = [author.family, author.suffix, author.given] if author.suffix else [author.family, author.given]
+    return ", ".join(f"{{{_encode(part)}}}" if _SEPARATOR.search(part) else _encode(part) for part in parts)
+
+
+def _encode(text: str) -> str:
+    latex: str = _latex().unicode_to_latex(to_one_line(text))
+    return latex
+
+
+@cache
+def _latex() -> UnicodeToLatexEncoder:
+    from pylatexenc.latexencode import RULE_DICT, RULE_REGEX, UnicodeToLatexConversionRule, UnicodeToLatexEncoder
+
+    rules = [
+        UnicodeToLatexConversionRule(RULE_DICT, {ord(one): command for one, command in _LATEX.items()}),
+        # TeX would join two of these into a dash or a quotation mark.
+        UnicodeToLatexConversionRule(RULE_REGEX, [(re.compile(r"([-'])(?=\1)"), r"\1{}")]),
+    ]
+    return UnicodeToLatexEncoder(
+        conversion_rules=rules, unknown_char_policy="keep", unknown_char_warning=False, replacement_latex_protection="none"
+    )
+
+
+def to_one_line(text: str) -> str:
+    """Turn white space of every kind, including Unicode's line breaks, into single spaces; remove control characters."""
+    return " ".join("".join(" " if one.isspace() else one for one in text if one.isprintable() or one.isspace()).split())
+
+
+def is_pmid(text: str) -> bool:
+    """Whether a document's id is a PMID."""
+    return text.isascii() and text.isdigit()
+
+
+def find_url(document: Document) -> str:
+    """The paper's address at PubMed, or by its DOI; "" if neither is known."""
+    if is_pmid(document.pmid):
+        return f"https://pubmed.ncbi.nlm.nih.gov/{document.pmid}/"
+    return f"https://doi.org/{document.doi}" if document.doi else ""
+
 
 Format = Literal["markdown", "ris", "bibtex"]
 
@@ -137,3 +321,36 @@ def escaped(text: str) -> str:
 
 def _start(text: str) -> str:
     return _LINE_START.sub(lambda match: f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}", text)
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str | int | float]]) -> str:
+    """Write a table as CSV in UTF-8; a cell that a spreadsheet would take for a formula gets a leading apostrophe."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_make_harmless(cell) for cell in row] for row in rows)
+    return buffer.getvalue()
+
+
+def _make_harmless(cell: str | int | float) -> str | int | float:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def grounding_csv(response: GroundResponse) -> str:
+    """Write one paper per row, contradictions first."""
+    columns = (
+        "claim", "side", "rank", "score", "pmid", "title", "year", "journal", "retracted", "standing", "sentence", "why",
+    )  # fmt: skip
+    sides = {"contradicts": response.contradicting, "supports": response.supporting, "uncertain": response.uncertain}
+    rows = [
+        (
+            response.claim.text, side, one.rank, one.score, one.pmid, one.title, one.year or "", one.journal,
+            "yes" if one.retracted else "no", one.standing, one.sentence.text if one.sentence else "", one.why,
+        )
+        for side, papers in sides.items()
+        for one in papers
+    ]  # fmt: skip
+    return write_csv(columns, rows)

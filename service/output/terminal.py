@@ -1,18 +1,81 @@
-"""Groundings and indexes as the terminal shows them."""
+"""Results, papers, indexes and what is remembered, as a terminal shows them."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.measure import Measurement
 from rich.padding import Padding
+from rich.table import Column, Table
 from rich.text import Text
 
 from retrieval.cluster.address import is_address, read_address
 from retrieval.store.manifest import Manifest
-from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut
 from service.grounding.weigh import COUNTED, Counted
-from service.output.tables import print_whole_words
+from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
+
+if TYPE_CHECKING:
+    from service.answering.events import Event, OnEvent
+    from service.answering.schemas import AnswerResponse, AnswerSentenceOut
+    from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut
+    from service.reading.schemas import EvidenceResponse
+
+_SIDES = (("contradicting", "contradicts", "red"), ("supporting", "supports", "green"), ("uncertain", "uncertain", "yellow"))
+_WRAPPED = ("title", "journal")
+
+
+def print_grounding_table(response: GroundResponse) -> None:
+    """Print one paper per line: side, score, PMID, year, title; then how much was checked."""
+    console = Console(highlight=False)
+    rows = [
+        (
+            Text(side, style=colour),
+            Text(f"{one.score:.2f}"),
+            Text(one.pmid),
+            Text(str(one.year or "")),
+            mark_retracted(one.title, one.retracted),
+        )
+        for side, one, colour in _list_sides(response)
+    ]
+    console.print(Text(response.claim.text, style="bold"))
+    print_rows(console, ("side", "score", "PMID", "year", "title"), rows)
+    console.print(Text(response.summary))
+
+
+def print_rows(console: Console, columns: Sequence[str], rows: Sequence[Sequence[Text]]) -> None:
+    """Print a table that cuts no word; where it is too wide for that, print each row as a line that may wrap."""
+    table = Table(*(Column(name, no_wrap=name not in _WRAPPED) for name in columns))
+    for row in rows:
+        table.add_row(*row)
+    endless = console.options.update(width=sum(len(cell) + len(columns) for row in rows for cell in row) + 1000)
+    if rows and Measurement.get(console, endless, table).minimum <= console.width:
+        console.print(table)
+        return
+    for row in rows:
+        print_whole_words(console, Text(" · ").join(cell for cell in row if cell.plain))
+
+
+def print_whole_words(console: Console, text: Text) -> None:
+    """Print a text that wraps only between words: an id that is wider than the terminal can still be copied."""
+    longest = max((cell_len(word) for word in text.plain.split()), default=1)
+    for line in text.wrap(console, max(console.width, longest)):
+        console.print(line, soft_wrap=True)
+
+
+def mark_retracted(title: str, retracted: bool) -> Text:
+    """The title of a paper, with its retraction."""
+    text = Text(title or "(no title)")
+    return text.append(" RETRACTED", style="bold red") if retracted else text
+
+
+def _list_sides(response: GroundResponse) -> list[tuple[str, EvidenceOut, str]]:
+    return [(side, one, colour) for field, side, colour in _SIDES for one in getattr(response, field)]
+
 
 _HEADINGS = (
     ("contradicting", "Contradicting", "red"),
@@ -46,7 +109,7 @@ def print_grounding(response: GroundResponse) -> None:
             _print_evidence(one, console, colour, f"may {one.stance}" if field == "uncertain" else "")
     console.print()
     console.print(response.summary)
-    console.print(Text(f"{_tell_checked(response)}\n{_models(response)}", style="dim"))
+    console.print(Text(f"{_tell_checked(response)}\n{_tell_models(response)}", style="dim"))
 
 
 def _tell_checked(response: GroundResponse) -> str:
@@ -70,7 +133,7 @@ def _draw_bar(papers: PapersOut) -> Text:
     return bar
 
 
-def _models(response: GroundResponse) -> str:
+def _tell_models(response: GroundResponse) -> str:
     source = response.provenance
     models = ", ".join(f"{role} {name}" for role, name in source.models.items()) or "no models"
     return f"Configuration {source.config}, profile {source.profile} ({models}), index {source.index}."
@@ -129,7 +192,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         f"  texts (sha256)   {manifest.corpus_sha256}",
         f"  size             {f'{sum(manifest.files.values()) / 1e6:,.1f} MB' if manifest.files else 'kept by the cluster'}",
         f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
-        f"  vectors          {_vectors(folder, manifest)}",
+        f"  vectors          {_tell_vectors(folder, manifest)}",
         "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
         *([f"  description      {manifest.description}"] if manifest.description else []),
         "  sources",
@@ -143,7 +206,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
     return lines
 
 
-def _vectors(folder: Path, manifest: Manifest) -> str:
+def _tell_vectors(folder: Path, manifest: Manifest) -> str:
     """Describe the dense part in one line."""
     part = manifest.dense
     if is_address(folder):
@@ -155,3 +218,134 @@ def _vectors(folder: Path, manifest: Manifest) -> str:
     if manifest.vectors_fit:
         return description
     return f"{description}; for an earlier version (`counterpoint index dense {folder}` updates them)"
+
+
+def progress(say: Callable[[str], None]) -> OnEvent:
+    """Make a listener that reports each stage on a line of its own."""
+    from service.answering.events import Stage
+
+    def tell(event: Event) -> None:
+        if isinstance(event, Stage):
+            say(event.detail)
+
+    return tell
+
+
+def print_answer(response: AnswerResponse) -> None:
+    """Print the answer with its citation numbers, the sentence behind each citation, what contradicts it and what was removed."""
+    console = Console(highlight=False)
+    console.print(Text(response.topic.question, style="bold"))
+    console.print()
+    console.print(Text(response.text or response.note))
+    if response.text and response.note:
+        console.print(Text(response.note, style="dim"))
+    if response.sentences:
+        console.print(Text("\nEvidence", style="bold green"))
+        for sentence in response.sentences:
+            _print_citations(sentence, console)
+    if response.conflicts:
+        console.print(Text("\nContradicting", style="bold red"))
+        for conflict in response.conflicts:
+            one = conflict.evidence
+            print_whole_words(console, Text(f"against sentence {conflict.sentence + 1}: {one.title} [{one.pmid}]"))
+            console.print(Padding(marked_sentence(one, styled=console.is_terminal), (0, 0, 0, 3)))
+    documents = [document for document in response.documents if document.cited]
+    if documents:
+        console.print(Text("\nDocuments", style="bold"))
+        for document in documents:
+            facts = " · ".join(str(fact) for fact in (document.pmid, document.year, document.journal) if fact)
+            print_whole_words(console, Text(f"[{document.number}] {document.title or '(no title)'}  [{facts}]"))
+    if response.removed:
+        console.print(Text(f"\n{len(response.removed)} sentences were removed by the check", style="bold"))
+        for removal in response.removed:
+            console.print(Padding(Text(f"“{removal.text}” ({removal.reason})", style="dim"), (0, 0, 0, 3)))
+    console.print(Text(f"\n{_tell_usage(response)}", style="dim"))
+
+
+def _print_citations(sentence: AnswerSentenceOut, console: Console) -> None:
+    for citation in sentence.citations:
+        console.print(Text(f"[{citation.number}] “{citation.sentence.text}”"))
+        console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
+
+
+def _tell_usage(response: AnswerResponse) -> str:
+    usage, source = response.usage, response.provenance
+    amount = f" {usage.requests} requests, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens" if usage.requests else ""
+    cost = f", {usage.cost:.4f} US dollars" if usage.cost is not None else ""
+    return (
+        f"{response.words} words by {response.generated_by};{amount}{cost}{';' if amount else ''} configuration {source.config}, "
+        f"profile {source.profile}, index {source.index}."
+    )
+
+
+def print_chosen(response: EvidenceResponse) -> None:
+    """Print the sentences with their rank, section, position, stance and the reason for it."""
+    console = Console(highlight=False)
+    console.print(Text(response.hypothesis, style="bold"))
+    console.print(response.says)
+    colours = {"support": "green", "contradict": "red", "neutral": "dim"}
+    for one in response.evidence:
+        stance, section = one.stance, one.section or one.kind
+        line = Text(f"\n{one.rank}  ", style="bold")
+        line.append(f"{section} · sentence {one.index} · {one.start}–{one.end}", style="dim")
+        line.append(f" · relevance {one.relevance:.1f}", style="dim")
+        if stance:
+            line.append(f" · {stance.label} {getattr(stance, stance.label):.2f}", style=colours[stance.label])
+        console.print(line)
+        console.print(Padding(Text(one.text), (0, 0, 0, 3)))
+        console.print(Padding(Text(one.why, style="dim"), (0, 0, 0, 3)))
+    console.print(Text(f"\n{response.read:,} sentences read, {response.judged:,} judged.", style="dim"))
+
+
+def entry_line(entry: HistoryOut) -> str:
+    """An entry of the history in one line."""
+    return f"{entry.id}  {_minute(entry.at)}  {entry.text}"
+
+
+def saved_line(claim: SavedOut) -> str:
+    """A saved claim in one line, with how many papers stand on each side."""
+    against = sum(one.stance == "contradict" for one in claim.papers)
+    sides = f"{against} against, {len(claim.papers) - against} for"
+    return f"{claim.id}  {_minute(claim.at)}  {sides}  {claim.text}{f'  ({claim.note})' if claim.note else ''}"
+
+
+def entry_lines(entry: HistoryOut | SavedOut) -> list[str]:
+    """A whole entry: what was asked, what was listed, where that came from, and how to ask it again."""
+    source = entry.provenance
+    lines = [entry.text]
+    if isinstance(entry, SavedOut) and entry.note:
+        lines.append(f"Note: {entry.note}")
+    lines += [entry.summary, *map(_paper_line, entry.papers)]
+    lines += [f"Asked {_minute(entry.at)} (UTC), index {source.index}, {source.config} with the profile {source.profile}"]
+    lines += [f"Model {role}: {name}" for role, name in source.models.items()]
+    return [*lines, f"Again: {_command(entry)}", f"On the page: /{entry.link}", *entry.changed]
+
+
+def alert_lines(alert: AlertOut) -> list[str]:
+    """An alert: when it came, what changed, the claim and the sentence."""
+    lines = [f"{_minute(alert.at)}  {alert.detail}", f"    Claim: {alert.claim}"]
+    if alert.paper.sentence:
+        lines.append(f"    “{alert.paper.sentence}”")
+    return [*lines, f"    Document {alert.paper.pmid}, index {alert.index}, alert {alert.id}"]
+
+
+def _paper_line(paper: KeptPaper) -> str:
+    facts = ", ".join(str(one) for one in (paper.journal, paper.year, paper.pmid) if one)
+    side = "against" if paper.stance == "contradict" else "for"
+    return f"  {side:<8}{paper.score:.2f}  {paper.title or '(no title)'} ({facts}){' RETRACTED' if paper.retracted else ''}"
+
+
+def _command(entry: HistoryOut | SavedOut) -> str:
+    source = entry.provenance
+    name = "ground" if entry.mode == "claim" else "answer"
+    words = ["counterpoint", name, entry.text, "--index", "DIR", "--profile", source.profile]
+    words += ["--config" if entry.mode == "claim" else "--answers", source.config]
+    if entry.mode == "claim" and entry.question:
+        words += ["--question", entry.question]
+    if entry.known_pmids:
+        words += ["--known", ",".join(entry.known_pmids)]
+    return shlex.join(words)
+
+
+def _minute(at: str) -> str:
+    return at[:16].replace("T", " ")

@@ -27,8 +27,7 @@ from retrieval.core.answers import Answer, Citation, CitedSentence, Conflict, Re
 from retrieval.core.values import Author, BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Topic, Verdict
 from retrieval.index import Index
 from service.cli.commands import app
-from service.output.export import Format, documents, escaped, export_text, markdown
-from service.output.references import bibtex, ris, shorten_authors
+from service.output.export import Format, bibtex, documents, escaped, export_text, markdown, ris, shorten_authors
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 
 HOSTILE = (

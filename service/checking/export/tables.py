@@ -7,7 +7,7 @@ import re
 
 from service.checking.export.rows import best, cited_line, why, words_of
 from service.checking.schemas import CheckedText
-from service.output.spreadsheet import write_csv
+from service.output.export import write_csv
 
 COLUMNS = (
     "row", "sentence", "claim", "verdict", "why", "papers_against", "papers_for", "papers_uncertain",

@@ -1,0 +1,312 @@
+"""`counterpoint ground`, `answer`, `evidence`, `search` and `show`: one request each, and its result on standard output.
+
+Heavy things are imported when a command runs, so that --help answers at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from service.cli.shared.messages import print_note, report_errors
+from service.cli.shared.options import AnswersOption, ConfigOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
+from service.cli.shared.usage import check_sentence
+from service.configuration import defaults
+
+if TYPE_CHECKING:
+    from retrieval.store.documents import Documents
+    from service.grounding.schemas import GroundResponse
+    from service.http.schemas import DocumentOut, HitOut
+    from service.typed.schemas import TypedOut
+
+
+def ground(
+    claim: Annotated[str, typer.Argument(metavar="CLAIM", help="One sentence that can be true or false, or a PMID or DOI.")],
+    index: IndexOption,
+    question: Annotated[str, typer.Option("--question", help="The question that the claim answers.")] = "",
+    known: Annotated[
+        str,
+        typer.Option(
+            "--known",
+            metavar="PMID,...",
+            help="PMIDs already known to support the claim, separated by commas; never returned as support.",
+        ),
+    ] = "",
+    read: Annotated[
+        int | None,
+        typer.Option(
+            "--read",
+            metavar="N",
+            min=1,
+            max=defaults.MOST_READ,
+            help="How many papers to read; as many as configured if not given.",
+        ),
+    ] = None,
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    format: Annotated[
+        Literal["text", "table", "json", "markdown", "csv", "ris", "bibtex"],
+        typer.Option("--format", help="text with the sentences, a table with a paper a line, or a file for other programs."),
+    ] = "text",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the same JSON as POST /v1/ground; short for --format json.")
+    ] = False,
+) -> None:
+    """Find the papers that contradict or support CLAIM. Each is shown with the sentence that does."""
+    with report_errors():
+        from service.grounding.claims import check_claim
+
+        check_sentence(claim, "ground", index)
+        statement = check_claim(claim, question, known.split(","))
+        from service.assembly import assemble
+        from service.output.export import export_text, grounding_csv
+        from service.output.terminal import print_grounding, print_grounding_table
+        from service.typed.grounding import ground_typed
+
+        grounder = assemble(index, config, profile)
+        response, grounding = ground_typed(grounder, statement, partial(grounder.ground, papers=read))
+        _remember(response)
+        for note in list_notes(response.typed):
+            print_note(note)
+        match "json" if as_json else format:
+            case "json":
+                typer.echo(response.model_dump_json(indent=2))
+            case "csv":
+                typer.echo(grounding_csv(response), nl=False)
+            case "table":
+                print_grounding_table(response)
+            case "text":
+                print_grounding(response)
+            case "markdown" | "ris" | "bibtex" as text_format:
+                typer.echo(export_text(grounding, text_format), nl=False)
+
+
+def _remember(response: GroundResponse) -> None:
+    """Add the claim to the history, if there is one; a history that cannot be written does not hold back the result."""
+    from retrieval.core.errors import CounterpointError
+    from service.memory.history import entry_of_claim
+    from service.memory.memory import open_memory
+    from service.operating.settings import load_settings
+
+    try:
+        settings = load_settings()
+        memory = open_memory(settings.state_folder(shared=False), settings.history)
+        if memory and memory.history_on:
+            memory.history.add("", entry_of_claim(response))
+    except CounterpointError as error:
+        print_note(f"The history was not written: {error}")
+
+
+def list_notes(classification: TypedOut) -> Iterator[str]:
+    """List what the reader should know about the input: that it is not a claim, and suggestions for words not in the index."""
+    alternatives = {
+        "question": "`counterpoint answer` answers questions.",
+        "text": "`counterpoint check` takes a text.",
+    }
+    if classification.kind != "claim":
+        yield f"{classification.detail} {alternatives.get(classification.kind, '')}".strip()
+    for offer in classification.suggestions:
+        yield f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?"
+
+
+def answer(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question to answer.")],
+    index: IndexOption,
+    narrative: Annotated[str, typer.Option("--narrative", help="Who asks, and why.")] = "",
+    topic: Annotated[str, typer.Option("--topic", help="The subject in a few words.")] = "",
+    answers: AnswersOption = None,
+    config: UnderAnswersOption = None,
+    profile: ProfileOption = defaults.PROFILE,
+    format: Annotated[
+        Literal["text", "json", "markdown", "ris", "bibtex"],
+        typer.Option("--format", help="text to read, JSON for programs, or the cited documents for a reference manager."),
+    ] = "text",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the same JSON as POST /v1/answer; short for --format json.")
+    ] = False,
+) -> None:
+    """Answer QUESTION with checked citations. The answer has at most 250 words; papers that contradict it are listed."""
+    with report_errors():
+        from service.grounding.claims import check_topic
+
+        check_sentence(question, "answer", index)
+        request = check_topic(question, topic, narrative)
+        from service.answering.schemas import AnswerResponse
+        from service.assembly import assemble_answerer
+        from service.output.export import export_text
+        from service.output.terminal import print_answer, progress
+
+        variant, grounding = answer_variant(answers, config)
+        answerer = assemble_answerer(index, variant, profile, grounding)
+        output_format = "json" if as_json else format
+        result = answerer.answer(request, progress(print_note) if output_format == "text" else None)
+        if output_format == "json":
+            typer.echo(AnswerResponse.of(result, answerer).model_dump_json(indent=2))
+        elif output_format == "text":
+            print_answer(AnswerResponse.of(result, answerer))
+        else:
+            typer.echo(export_text(result, output_format), nl=False)
+
+
+def evidence(
+    hypothesis: Annotated[
+        str, typer.Argument(metavar="HYPOTHESIS", help="One sentence that the paper may support or contradict.")
+    ],
+    paper: Annotated[
+        Path,
+        typer.Option(
+            "--paper", metavar="FILE", help="A JSON list of sentences, plain text or JATS XML, gzipped or not; DOCX or PDF."
+        ),
+    ],
+    k: Annotated[int, typer.Option("-k", help="How many sentences to choose.")] = 5,
+    results_only: Annotated[
+        bool, typer.Option("--results-only", help="Choose sentences on what the study found, not on how it was done.")
+    ] = False,
+    format: Annotated[
+        Literal["auto", "list", "lines", "text", "jats"],
+        typer.Option("--format", help="The paper's format; lines means one sentence per line, auto detects the format."),
+    ] = "auto",
+    how: Annotated[
+        Literal["embedded", "plain", "shots", "sections"],
+        typer.Option("--how", help="The embedded models, or a strategy of the profile's language model."),
+    ] = "embedded",
+    profile: ProfileOption = defaults.PROFILE,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+) -> None:
+    """Find the evidence on HYPOTHESIS in one paper. The sentences are chosen together, for and against."""
+    with report_errors():
+        from nli.evidence import check_count
+        from service.grounding.claims import check_hypothesis
+        from service.reading.files import read_paper_file
+
+        article = read_paper_file(paper, format)
+        check_hypothesis(hypothesis)
+        check_count(article, k)
+        from service.configuration.config import load_profile
+        from service.output.terminal import print_chosen
+        from service.reading.evidence import load_finder
+        from service.reading.schemas import EvidenceResponse
+
+        finder = load_finder(load_profile(profile))
+        if not as_json:
+            print_note(f"Reading {len(article.body):,} sentences of {paper}.")
+        response = EvidenceResponse.of(finder.find(hypothesis, article, k, results_only, how))
+        if as_json:
+            typer.echo(response.model_dump_json(indent=2))
+        else:
+            print_chosen(response)
+
+
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The words to search for.")],
+    index: IndexOption,
+    most: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many documents to list.")] = 20,
+    format: Annotated[
+        Literal["table", "json", "csv"], typer.Option("--format", help="A table to read, JSON for programs, or CSV.")
+    ] = "table",
+    as_json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
+) -> None:
+    """List the documents that match QUERY. They are ranked by BM25; British and American spellings match each other."""
+    with report_errors():
+        from service.grounding.claims import check_query
+
+        words = check_query(query)
+        from retrieval.index import Index
+        from service.http.schemas import SearchResponse
+        from service.typed.search import search_words
+        from service.typed.suggest import suggest_words
+
+        corpus = Index(index)
+        hits = search_words(corpus, words, most)
+        response = SearchResponse.of(words, 1, hits, None, corpus.manifest.id)
+        if as_json or format == "json":
+            typer.echo(response.model_dump_json(indent=2))
+        elif format == "csv":
+            typer.echo(_hits_csv(response.hits), nl=False)
+        elif response.hits:
+            _print_hits(response.hits)
+        if not response.hits:
+            print_note(f"None of the {corpus.manifest.counts.documents:,} documents holds any of these words.")
+        for offer in suggest_words(corpus, words):
+            print_note(f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?")
+
+
+def show(
+    pmid: Annotated[str, typer.Argument(metavar="PMID", help="A PMID, a DOI, or the id of a document of the index.")],
+    index: IndexOption,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as GET /v1/documents/PMID.")] = False,
+) -> None:
+    """Show a document, sentence by sentence. The sentence that states its main finding is marked with »."""
+    with report_errors():
+        from service.http.schemas import DocumentOut
+        from service.typed.paper import find_finding, find_paper
+
+        store, documents = _open_store(index)
+        entry = find_paper(store, pmid, documents)
+        document = DocumentOut.of(entry)
+        if as_json:
+            typer.echo(document.model_dump_json(indent=2))
+        else:
+            finding = find_finding(entry)
+            _print_document(document, finding[0].text if finding else "")
+
+
+def _open_store(index: Path) -> tuple[Documents, int]:
+    """Open the documents of an index without Java, and count them."""
+    from retrieval.index import open_documents
+
+    documents, manifest = open_documents(index)
+    return documents, manifest.counts.documents
+
+
+def _hits_csv(hits: list[HitOut]) -> str:
+    """Write the hits as CSV, one per row."""
+    from service.output.export import write_csv
+
+    columns = ("rank", "pmid", "title", "year", "journal", "types", "retracted", "score")
+    rows = [
+        (one.rank, one.pmid, one.title, one.year or "", one.journal, "; ".join(one.types), "yes" if one.retracted else "no",
+         one.score)
+        for one in hits
+    ]  # fmt: skip
+    return write_csv(columns, rows)
+
+
+def _print_hits(hits: list[HitOut]) -> None:
+    """Print the hits, one per line."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from service.output.terminal import mark_retracted, print_rows
+
+    rows = [
+        [*map(Text, (str(one.rank), one.pmid, str(one.year or ""))), mark_retracted(one.title, one.retracted), Text(one.journal)]
+        for one in hits
+    ]
+    print_rows(Console(highlight=False), ("", "PMID", "year", "title", "journal"), rows)
+
+
+def _print_document(document: DocumentOut, finding: str) -> None:
+    """Print a document with its sentences; the one that states its finding is marked."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from service.output.terminal import print_whole_words
+
+    console = Console(highlight=False)
+    console.print(Text(document.title or "(no title)", style="bold"))
+    facts = [document.pmid, str(document.year or ""), document.journal, *document.types]
+    print_whole_words(console, Text(" · ".join(fact for fact in facts if fact), style="dim"))
+    if document.retracted:
+        console.print(Text("RETRACTED", style="bold red"))
+    console.print()
+    for sentence in document.sentences:
+        is_finding = sentence.text == finding
+        line = Text("» " if is_finding else "  ")
+        console.print(line.append(sentence.text, style="bold" if is_finding else ""))
+    if not document.sentences:
+        console.print("(no abstract)")
