@@ -55,11 +55,11 @@ class KnownQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Led:
+class MeasuredLead:
     """What a lead said: "" where there was none. `read` counts papers on the question; `own` is whether one is its own.
 
     `whole` holds the probabilities of support, neither and contradiction of the paper with the most weight; it is empty where no
-    paper was read whole. `told` is whether a sentence states what that paper found.
+    paper was read whole.
     """
 
     id: str
@@ -68,7 +68,6 @@ class Led:
     read: int
     own: bool
     whole: tuple[float, ...] = ()
-    told: bool = False
 
     @property
     def answer(self) -> Known:
@@ -104,7 +103,7 @@ def lead_all(
     work: Path,
     corpus: str,
     settings: Mapping[str, Any],
-) -> list[Led]:
+) -> list[MeasuredLead]:
     """The lead for each question; a stopped run resumes from what `work` keeps for the same `corpus` and `settings`.
 
     With `with_papers`, the question's own papers are read in place of search results.
@@ -117,7 +116,7 @@ def lead_all(
         return asdict(measure_lead(one, study_papers(grounder, one) if with_papers else ground_question(grounder, one.question)))
 
     records = record_each(items, ask, origin, work, "leads", "questions")
-    return [Led(**{**record, "whole": tuple(record["whole"])}) for record in records]
+    return [MeasuredLead(**{**record, "whole": tuple(record["whole"])}) for record in records]
 
 
 def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestion | None:
@@ -133,19 +132,18 @@ def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestio
     )
 
 
-def measure_lead(question: KnownQuestion, study: GroundedQuestion | None) -> Led:
+def measure_lead(question: KnownQuestion, study: GroundedQuestion | None) -> MeasuredLead:
     """The lead of one question, as a record that can be kept."""
     if study is None or study.lead is None:
-        return Led(question.id, "", 0.0, 0, False)
+        return MeasuredLead(question.id, "", 0.0, 0, False)
     on_it = {one.document.pmid for one in study.papers}
     has_own, first = not on_it.isdisjoint(question.pmids), study.papers[0]
     verdict = first.verdict if first.verdict and first.verdict.of == "document" else None
     whole = (verdict.support, verdict.neutral, verdict.contradict) if verdict else ()
-    has_sentence = first.sentence is not None
-    return Led(question.id, study.lead.verdict, study.lead.certainty, len(on_it), has_own, whole, has_sentence)
+    return MeasuredLead(question.id, study.lead.verdict, study.lead.certainty, len(on_it), has_own, whole)
 
 
-def figures(questions: Sequence[KnownQuestion], leads: Sequence[Led]) -> dict[str, Figure]:
+def figures(questions: Sequence[KnownQuestion], leads: Sequence[MeasuredLead]) -> dict[str, Figure]:
     """Accuracy, macro-F1 and each answer's F1; how many got yes or no and how many of these are right; ECE of the certainty.
 
     Each has a 95 % interval from a bootstrap over questions.
@@ -177,7 +175,7 @@ def _macro_f1(sums: Floats) -> Floats:
     return mean
 
 
-def _count_in_bins(lead: Led, right: float) -> list[float]:
+def _count_in_bins(lead: MeasuredLead, right: float) -> list[float]:
     """[3 × bins]: how many leads of yes or no lie in each bin of certainty, their certainty, and how many are right."""
     row = [0.0] * (3 * BINS)
     if lead.verdict in ("yes", "no"):
@@ -194,7 +192,7 @@ def _calibration_error(sums: Floats) -> Floats:
     return error
 
 
-def fit_certainty(questions: Sequence[KnownQuestion], outcomes: Sequence[Led]) -> str:
+def fit_certainty(questions: Sequence[KnownQuestion], outcomes: Sequence[MeasuredLead]) -> str:
     """The constants of `service.grounding.weigh`, as a line; raises `BadInput` where there are too few leads."""
     from sklearn.linear_model import LogisticRegression
 
@@ -211,17 +209,17 @@ def fit_certainty(questions: Sequence[KnownQuestion], outcomes: Sequence[Led]) -
     return f"CONSTANT, AGREEMENT, STRONGEST = {constant:.2f}, {AGREEMENT:.2f}, {strongest:.2f}  # fitted on {len(leads)} leads"
 
 
-def show_leads(title: str, questions: Sequence[KnownQuestion], leads: Sequence[Led], command: str) -> Report:
+def show_leads(title: str, questions: Sequence[KnownQuestion], leads: Sequence[MeasuredLead], command: str) -> Report:
     """The figures, and which leads each known answer got."""
     most = max(sum(one.answer == answer for one in questions) for answer in ANSWERS) / len(questions)
-    told = figures(questions, leads)
+    measured = figures(questions, leads)
     rows = []
     for answer in ANSWERS:
         verdicts = [lead.answer for one, lead in zip(questions, leads, strict=True) if one.answer == answer]
         rows.append([answer, *(str(verdicts.count(one)) for one in ANSWERS)])
     data = {
         "command": command,
-        "figures": {name: [one.value, one.low, one.high] for name, one in told.items()},
+        "figures": {name: [one.value, one.low, one.high] for name, one in measured.items()},
         "questions": [
             {"id": one.id, "answer": one.answer, "verdict": lead.verdict, "certainty": lead.certainty, "own": lead.own}
             for one, lead in zip(questions, leads, strict=True)
@@ -229,7 +227,7 @@ def show_leads(title: str, questions: Sequence[KnownQuestion], leads: Sequence[L
     }
     blocks: list[Table | str] = [
         f"{len(questions)} questions; always giving the most common answer is right for {most:.1%}.",
-        Table("", ["measure", "value and 95 % interval"], [[name, show(figure)] for name, figure in told.items()]),
+        Table("", ["measure", "value and 95 % interval"], [[name, show(figure)] for name, figure in measured.items()]),
         Table("Leads by the right answer", ["right answer", *ANSWERS], rows),
     ]
     return Report(title, blocks, data, made_with={"command": command})

@@ -182,17 +182,17 @@ def name_fault(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> s
 
 def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer], command: str) -> Report:
     """The figures, then every question that went wrong, and how."""
-    told = figures(questions, answers)
+    measured = figures(questions, answers)
     faults = [name_fault(one, answers) for one in questions]
     data = {
         "command": command,
-        "figures": {name: [one.value, one.low, one.high] for name, one in told.items()},
+        "figures": {name: [one.value, one.low, one.high] for name, one in measured.items()},
         "questions": [
             {**asdict(one), "fault": fault, "given": asdict(answers[one.question])}
             for one, fault in zip(questions, faults, strict=True)
         ],
     }
-    rows = [[name, show(figure, ".1%")] for name, figure in told.items() if figure.value is not None]
+    rows = [[name, show(figure, ".1%")] for name, figure in measured.items() if figure.value is not None]
     blocks: list[Table | str] = [
         f"{len(questions)} questions, {sum(one.answer == 'none' for one in questions)} of them unanswerable.",
         Table("", ["measure", "value and 95 % interval"], rows),

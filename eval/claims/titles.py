@@ -21,6 +21,7 @@ from eval.claims.reading import PaperClaim
 from eval.claims.report import ClaimsReport, Grouping, count_others, failures, provenance
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label
+from retrieval.core.word_list import read_sections
 from retrieval.store.documents import Documents
 from service.grounding.ground import Grounder
 
@@ -34,67 +35,16 @@ _WORDS: Mapping[Label, Mapping[Outcome, str]] = {
 }
 _BATCH = 1000
 
-# Each verb, and the verb that says the opposite about the same object ("" where none is safe).
-OPPOSITES = {
-    "abolish": "", "accelerate": "delay", "affect": "", "aggravate": "improve", "alleviate": "worsen", "alter": "",
-    "ameliorate": "worsen", "attenuate": "increase", "augment": "reduce", "blunt": "increase", "cause": "prevent",
-    "confer": "", "contribute": "", "correlate": "", "decrease": "increase", "delay": "accelerate", "determine": "",
-    "diminish": "increase", "disrupt": "", "downregulate": "upregulate", "elevate": "lower", "eliminate": "",
-    "enhance": "reduce", "exacerbate": "improve", "facilitate": "hinder", "impair": "improve", "improve": "worsen",
-    "increase": "reduce", "induce": "prevent", "influence": "", "inhibit": "increase", "lead": "", "lower": "raise",
-    "mediate": "", "modify": "", "modulate": "", "outperform": "", "potentiate": "reduce", "predict": "", "prevent": "cause",
-    "produce": "", "prolong": "shorten", "promote": "inhibit", "protect": "", "provide": "", "raise": "lower",
-    "reduce": "increase", "regulate": "", "relieve": "worsen", "require": "", "restore": "impair", "result": "",
-    "reverse": "", "shorten": "prolong", "stimulate": "inhibit", "suppress": "increase", "upregulate": "downregulate",
-    "worsen": "improve",
-}  # fmt: skip
-# Words that follow the verb and can be swapped for one another there.
-SWAPS = {
-    "increased": "reduced", "reduced": "increased", "decreased": "increased", "elevated": "reduced", "higher": "lower",
-    "lower": "higher", "greater": "smaller", "smaller": "greater", "more": "less", "less": "more", "fewer": "more",
-    "better": "worse", "worse": "better", "poorer": "better", "poor": "good", "good": "poor", "longer": "shorter",
-    "shorter": "longer", "faster": "slower", "slower": "faster", "superior": "inferior", "inferior": "superior",
-    "improved": "worse", "effective": "ineffective", "ineffective": "effective", "necessary": "unnecessary",
-    "unnecessary": "necessary", "positively": "negatively", "negatively": "positively", "inversely": "positively",
-    "earlier": "later", "later": "earlier",
-}  # fmt: skip
-COMPARATIVES = {"more", "less", "fewer", "higher", "lower", "greater", "smaller", "better", "worse", "longer", "shorter"}
-AS_MUCH = {"similar", "comparable", "different", "equal", "identical", "both"}
-BE = {"is", "are", "was", "were"}
+LISTS = {name: " ".join(lines).split() for name, lines in read_sections(Path(__file__).with_suffix(".txt")).items()}
+OPPOSITES, SWAPS = ({pair.partition(":")[0]: pair.partition(":")[2] for pair in LISTS[name]} for name in ("verbs", "swaps"))
+BE, DO = {"is", "are", "was", "were"}, {"does", "do", "did"}
 HAVE = {"has": "does not have", "have": "do not have", "had": "did not have"}
-DO = {"does", "do", "did"}
-NO_FINDING = {"may", "might", "could", "would", "should", "must", "will", "shall"}
+NO_FINDING, SUBORDINATE = set(LISTS["no finding"]), set(LISTS["subordinate"])
 FINITE = BE | HAVE.keys() | DO | NO_FINDING | {"can", "cannot"}
-# A verb after one of these belongs to another clause.
-SUBORDINATE = set("that which who whom whose where when whether how why what if because although while whereas than as".split())
-QUESTIONS = {"is", "are", "was", "were", "does", "do", "did", "can", "has", "have", "should", "will", "how", "which", "who"}
-QUESTIONS |= {"what", "why", "when", "where", "whether", "if"}
-PREPOSITIONS = set(
-    "of in and or after during for with to on from following between by at among as versus vs are is was were".split()
-)
-# Verb forms that are also nouns.
-NOUNS = {"increase", "decrease", "cause", "result", "influence", "delay", "lead", "reverse"}
-NO_ADVERBS = {"family", "elderly", "early", "only", "assembly", "supply", "daily", "weekly", "monthly", "anomaly", "likely"}
-NO_ADVERBS |= {"yearly", "costly", "friendly", "unlikely"}
-KEPT_ADVERBS = SWAPS.keys() | {"equally"}
+PREPOSITIONS, NOUNS, NO_ADVERBS = set(LISTS["prepositions"]), set(LISTS["nouns"]), set(LISTS["no adverbs"])
 ADJECTIVES = ("ive", "al", "ic", "able", "ous")
 BETWEEN = {"also", "still", "further"}
-ALSO_FINITE = set(
-    "persists regresses varies occurs exists remains appears seems differs depends becomes shows fails offers plays".split()
-)
-SECOND = {"control", "maintain", "preserve", "limit", "support", "show", "allow", "permit", "keep"}
-# Words that limit a finding: negating it would hardly contradict the title, if at all.
-HALF = re.compile(
-    r"\b(some|many|most|few|several|certain|subsets?|half|often|sometimes|occasionally|frequently|usually|commonly|generally"
-    r"|potentially|possibly|probably|partly|partially|mainly|mostly|predominantly|primarily|rarely|hardly|seldom|barely|nearly"
-    r"|almost|always|necessarily|entirely|merely|simply|just|even|appears?|seems?|not|cannot|no|none|nor|neither|never|but|only"
-    r"|without|unless|except|although|though|while|whereas|however|despite|regardless|irrespective|independent|independently"
-    r"|rather|instead|multiple|every|all|any|each|lacks?|fails?|either|yet|equivalent|equal)\b",
-    re.IGNORECASE,
-)
-STRESSED = {"significantly", "substantially", "markedly", "appreciably", "statistically", "clinically", "greatly"}
-DENIED_NOUNS = set("effect effects impact influence benefit advantage role association relationship relation correlation".split())
-PLURALS = {"children", "women", "men", "people", "data", "criteria", "bacteria", "mice"}
+LIMITS = re.compile(rf"\b({'|'.join(LISTS['limits'])})\b", re.IGNORECASE)
 SUBTITLE = re.compile(r":\s|\s[-–—]{1,2}\s|--|—|(?<=[a-z)]{3})\.\s+(?=[A-Z])|;\s")
 WORD = re.compile(r"[^\W_].*[^\W_]|[^\W_]")
 HOW = re.compile(r"\s(?:by (?!means\b)\w+ing|via|through)\b.*$")
@@ -195,7 +145,7 @@ def turn_round(sentence: str, first: Turning = "negation") -> TurnedStatement | 
 def _parts(text: str) -> _Parts | None:
     """The title's words and its first finite verb; None where it has none that the rules are sure of."""
     words = tuple(text.split())
-    if not words or plain_word(words[0]) in QUESTIONS | NO_FINDING:
+    if not words or plain_word(words[0]) in {*LISTS["questions"]} | NO_FINDING:
         return None
     depth = 0
     for place, word in enumerate(words):
@@ -232,7 +182,7 @@ def _is_finite(words: tuple[str, ...], place: int) -> bool:
             return next_word in {"with", "to"}
         return THIRD[word] not in NOUNS or not of_a_noun(next_word)
     if word in OPPOSITES and word not in {"lower", "lead", "result"}:
-        plural = plain_word(previous) in PLURALS or is_plural(previous)
+        plural = plain_word(previous) in LISTS["plurals"] or is_plural(previous)
         conjunction = word not in NOUNS and any(plain_word(one) == "and" for one in words[1 : place - 1])
         # With "and" or "to" before it, it is part of a list or an infinitive.
         return (plural or conjunction) and plain_word(previous) not in {"and", "or", "to", "not"} and not of_a_noun(next_word)
@@ -243,19 +193,26 @@ def _is_sound(words: tuple[str, ...]) -> bool:
     """Whether the words around the verb contain no second verb and nothing that limits the finding."""
     for place, word in enumerate(words):
         plain, previous = plain_word(word), plain_word(words[place - 1]) if place else ""
-        if plain in FINITE | THIRD.keys() | ALSO_FINITE | NO_FINDING | {"that", "which", "who", "whose", "because", "if"}:
+        if plain in FINITE | THIRD.keys() | {*LISTS["also finite"]} | NO_FINDING | {
+            "that",
+            "which",
+            "who",
+            "whose",
+            "because",
+            "if",
+        }:
             return False
-        if previous in {"and", "or"} and (plain in SECOND or (is_plural(word) and place + 1 < len(words))):
+        if previous in {"and", "or"} and (plain in LISTS["second"] or (is_plural(word) and place + 1 < len(words))):
             # "and controls glucose" has a second verb; "and symptoms in children" has none.
             next_word = plain_word(words[place + 1]) if place + 1 < len(words) else ""
-            if plain in SECOND or not of_a_noun(next_word):
+            if plain in LISTS["second"] or not of_a_noun(next_word):
                 return False
         # "is reduced in mice and associated with fever" are two findings too.
         if previous in {"and", "or"} and plain.endswith("ed") and plain_word((*words, "", "")[place + 1]) in {"with", "by", "to"}:
             return False
         if plain in OPPOSITES and plain != "lower" and previous != "to" and (plain not in NOUNS or previous in {"and", "or", ""}):
             return False
-    return not HALF.search(" ".join(words))
+    return not LIMITS.search(" ".join(words))
 
 
 def _subject(parts: _Parts) -> tuple[tuple[str, ...], str]:
@@ -307,7 +264,9 @@ def _affirm(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
     if verb == "cannot":
         return ("can", *rest)
     if verb in HAVE and rest[0] == "no":
-        noun = next((place for place in (1, 2, 3) if len(rest) > place and plain_word(rest[place]) in DENIED_NOUNS), None)
+        noun = next(
+            (place for place in (1, 2, 3) if len(rest) > place and plain_word(rest[place]) in LISTS["denied nouns"]), None
+        )
         if noun is None:
             return None
         plural = plain_word(rest[noun]).endswith("s")
@@ -316,7 +275,7 @@ def _affirm(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
         return None
     position = rest.index("not")
     ending = rest[position + 1 :]
-    if len(ending) > 1 and ending[0] in STRESSED:
+    if len(ending) > 1 and ending[0] in LISTS["stressed"]:
         ending = ending[1:]
     if verb in BE or verb == "can":
         return (verb, *rest[:position], *ending)
@@ -346,7 +305,9 @@ def _opposite(parts: _Parts) -> tuple[str, ...] | None:
     other = OPPOSITES.get(base, "")
     if not other or adverb in SWAPS or adverb in {"adversely", "favorably", "favourably"} or {"than", "more", "less"} & set(rest):
         return None
-    if plain_word(rest[0]) in COMPARATIVES | AS_MUCH or (base in {"induce", "cause"} and rest[0] in {"a", "an"}):
+    if plain_word(rest[0]) in (*LISTS["comparatives"], *LISTS["as much"]) or (
+        base in {"induce", "cause"} and rest[0] in {"a", "an"}
+    ):
         return None
     return (*start, third_person(other) if verb in THIRD else other, *rest)
 
@@ -361,7 +322,9 @@ def _swap_opposites(verb: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
         place = 1
     elif verb not in BE | HAVE.keys() and "than" not in rest:
         return None
-    if len(rest) > place + 1 and (rest[place] in {"a", "an"} or (is_adverb(rest[place]) and rest[place] not in KEPT_ADVERBS)):
+    if len(rest) > place + 1 and (
+        rest[place] in {"a", "an"} or (is_adverb(rest[place]) and rest[place] not in SWAPS.keys() | {"equally"})
+    ):
         place += 1
     if len(rest) <= place + 1 or rest[place] not in SWAPS or rest[place + 1] in {"and", "or"}:
         return None

@@ -65,9 +65,9 @@ def scifact(
         files = find(data or os.environ.get(DATA_VARIABLE), claims, corpus)
         configs = configurations(config or [defaults.CONFIG])
         names = [one.name for one in configs]
-        speaker = predicted_by or (defaults.CONFIG if defaults.CONFIG in names else names[0])
-        if speaker not in names:
-            raise BadInput(f"--predictions-of names {speaker}, which is not evaluated; the variants are {', '.join(names)}.")
+        predicting = predicted_by or (defaults.CONFIG if defaults.CONFIG in names else names[0])
+        if predicting not in names:
+            raise BadInput(f"--predictions-of names {predicting}, which is not evaluated; the variants are {', '.join(names)}.")
         check_outputs(json, markdown, [files.claims, files.corpus])
         if predictions:
             check_target(predictions, overwrite=True)
@@ -75,7 +75,7 @@ def scifact(
         with _working_folder([path for path in (json, predictions, markdown) if path]) as folder:
             evaluation = evaluate(files, configs, profile, folder, get_command_line())
         if predictions:
-            write_whole(predictions, predictions_text(evaluation.ids, evaluation.predicted[speaker]), "the predictions")
+            write_whole(predictions, predictions_text(evaluation.ids, evaluation.predicted[predicting]), "the predictions")
         publish(show_report(evaluation.report), json, markdown)
 
 

@@ -54,31 +54,31 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
     the same corpus reuses what it shares with this one. `command` is stated in the report.
     """
     claims = read_claims(files.claims)
-    shelf = _LoadedModels(_give_room(load_profile(profile)))
+    loaded = _LoadedModels(_enlarge_caches(load_profile(profile)))
     with translate_write_errors("the evaluation's results", folder, GO_ON):
         folder.mkdir(parents=True, exist_ok=True)
         # Load the models before the vectors are made: the reranker then keeps what the shipped encoder computes for them.
-        models = [shelf.models(config) for config in configs]
-        index = open_index(files.corpus, folder, [one for _, one in sorted(shelf.all.encoders.items())], format="scifact")
+        models = [loaded.models(config) for config in configs]
+        index = open_index(files.corpus, folder, [one for _, one in sorted(loaded.all.encoders.items())], format="scifact")
         try:
             grounders = [Grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
-            variants = _run_variants(claims, grounders, shelf.all, folder)
-            report = make_report(claims, variants, index, files, shelf.all.profile, command)
+            variants = _run_variants(claims, grounders, loaded.all, folder)
+            report = make_report(claims, variants, index, files, loaded.all.profile, command)
         finally:
             index.close()
     predictions = {one.config.name: tuple(result.predicted() for result in one.results) for one in variants}
     return Evaluation(report, tuple(one.claim.id for one in claims), predictions)
 
 
-def _give_room(profile: Profile) -> Profile:
+def _enlarge_caches(profile: Profile) -> Profile:
     """The profile with a shipped reranker that caches more vectors, because claims share many documents."""
 
-    def roomy(options: Options) -> Options:
+    def enlarge(options: Options) -> Options:
         if options.kind != "embedded":
             return options
         return type(options).model_validate({"remembered_mb": _REMEMBERED_MB, **options.model_dump()})
 
-    return profile.model_copy(update={"rerankers": {name: roomy(options) for name, options in profile.rerankers.items()}})
+    return profile.model_copy(update={"rerankers": {name: enlarge(options) for name, options in profile.rerankers.items()}})
 
 
 class _LoadedModels:

@@ -299,8 +299,8 @@ def show_report(report: SciFactReport) -> Report:
 def _papers_measure(report: SciFactReport) -> Table:
     """The paper's measure for plain BM25 and every variant, with the published rows beneath."""
     keys = [f"mrr.{cut}.{which}" for cut in ("whole", "at3") for which in _WHICH]
-    measured = [("plain BM25, no stance judged", report.blind), *((one.name, one.figures) for one in report.variants)]
-    rows = [[name, *(show(figures.get(key)) for key in keys)] for name, figures in measured]
+    rows = [["plain BM25, no stance judged", *(show(report.blind.get(key)) for key in keys)]]
+    rows += [[variant.name, *(_compare(variant, key) for key in keys)] for variant in report.variants]
     for name, row in {**report.published["table_1"], **report.published["appendix_a"]}.items():
         values = [f"{row[which]:.3f}" if which in row else NOTHING for which in _WHICH]
         rows.append([name, *values, *[NOTHING] * len(_WHICH)])

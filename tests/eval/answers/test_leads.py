@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import eval.cli  # noqa: F401  (registers the command)
-from eval.answers.leads import KnownQuestion, Led, figures, lead_all, read_known, show_leads
+from eval.answers.leads import FEWEST, KnownQuestion, MeasuredLead, figures, fit_certainty, lead_all, read_known, show_leads
 from nli.judges.judge import Abstract, Reading
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.index import Index
 from service.cli.commands import app
+from service.grounding.weigh import AGREEMENT
 from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
 
 PUBMEDQA = '{"pmid": "1", "QUESTION": "Does zeta lower pressure?", "final_decision": "yes", "CONTEXTS": ["x"]}\n'
@@ -67,7 +71,9 @@ def known(answers: str) -> list[KnownQuestion]:
 
 def test_the_figures_count_mixed_unclear_and_none_as_maybe() -> None:
     said = ["yes", "no", "no", "mixed", "unclear", ""]
-    found = [Led(str(i), verdict, 0.75 if verdict in ("yes", "no") else 0.0, 1, i == 0) for i, verdict in enumerate(said)]
+    found = [
+        MeasuredLead(str(i), verdict, 0.75 if verdict in ("yes", "no") else 0.0, 1, i == 0) for i, verdict in enumerate(said)
+    ]
     told = figures(known("ynymmn"), found)
     assert told["accuracy"].value == pytest.approx(4 / 6)
     assert told["said yes or no"].value == pytest.approx(3 / 6)
@@ -131,3 +137,35 @@ def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypat
         assert ("write --answers paper-v4" in other.stderr) == (option == "--config")
     same = CliRunner().invoke(app, [*arguments, "--json", str(file)])
     assert (same.exit_code, "which is an input" in same.stderr) == (2, True)
+
+
+def made(count: int) -> tuple[list[KnownQuestion], list[MeasuredLead]]:
+    """As many questions of yes as of no, whose papers' log odds lie around 2 and -2."""
+    random = np.random.default_rng(7)
+    asked, found = [], []
+    for number in range(count):
+        yes = number % 2 == 0
+        support = 1 / (1 + math.exp(-float(random.normal(2.0 if yes else -2.0, 2.0))))
+        asked.append(KnownQuestion(str(number), "Does zeta help?", "yes" if yes else "no", ("1",)))
+        found.append(MeasuredLead(str(number), "yes" if support > 0.5 else "no", 0.5, 1, True, (support, 0.0, 1 - support)))
+    return asked, found
+
+
+def test_the_certainty_is_the_share_of_leads_that_are_right() -> None:
+    line = fit_certainty(*made(600))
+    constant, agreement, strongest = map(float, re.findall(r"-?\d+\.\d+", line))
+    assert line.endswith("# fitted on 600 leads")
+    assert agreement == pytest.approx(AGREEMENT, abs=0.01), "with one paper a question, nothing opposes it"
+    # At a margin of 2 the normal distributions above make the side e^2 times as likely to be right as wrong.
+    sure = 1 / (1 + math.exp(-(constant + agreement + strongest * 2.0)))
+    assert sure == pytest.approx(1 / (1 + math.exp(-2.0)), abs=0.08)
+
+
+def test_too_few_leads_or_only_right_ones_fit_nothing() -> None:
+    for asked, found in (made(FEWEST - 2), ([], [])):
+        with pytest.raises(BadInput, match="fit no certainty"):
+            fit_certainty(asked, found)
+    asked, found = made(4 * FEWEST)
+    right = [place for place, one in enumerate(asked) if one.answer == found[place].verdict]
+    with pytest.raises(BadInput, match="right and wrong ones"):
+        fit_certainty([asked[place] for place in right], [found[place] for place in right])
