@@ -87,7 +87,7 @@ async def memory(pid: int, began: float, until: float, result: LoadResult) -> No
     service = psutil.Process(pid)
     while time.monotonic() < until and service.is_running():
         family = [service, *service.children(recursive=True)]
-        result.memory.append((time.monotonic() - began, sum(one.memory_info().rss for one in family)))
+        result.memory.append((time.monotonic() - began, sum(process.memory_info().rss for process in family)))
         await asyncio.sleep(1)
 
 

@@ -80,9 +80,9 @@ class Plain:
             result.documents = self.documents(claim, k)
         with result.timed("annotate"):
             self.annotate(result.documents)
-        sentences = [one for document in result.documents for one in cue_sentences(document)]
+        sentences = [sentence for document in result.documents for sentence in cue_sentences(document)]
         titles = {document.pmid: document.title for document in result.documents}
-        result.premises = [Premise(one.text, titles[one.pmid]) for one in sentences]
+        result.premises = [Premise(sentence.text, titles[sentence.pmid]) for sentence in sentences]
         with result.timed("judge"):
             result.verdicts = list(self.judge(claim.text, result.premises))
         best: dict[str, tuple[float, Sentence]] = {}
@@ -97,8 +97,10 @@ class Plain:
         """The reranker's top three of BM25's first hundred documents that are not known, excluding those in `without`."""
         result, exclusions = PlainResult(), set(claim.known_pmids)
         with result.timed("retrieve"):
-            candidates = [one for one in self.documents(claim, k + len(exclusions)) if one.pmid not in exclusions][:k]
-            result.documents = [one for one in candidates if one.pmid not in without]
+            candidates = [document for document in self.documents(claim, k + len(exclusions)) if document.pmid not in exclusions][
+                :k
+            ]
+            result.documents = [document for document in candidates if document.pmid not in without]
         with result.timed("rerank"):
             scores = self.reranker(claim.text, [make_passage(document) for document in result.documents])
         order = sorted(range(len(scores)), key=lambda place: -scores[place])

@@ -172,9 +172,11 @@ class TorchReranker:
 
     def vectors(self, texts: Sequence[str]) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """For each text of one batch, the token ids [tokens] and their unit vectors [tokens, width]."""
-        ids = [np.array(one.ids, dtype=np.int64) for one in self._tokenizer.encode_batch(list(texts))]
-        input_ids, mask, types = (torch.from_numpy(a) for a in collate([EncodedPair(one, np.zeros_like(one)) for one in ids]))
+        ids = [np.array(encoding.ids, dtype=np.int64) for encoding in self._tokenizer.encode_batch(list(texts))]
+        input_ids, mask, types = (
+            torch.from_numpy(a) for a in collate([EncodedPair(tokens, np.zeros_like(tokens)) for tokens in ids])
+        )
         with torch.inference_mode():
             states = self._model(input_ids=input_ids, attention_mask=mask, token_type_ids=types).last_hidden_state
             unit_vectors = nn.functional.normalize(states, dim=-1).numpy()
-        return [(one, unit_vectors[row, : len(one)]) for row, one in enumerate(ids)]
+        return [(tokens, unit_vectors[row, : len(tokens)]) for row, tokens in enumerate(ids)]

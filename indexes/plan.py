@@ -111,21 +111,21 @@ def hold_lock(folder: Path) -> Iterator[None]:
 @contextmanager
 def make_folder(folder: Path) -> Iterator[None]:
     """Make a folder, with those above it, and hold its lock; after a failure, those that are new and hold nothing are removed."""
-    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with hold_lock(folder):
             try:
                 yield
             except BaseException:
-                if [one.name for one in folder.iterdir()] == [LOCK]:
+                if [file.name for file in folder.iterdir()] == [LOCK]:
                     (folder / LOCK).unlink()
                     folder.rmdir()
                 raise
     except BaseException:
-        for one in missing:
+        for parent in missing:
             with suppress(OSError):
-                one.rmdir()
+                parent.rmdir()
         raise
 
 

@@ -128,11 +128,11 @@ class SourceReading:
         for number, record in records:
             if isinstance(record, Document) and record.doi:
                 paper = Paper(record.pmid, record.doi, record.title, record.abstract)
-                same = next((one.pmid for one in known[record.doi] if is_same(one, paper)), "")
+                same = next((other.pmid for other in known[record.doi] if is_same(other, paper)), "")
                 # Two PMIDs with one DOI are two separate PubMed records.
                 if same and not (same.isdigit() and record.pmid.isdigit()):
                     record = replace(record, pmid=same)
-                elif not same and not record.pmid.isdigit() and record.pmid in {one.pmid for one in known[record.doi]}:
+                elif not same and not record.pmid.isdigit() and record.pmid in {other.pmid for other in known[record.doi]}:
                     record = replace(record, pmid=make_id(record.title, record.abstract, str(record.year or "")))
                 known[record.doi].append(replace(paper, pmid=record.pmid))
             results.append((number, record))

@@ -82,10 +82,10 @@ def compare_rankings(options: argparse.Namespace) -> None:
         how = compare(ours, theirs, scale)
         counts[how] += 1
         scales.append(scale)
-        furthest = max([furthest, *(abs(two.score / scale - one.score) for one, two in zip(ours, theirs, strict=False))])
+        furthest = max([furthest, *(abs(their.score / scale - our.score) for our, their in zip(ours, theirs, strict=False))])
         if how != "same":
             pairs = zip(ours, theirs, strict=False)
-            print(how, [(one.pmid, two.pmid, one.score, two.score) for one, two in pairs if one.pmid != two.pmid])
+            print(how, [(our.pmid, their.pmid, our.score, their.score) for our, their in pairs if our.pmid != their.pmid])
     print(f"{len(queries)} queries, first {options.k}: {dict(counts)}.")
     print(f"The cluster's scores are {min(scales):.6f} to {max(scales):.6f} times the embedded ones, and differ by at most")
     print(f"{furthest:.1e} beyond that.")
@@ -95,7 +95,7 @@ def compare(ours: Sequence[Hit], theirs: Sequence[Hit], scale: float) -> str:
     """How two rankings of one query differ: same, ties, or other; `scale` is the constant between their scores."""
     if [hit.pmid for hit in ours] == [hit.pmid for hit in theirs]:
         return "same"
-    at = [place for place, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one.pmid != other.pmid]
+    at = [place for place, (our, their) in enumerate(zip(ours, theirs, strict=False)) if our.pmid != their.pmid]
     tolerance = _CLOSE * (ours[0].score if ours else 1.0)
     is_tie = len(ours) == len(theirs) and all(
         abs(ours[place].score * scale - theirs[place].score) <= tolerance * scale for place in at
@@ -126,7 +126,7 @@ def write_update(options: argparse.Namespace) -> None:
 def make_records(index: Path, records: int) -> Iterator[str]:
     """Six in ten records revise a document, the others are new; a further one per hundred deletes one."""
     documents, _ = open_documents(index)
-    texts = [one for one in chain.from_iterable(documents.texts(1000)) if one[0].isdigit()]
+    texts = [text for text in chain.from_iterable(documents.texts(1000)) if text[0].isdigit()]
     chance = random.Random(20261122)
     for number in range(records):
         pmid, title, abstract = texts[chance.randrange(len(texts))]
@@ -166,7 +166,9 @@ def measure_ground(options: argparse.Namespace) -> None:
                 results[name] = grounder.ground(claim)
                 if turn:
                     seconds[name].append(time.perf_counter() - began)
-            sides = [[(one.document.pmid, one.score) for one in (*of.contradicting, *of.supporting)] for of in results.values()]
+            sides = [
+                [(item.document.pmid, item.score) for item in (*of.contradicting, *of.supporting)] for of in results.values()
+            ]
             same += turn and sides[0] == sides[1]
     medians = {name: round(1000 * statistics.median(times), 1) for name, times in seconds.items()}
     print(json.dumps({"claims": len(claims), "same results": same, "p50 ms": medians}))
@@ -222,14 +224,14 @@ def _search_meanwhile(address: Path, clients: int, disturb: Callable[[], None]) 
             place += 1
 
     threads = [threading.Thread(target=ask, args=(12 * number,)) for number in range(clients)]
-    for one in threads:
-        one.start()
+    for thread in threads:
+        thread.start()
     try:
         disturb()
     finally:
         stop.set()
-        for one in threads:
-            one.join()
+        for thread in threads:
+            thread.join()
     latencies.sort()
     figures = {"p50 ms": latencies[len(latencies) // 2], "p95 ms": latencies[int(0.95 * len(latencies))], "max ms": latencies[-1]}
     print(json.dumps({"outcomes": outcomes} | {name: round(1000 * seconds, 1) for name, seconds in figures.items()}))

@@ -145,7 +145,7 @@ class LocalCluster:
                 raise BadInput(f"Node {dead[0]} has ended; see {self._home(dead[0]) / 'log'}.")
             # Each is asked: for a moment the others count a node that has just ended.
             answers = [self.read_health(number, query) for number in range(self.size)]
-            if sum(bool(one) and not one["timed_out"] for one in answers) >= nodes:
+            if sum(bool(answer) and not answer["timed_out"] for answer in answers) >= nodes:
                 return
             time.sleep(0.5)
         raise Unfinished(f"The {nodes} nodes were not together with status {status} after {wait:.0f} s; see {self.folder}/*/log.")

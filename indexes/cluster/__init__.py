@@ -1,1 +1,1 @@
-"""Writing an index on an OpenSearch cluster: building, updating, copying."""
+"""Writing an index on an OpenSearch cluster; `places` and `following` choose between a cluster and a folder."""

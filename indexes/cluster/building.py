@@ -44,12 +44,12 @@ def mark_retractions(address: Address, name: str) -> None:
     """
     sources = _find(address, name, {"exists": {"field": "retracts"}}, ["notices", "pmid"])
     targets = {target for source in sources for target in derive_targets(source)}
-    additions = [one for ids in _split(sorted(targets)) for one in _find(address, name, _among(ids, 0))]
+    additions = [source for ids in _split(sorted(targets)) for source in _find(address, name, _among(ids, 0))]
     retractions = _find(address, name, {"term": {"retracted": 2}})
     sender = BulkSender(address, name)
     try:
         _rewrite(sender, additions, 2)
-        _rewrite(sender, (one for one in retractions if one["pmid"] not in targets), 0)
+        _rewrite(sender, (source for source in retractions if source["pmid"] not in targets), 0)
     finally:
         sender.close()
     refresh(address, name)
@@ -107,8 +107,8 @@ def _split(ids: list[str]) -> Iterator[list[str]]:
 
 def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], mark: int) -> None:
     """Write documents again with another mark, at their own place in the order of writes."""
-    revisions = [one | {"retracted": mark} | derive(one) for one in sources]
-    sender.send([index_action(one["pmid"], one, one["order"], again=True) for one in revisions])
+    revisions = [source | {"retracted": mark} | derive(source) for source in sources]
+    sender.send([index_action(revision["pmid"], revision, revision["order"], again=True) for revision in revisions])
     sender.wait()
 
 

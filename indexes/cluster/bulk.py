@@ -76,7 +76,7 @@ class BulkSender:
     def wait(self) -> None:
         """Wait until everything sent has been accepted; raise the error if the cluster refused any of it."""
         jobs, self._jobs = self._jobs, []
-        faults = [error for one in jobs if (error := one.exception())]
+        faults = [error for job in jobs if (error := job.exception())]
         if faults:
             raise faults[0]
 
@@ -102,8 +102,8 @@ class BulkSender:
             reply = connect(self.address).bulk(body=lines, index=self.name, params={"request_timeout": _TIMEOUT})
         if not reply["errors"]:
             return []
-        outcomes = [next(iter(one.values())) for one in reply["items"]]
-        return [action for action, one in zip(part, outcomes, strict=True) if self._has_failed(one)]
+        outcomes = [next(iter(item.values())) for item in reply["items"]]
+        return [action for action, outcome in zip(part, outcomes, strict=True) if self._has_failed(outcome)]
 
     def _has_failed(self, outcome: dict[str, Any]) -> bool:
         """Whether a write should be sent again; one already in counts as done. Raises for one that can never succeed."""

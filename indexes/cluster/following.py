@@ -44,7 +44,7 @@ def find_new_files(source: Path, sources: Sequence[IndexSource]) -> list[UpdateF
     """
     if not source.is_dir():
         raise BadInput(f"{source} is not a folder; name a folder or a mirror of PubMed's update files.")
-    old_files = {file.path.name: file for one in sources if (file := read_name(Path(one.path)))}
+    old_files = {file.path.name: file for source_read in sources if (file := read_name(Path(source_read.path)))}
     files = sorted(file for path in source.iterdir() if (file := read_name(path)))
     new = [file for file in files if file.path.name not in old_files]
     last: dict[str, int] = {}

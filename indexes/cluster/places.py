@@ -111,7 +111,7 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
             store.name_cues(state.cue_names)
             with tqdm(total=state.manifest.counts.documents, desc=f"Copying to {out}", unit=" documents", disable=None) as bar:
                 for batch in ClusterDocuments(address, state).pages(_BATCH):
-                    rows = [(read_row(one), int(one["written"])) for one in batch]
+                    rows = [(read_row(source), int(source["written"])) for source in batch]
                     store.adopt(rows)
                     lucene.add((row[0], make_contents(row[1], row[2])) for row, _ in rows)
                     bar.update(len(rows))

@@ -177,7 +177,9 @@ class ClusterWriter:
         self.settle()
         order = make_order(self.progress.version, source, end)
         sources = insist(lambda: self._find_held(pmids))
-        return {pmid for pmid, one in sources.items() if one["written"] == self.progress.version and one["order"] != order}
+        return {
+            pmid for pmid, source in sources.items() if source["written"] == self.progress.version and source["order"] != order
+        }
 
     def find_by_doi(self, dois: Iterable[str]) -> list[Paper]:
         """The documents that have one of these DOIs."""
@@ -208,13 +210,17 @@ class ClusterWriter:
         self.settle()
         self._lock.renew()
         sources = insist(lambda: self._find_held([record.pmid for record in records]))
-        state = settle(records, {pmid: one["version"] for pmid, one in sources.items()}, newest)
+        state = settle(records, {pmid: source["version"] for pmid, source in sources.items()}, newest)
         order = make_order(self.progress.version, source, end)
         self._sender.send(
-            [self._make_action(pmid, one, sources.get(pmid), order) for pmid, one in state.items() if one or pmid in sources]
+            [
+                self._make_action(pmid, record, sources.get(pmid), order)
+                for pmid, record in state.items()
+                if record or pmid in sources
+            ]
         )
         self._batch = (source, end, list(repeats))
-        texts = [(one.pmid, one.title, one.abstract) for one in state.values() if one]
+        texts = [(record.pmid, record.title, record.abstract) for record in state.values() if record]
         return Change([pmid for pmid in state if pmid in sources], texts)
 
     def settle(self) -> None:
@@ -248,6 +254,6 @@ class ClusterWriter:
         params = {"_source_includes": "version,retracted,written,order", "request_timeout": 60}
         with translate_faults(self.address):
             reply = connect(self.address).mget(index=self.name, body={"ids": sorted(set(pmids))}, params=params)
-        if any("error" in one for one in reply["docs"]):
+        if any("error" in document for document in reply["docs"]):
             raise ClusterBusy(f"Documents of {self.address} could not be read; try again.")
-        return {one["_id"]: one["_source"] for one in reply["docs"] if one["found"]}
+        return {document["_id"]: document["_source"] for document in reply["docs"] if document["found"]}

@@ -97,7 +97,7 @@ class Remote:
         """What a service said, shortened, on one line, and without keys."""
         for secret in self._secrets:
             text = text.replace(secret, "…")
-        line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+        line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
         return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
 
     def close(self) -> None:

@@ -54,7 +54,7 @@ class PubMed:
             slices = [_make_slice(whole, min(total, most))]
         else:
             slices = list(self._cut_by_date(query, most, _FIRST_DAY, datetime.now(UTC).date() + timedelta(days=1)))
-        size = sum(one["wanted"] for one in slices)
+        size = sum(part["wanted"] for part in slices)
         if size < min(total, most):
             loss = min(total, most) - size
             notes.append(f"{loss:,} papers cannot be had: they came into PubMed on days with over {MOST_A_SEARCH:,}")
@@ -194,7 +194,7 @@ class EuropePMC:
         next_cursor = answer.get("nextCursorMark", "")
         search.at["cursor"] = "" if next_cursor == cursor or not results else next_cursor
         search.fetched += len(results)
-        return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in results).encode() if results else None
+        return "".join(json.dumps(result, ensure_ascii=False) + "\n" for result in results).encode() if results else None
 
     def close(self) -> None:
         """End the connection."""

@@ -248,11 +248,11 @@ def _parse_jats(raw: bytes, where: str) -> JatsArticle:
     # What answers the article (reviews, letters, replies) is inside it, with a front of its own.
     meta = _find_first(_find_first(article, "front"), "article-meta")
     result = JatsArticle(title=_read_words(_find_first(_find_first(meta, "title-group"), "article-title")))
-    for one in [] if meta is None else meta:
-        if find_name(one) == "article-id" and one.get("pub-id-type") in ("pmc", "pmcid", "pmid"):
-            result.id = result.id or _read_words(one)
-        if find_name(one) == "abstract" and one.get("abstract-type") not in _OTHER_ABSTRACTS:
-            _read_section(one, result, "abstract", fixed=True)
+    for element in [] if meta is None else meta:
+        if find_name(element) == "article-id" and element.get("pub-id-type") in ("pmc", "pmcid", "pmid"):
+            result.id = result.id or _read_words(element)
+        if find_name(element) == "abstract" and element.get("abstract-type") not in _OTHER_ABSTRACTS:
+            _read_section(element, result, "abstract", fixed=True)
     body = _find_first(article, "body")
     if body is not None:
         _read_section(body, result, "introduction" if result.parts else "other", fixed=False)
@@ -280,7 +280,7 @@ def _read_section(element: etree._Element, target: JatsArticle, kind: SectionKin
         kind = _find_kind(element, kind)
     words = [element.text or ""]
     for child in element:
-        if any(find_name(one) in _BLOCKS for one in child.iter()) and not _is_left_away(child):
+        if any(find_name(inner) in _BLOCKS for inner in child.iter()) and not _is_left_away(child):
             target.add(_join_words(words), name == "title", kind)
             words = []
             _read_section(child, target, kind, fixed)
@@ -303,7 +303,7 @@ def _find_first(element: etree._Element | None, name: str, deep: bool = False) -
     """The first child of this name, or with `deep` the first element below; None if there is none."""
     if element is None:
         return None
-    return next((one for one in (element.iter() if deep else element) if find_name(one) == name), None)
+    return next((inner for inner in (element.iter() if deep else element) if find_name(inner) == name), None)
 
 
 def _read_words(element: etree._Element | None) -> str:
@@ -323,7 +323,7 @@ def _is_left_away(element: etree._Element) -> bool:
     name = find_name(element)
     if name in _LEFT_AWAY:
         return True
-    cites = [one for one in element.iter() if find_name(one) == "xref" and one.get("ref-type") == "bibr"]
+    cites = [inner for inner in element.iter() if find_name(inner) == "xref" and inner.get("ref-type") == "bibr"]
     return (name == "sup" and bool(cites)) or (
         name == "xref" and bool(cites) and _find_first(element, "sup", deep=True) is not None
     )

@@ -187,12 +187,12 @@ def _read_author(element: etree._Element) -> Author:
 def _find_id(element: etree._Element, part: str, kind: str) -> str:
     """One of the ids beside the PMID, which stand in `part`."""
     path = f"{part}/ArticleIdList/ArticleId".removeprefix("/")
-    return next((flatten(one) for one in element.findall(path) if one.get("IdType") == kind), "")
+    return next((flatten(found) for found in element.findall(path) if found.get("IdType") == kind), "")
 
 
 def _find_location(article: etree._Element) -> str:
     """The DOI as the publisher gave it with the article."""
-    places = [one for one in article.findall("ELocationID") if one.get("EIdType") == "doi" and one.get("ValidYN") != "N"]
+    places = [place for place in article.findall("ELocationID") if place.get("EIdType") == "doi" and place.get("ValidYN") != "N"]
     return flatten(places[0]) if places else ""
 
 

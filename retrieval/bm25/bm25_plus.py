@@ -30,8 +30,8 @@ class TermIndex:
         rows: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
         counts: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
         lengths, self.ids = array("i"), list[str]()
-        for row, (one, terms) in enumerate(documents):
-            self.ids.append(one)
+        for row, (pmid, terms) in enumerate(documents):
+            self.ids.append(pmid)
             lengths.append(len(terms))
             for term, count in Counter(terms).items():
                 rows[term].append(row)

@@ -191,7 +191,7 @@ class Vocabulary:
         self._open()
         return sorted(
             _run(lambda: self._find_similar(term, edits)),
-            key=lambda one: (one.edits, -one.documents, one.term),
+            key=lambda similar: (similar.edits, -similar.documents, similar.term),
         )
 
     def find_documents(self, term: str, most: int) -> list[str]:
@@ -249,8 +249,8 @@ class Vocabulary:
         target = load_java_class("org.apache.lucene.index.Term")(_FIELD, term)
         within = load_java_class("org.apache.lucene.search.FuzzyTermsEnum")(terms, target, edits, _SAME_BEGINNING, True)
         similar_terms = []
-        while (one := within.next()) is not None:
-            other = str(one.utf8ToString())
+        while (found := within.next()) is not None:
+            other = str(found.utf8ToString())
             # The boost is 1 minus edits / letters of the shorter word.
             distance = round((1 - float(within.getBoost())) * min(len(term), len(other)))
             similar_terms.append(SimilarTerm(other, distance, int(within.docFreq())))

@@ -139,7 +139,7 @@ def read_row(source: dict[str, Any]) -> Row:
 
 def add_up(sums: list[float]) -> str:
     """The sum modulo 2^256 of all documents' hashes, from the sums of their parts (`Manifest.corpus_sha256`)."""
-    total = sum(round(one) << (_BITS * place) for place, one in enumerate(sums))
+    total = sum(round(part) << (_BITS * place) for place, part in enumerate(sums))
     return f"{total % 2**256:064x}"
 
 

@@ -128,9 +128,11 @@ class ClusterVocabulary:
         with translate_faults(self.address, opened=True):
             responses = connect(self.address).msearch(index=self._name, body=lines)["responses"]
         counts: dict[str, int] = {}
-        for term, one in zip(stems, responses, strict=True):
-            check_complete(one if "_shards" in one else {"_shards": {"failed": 1, "successful": 0, "total": 1}}, self.address)
-            counts[term] = int(one["hits"]["total"]["value"])
+        for term, response in zip(stems, responses, strict=True):
+            check_complete(
+                response if "_shards" in response else {"_shards": {"failed": 1, "successful": 0, "total": 1}}, self.address
+            )
+            counts[term] = int(response["hits"]["total"]["value"])
         return [counts.get(term, 0) for term in terms]
 
     def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
@@ -142,10 +144,11 @@ class ClusterVocabulary:
         }  # fmt: skip
         reply = run_search(self.address, self._name, {"size": 0, "suggest": {"near": {"text": term, "term": options}}})
         similar_terms = [
-            SimilarTerm(str(one["text"]), OSA.distance(term, one["text"]), int(one["freq"]))
-            for one in reply["suggest"]["near"][0]["options"]
+            SimilarTerm(str(option["text"]), OSA.distance(term, option["text"]), int(option["freq"]))
+            for option in reply["suggest"]["near"][0]["options"]
         ]
-        return sorted((one for one in similar_terms if one.edits <= edits), key=lambda one: (one.edits, -one.documents, one.term))
+        near = [similar for similar in similar_terms if similar.edits <= edits]
+        return sorted(near, key=lambda similar: (similar.edits, -similar.documents, similar.term))
 
     def find_documents(self, term: str, most: int) -> list[str]:
         """The ids of at most `most` documents that contain a term."""
@@ -194,7 +197,7 @@ class ClusterDocuments:
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, in order of PMID, in batches."""
         for hits in self.pages(batch, ["pmid", "title", "abstract"]):
-            yield [(one["pmid"], one["title"], one["abstract"]) for one in hits]
+            yield [(hit["pmid"], hit["title"], hit["abstract"]) for hit in hits]
 
     def pages(self, batch: int, fields: Sequence[str] | bool = True) -> Iterator[list[dict[str, Any]]]:
         """The sources of all documents, restricted to `fields`, in order of PMID, in batches."""
@@ -232,10 +235,14 @@ class ClusterDocuments:
         with translate_faults(self.address, opened=True):
             body = {"ids": [pmid.encode("utf-8", "replace").decode() for pmid in ids]}
             reply = connect(self.address).mget(index=self._name, body=body, params=params)
-        for one in reply["docs"]:
-            if "error" in one:
-                raise ClusterBusy(f"Documents of {self.address} could not be read ({one['error'].get('type')}); try again.")
-        return {one["_id"]: one["_source"] for one in reply["docs"] if one["found"] and not one["_id"].startswith("__")}
+        for document in reply["docs"]:
+            if "error" in document:
+                raise ClusterBusy(f"Documents of {self.address} could not be read ({document['error'].get('type')}); try again.")
+        return {
+            document["_id"]: document["_source"]
+            for document in reply["docs"]
+            if document["found"] and not document["_id"].startswith("__")
+        }
 
     def _find(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         hits: list[dict[str, Any]] = run_search(self.address, self._name, body)["hits"]["hits"]

@@ -1,1 +1,1 @@
-"""What an index holds besides Lucene: its manifest, and the documents in SQLite."""
+"""What an index holds besides Lucene: its manifest, the documents in SQLite; and finished parts of long jobs (`journal`)."""

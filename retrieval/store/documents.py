@@ -93,7 +93,7 @@ def define_view(db: sqlite3.Connection, name: str, layers: Sequence[str]) -> Non
     """Let a table of this name hold the documents of several files, the oldest first, without those that a newer one replaced."""
     parts = []
     for number, layer in enumerate(layers):
-        newer = [f"NOT EXISTS (SELECT 1 FROM {one}.replaced AS r WHERE r.pmid = d.pmid)" for one in layers[number + 1 :]]
+        newer = [f"NOT EXISTS (SELECT 1 FROM {layer}.replaced AS r WHERE r.pmid = d.pmid)" for layer in layers[number + 1 :]]
         where = f" WHERE {' AND '.join(newer)}" if newer else ""
         parts.append(f"SELECT rowid AS rowid, {COLUMNS}, written FROM {layer}.documents AS d{where}")
     db.execute(f"CREATE TEMP VIEW {name} AS {' UNION ALL '.join(parts)}")

@@ -76,7 +76,7 @@ def read_pmid(text: str) -> str:
 
 def is_only_ids(line: str) -> bool:
     """Whether a line of a note holds ids and nothing else: an id in a sentence may be another paper's."""
-    return not any(one.isalnum() for one in _ID.sub("", line))
+    return not any(letter.isalnum() for letter in _ID.sub("", line))
 
 
 def find_pmcid(text: str) -> str:

@@ -140,13 +140,13 @@ def _find_records(path: Path, values: list[Any]) -> list[Any]:
 def _find_list(value: dict[str, Any]) -> list[Any] | None:
     """The first list of records inside an envelope, such as Crossref's "message" with its "items"."""
     inside: list[Any] = [value]
-    for one in inside:
-        if isinstance(one, list) and any(map(_is_record, one)):
-            return one
-        if isinstance(one, dict):
-            if _is_record(one):
-                return [one]
-            inside += one.values()
+    for part in inside:
+        if isinstance(part, list) and any(map(_is_record, part)):
+            return part
+        if isinstance(part, dict):
+            if _is_record(part):
+                return [part]
+            inside += part.values()
     return None
 
 

@@ -90,7 +90,7 @@ class SkipBad:
             raise_bad(fault)
         self.faults.append(fault)
         if len(self.faults) > self.limit:
-            first = "; ".join(str(one) for one in self.faults[: self.SHOWN])
+            first = "; ".join(str(fault) for fault in self.faults[: self.SHOWN])
             raise BadInput(
                 f"More than {self.limit} bad records, the limit set by --skip-bad; the first ones: {first}; "
                 f"correct them, or allow more with --skip-bad N."

@@ -1,1 +1,1 @@
-"""What reference managers, databases and spreadsheets export, each format in a module of its own."""
+"""What reference managers, databases and spreadsheets export: a module for each kind of file, and `entry` for all of them."""

@@ -86,7 +86,7 @@ def make_document(fields: Fields) -> Document | Omission:
 
 def make_id(title: str, abstract: str, year: str) -> str:
     """An id for a paper that has none: the same for the same title and year, whichever program exported it."""
-    words = "".join(one for one in (strip_mark(title) or abstract).casefold() if one.isalnum())
+    words = "".join(letter for letter in (strip_mark(title) or abstract).casefold() if letter.isalnum())
     return f"ref-{hashlib.sha256(f'{words} {year}'.encode()).hexdigest()[:12]}"
 
 
@@ -124,13 +124,13 @@ class Paper:
     abstract: str
 
 
-def is_same(one: Paper, other: Paper) -> bool:
+def is_same(paper: Paper, other: Paper) -> bool:
     """Whether two records with one DOI are the same paper: by their titles, one of which may lack the subtitle, or abstracts."""
-    first, second = strip_mark(one.title), strip_mark(other.title)
+    first, second = strip_mark(paper.title), strip_mark(other.title)
     whole = {_letters(first), _letters(second)}
     if len(whole) == 1 or "" in whole or _letters(_main(first)) == _letters(second) or _letters(_main(second)) == _letters(first):
         return True
-    return _letters(one.abstract)[:_BEGINNING] == _letters(other.abstract)[:_BEGINNING]
+    return _letters(paper.abstract)[:_BEGINNING] == _letters(other.abstract)[:_BEGINNING]
 
 
 def _main(title: str) -> str:
@@ -140,4 +140,4 @@ def _main(title: str) -> str:
 
 
 def _letters(text: str) -> str:
-    return "".join(one for one in unicodedata.normalize("NFKD", text).casefold() if one.isalnum())
+    return "".join(letter for letter in unicodedata.normalize("NFKD", text).casefold() if letter.isalnum())

@@ -46,7 +46,7 @@ def _read_fields(item: dict[str, Any]) -> Fields:
 
 def _is_retracted(updates: object) -> bool:
     """Whether Crossref knows of a retraction."""
-    kinds = [one.get("type") for one in updates if isinstance(one, dict)] if isinstance(updates, list) else []
+    kinds = [update.get("type") for update in updates if isinstance(update, dict)] if isinstance(updates, list) else []
     return any(kind in _RETRACTING for kind in kinds if isinstance(kind, str))
 
 
@@ -57,7 +57,7 @@ def _read_text(item: dict[str, Any], key: str) -> str:
     if isinstance(value, (str, int, float)):
         return str(value)
     # Crossref's JSON, which some programs pass on, has lists where CSL has strings.
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(text, str) for text in value):
         return value[0] if value else ""
     raise RecordError(f'expected text in "{key}", got {describe_value(value)}')
 
@@ -85,7 +85,7 @@ def _read_authors(authors: object) -> list[Author]:
         authors = [authors]
     elif not isinstance(authors, list | None):
         raise RecordError(f'expected a list of names in "author", got {describe_value(authors)}')
-    return [_read_author(one) for one in authors or []]
+    return [_read_author(author) for author in authors or []]
 
 
 def _read_author(name: object) -> Author:
@@ -113,16 +113,16 @@ def read_europepmc(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document |
 
 def _make_document(result: dict[str, Any]) -> Document | Omission:
     check_required(result, "id", "source")
-    notices = [_make_notice(one) for one in _list(result, "commentCorrectionList", "commentCorrection")]
+    notices = [_make_notice(link) for link in _list(result, "commentCorrectionList", "commentCorrection")]
     return make_document(
         Fields(
             title=_text(result, "title"),
             abstract=_text(result, "abstractText"),
             journal=_text(result, "journalInfo", "journal", "title") or _text(result, "bookOrReportDetails", "publisher"),
             date=_text(result, "pubYear") or _text(result, "firstPublicationDate"),
-            authors=[_make_author(one) for one in _list(result, "authorList", "author")],
-            types=[one for one in _list(result, "pubTypeList", "pubType") if isinstance(one, str)],
-            mesh=[_text(one, "descriptorName") for one in _list(result, "meshHeadingList", "meshHeading")],
+            authors=[_make_author(author) for author in _list(result, "authorList", "author")],
+            types=[kind for kind in _list(result, "pubTypeList", "pubType") if isinstance(kind, str)],
+            mesh=[_text(heading, "descriptorName") for heading in _list(result, "meshHeadingList", "meshHeading")],
             notices=[notice for notice in notices if notice.pmid],
             retracted=any(notice.kind in _RETRACTING_NOTICES for notice in notices),
             pmid=_text(result, "pmid"),

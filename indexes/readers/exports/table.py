@@ -37,7 +37,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "retracted": ("retracted", "is retracted", "retraction status"),
     "notes": ("extra", "notes", "url"),
 }
-_TELLING = ("title", "abstract", "pmid", "doi")
+_IDENTIFYING = ("title", "abstract", "pmid", "doi")
 _DELIMITERS = ",;\t|"
 _SEPARATOR = re.compile(r"\"?sep=(.)\"?\s*", re.IGNORECASE)
 _LOOKED_AT = 40
@@ -62,7 +62,7 @@ def check_columns(columns: Columns) -> None:
 
 def is_table(head: str, columns: Columns) -> bool:
     """Whether a line names columns that a table of papers has, by their usual names or by the user's."""
-    return _find_header(enumerate(head.split("\n"), 1), columns).telling > 0
+    return _find_header(enumerate(head.split("\n"), 1), columns).known_columns > 0
 
 
 def read(path: Path, on_bad: OnBad = raise_bad, columns: Columns | None = None) -> Iterator[Record]:
@@ -102,7 +102,7 @@ class _Header:
     line: int
     names: list[str]
     delimiter: str
-    telling: int
+    known_columns: int
 
 
 def _find_header(lines: Iterable[tuple[int, str]], columns: Columns) -> _Header:
@@ -115,9 +115,9 @@ def _find_header(lines: Iterable[tuple[int, str]], columns: Columns) -> _Header:
             names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
             places = _place(names, {})
             known = len(places) + len(set(columns.values()).intersection(names))
-            is_header = len(names) > 1 and (known > len(places) or any(name in places for name in _TELLING))
-            if (telling := known if is_header else 0) > found.telling:
-                found = _Header(number, names, delimiter, telling)
+            is_header = len(names) > 1 and (known > len(places) or any(name in places for name in _IDENTIFYING))
+            if (known_columns := known if is_header else 0) > found.known_columns:
+                found = _Header(number, names, delimiter, known_columns)
     return found
 
 
