@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.bm25.bm25_plus import TermIndex
 from retrieval.bm25.lucene import K1, B
+from retrieval.bm25.terms import TermIndex
 from retrieval.words.terms import split_terms
 
 

@@ -1,10 +1,13 @@
-"""Acronyms stand for what a text introduces them for."""
+"""Acronyms stand for what a text introduces them for, abbreviations for what the shipped table says."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from retrieval.words.abbreviations import find_acronyms, spell_out
+from retrieval.core.errors import BadConfig
+from retrieval.words.abbreviations import expand, find_acronyms, load_abbreviations, read_abbreviations, spell_out
 
 
 @pytest.mark.parametrize(
@@ -31,3 +34,28 @@ def test_a_sentence_is_spelt_out_with_its_papers_acronyms() -> None:
 def test_a_backslash_in_a_long_form_is_text() -> None:
     passage = r"Tumor \under necrosis \1 factor (TUNF) was measured."
     assert spell_out("TUNF fell.", passage).endswith("factor fell.")
+
+
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        ("High BP and BPs in the ICU", " blood pressure intensive care unit"),
+        ("A who's who, bp", ""),
+        ("UTIs", " urinary tract infection"),
+    ],
+)
+def test_abbreviations_are_written_out_behind_the_text_once_each(text: str, added: str) -> None:
+    assert expand(text) == text + added
+
+
+def test_the_shipped_abbreviations_name_their_source() -> None:
+    text = (Path(__file__).parents[3] / "retrieval" / "words" / "abbreviations.tsv").read_text("utf-8")
+    assert "Source of every line" in text.splitlines()[1]
+    assert load_abbreviations()["BP"] == "blood pressure"
+    assert "MS" not in load_abbreviations()
+
+
+@pytest.mark.parametrize("table", ["BP blood pressure", "BP\t", "BP\ta\nBP\tb"])
+def test_a_wrong_table_of_abbreviations_is_refused(table: str) -> None:
+    with pytest.raises(BadConfig, match="of the abbreviations should be"):
+        read_abbreviations(table)

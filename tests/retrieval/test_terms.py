@@ -6,7 +6,7 @@ from math import log
 
 import pytest
 
-from retrieval.bm25.bm25_plus import TermIndex
+from retrieval.bm25.terms import TermIndex
 
 
 def test_bm25_is_its_formula() -> None:

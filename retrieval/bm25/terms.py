@@ -1,10 +1,4 @@
-"""BM25 and BM25+ over terms in memory.
-
-BM25+ (Lv and Zhai 2011, doi:10.1145/2063576.2063584) gives every query term that a document contains at least δ, so that a long
-document that contains it does not rank below short ones that do not. Lucene has no BM25+. The library bm25s 0.3.16 adds δ · idf
-to documents *without* the term too. That shifts all scores alike and so changes no ranking (we tried it: for every δ the scores
-differ by the same amounts). Hence this implementation, on numpy alone.
-"""
+"""BM25 over terms in memory, on numpy alone; the service itself searches with Lucene."""
 
 from __future__ import annotations
 
@@ -18,12 +12,9 @@ from numpy.typing import NDArray
 from retrieval.bm25.lucene import K1, B
 from retrieval.core.values import Hit
 
-DELTA = 1.0
-"""Lv and Zhai's recommendation."""
-
 
 class TermIndex:
-    """Postings of documents, built once; every variant of BM25 searches the same ones."""
+    """Postings of documents, built once."""
 
     def __init__(self, documents: Iterable[tuple[str, Sequence[str]]], k1: float = K1, b: float = B) -> None:
         """Index (id, terms) pairs; a document without terms can never be found."""
@@ -42,17 +33,17 @@ class TermIndex:
         self._norm = k1 * (1 - b + b * long / max(long.mean(), 1e-9)) if len(long) else long
         self._k1 = k1
 
-    def search(self, terms: Sequence[str], k: int, delta: float = 0.0) -> list[Hit]:
+    def search(self, terms: Sequence[str], k: int) -> list[Hit]:
         """The `k` best documents that contain a query term, best first; ties keep the order in which they were indexed."""
-        scores = self.scores(terms, delta)
+        scores = self.scores(terms)
         best = np.argsort(-scores, kind="stable")[:k]
         return [Hit(self.ids[row], float(scores[row])) for row in best if scores[row] > 0]
 
-    def scores(self, terms: Sequence[str], delta: float = 0.0) -> NDArray[np.float64]:
+    def scores(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """[documents]: the score of each, 0 for one that contains no term.
 
-        A term counts as often as it is in the query: Σ idf · (δ + tf (k1 + 1) / (tf + k1 (1 − b + b · length / mean length))),
-        with idf = ln(1 + (N − n + 0.5) / (n + 0.5)) as in Lucene. With δ = 0 this is BM25.
+        A term counts as often as it is in the query: Σ idf · tf (k1 + 1) / (tf + k1 (1 − b + b · length / mean length)),
+        with idf = ln(1 + (N − n + 0.5) / (n + 0.5)) as in Lucene.
         """
         scores: NDArray[np.float64] = np.zeros(len(self.ids))
         for term, times in Counter(terms).items():
@@ -61,5 +52,5 @@ class TermIndex:
             rows = np.array(self._rows[term], dtype=np.int64)
             counts = np.array(self._counts[term], dtype=np.float64)
             idf = np.log1p((len(self.ids) - len(rows) + 0.5) / (len(rows) + 0.5))
-            scores[rows] += times * idf * (delta + counts * (self._k1 + 1) / (counts + self._norm[rows]))
+            scores[rows] += times * idf * (counts * (self._k1 + 1) / (counts + self._norm[rows]))
         return scores
