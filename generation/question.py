@@ -226,8 +226,8 @@ def _find_predicate(words: list[str]) -> int:
             continue
         if low in known and not _is_attributive(words, place):
             return place
-        told = low.endswith(("ed", "able", "ible")) and "-" not in low and len(low) > 4
-        if told and not _is_attributive(words, place) and not _is_compared(words[place + 1 :]):
+        participle = low.endswith(("ed", "able", "ible")) and "-" not in low and len(low) > 4
+        if participle and not _is_attributive(words, place) and not _is_compared(words[place + 1 :]):
             return place
     places = [i for i, w in enumerate(words) if i and w.lower() in {"at", "in", "of", "under"}]
     return places[0] if len(places) == 1 else 0

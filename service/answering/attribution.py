@@ -84,12 +84,10 @@ class Attribution:
                 citations.setdefault(cited.number, outcome)
             else:
                 failures.append(outcome)
-        parts = any(cited.part for cited in sentence.cited)
-        if len(citations) < self._config.least and not parts:
-            citations.update(
-                self._replacements(sentence, set(citations) | {cited.number for cited in sentence.cited}, len(citations))
-            )
-        if parts and failures:
+        has_parts = any(cited.part for cited in sentence.cited)
+        if len(citations) < self._config.least and not has_parts:
+            citations |= self._replacements(sentence, {cited.number for cited in sentence.cited}, len(citations))
+        if has_parts and failures:
             # The sentence states what each paper reports: without one of them it would say something else.
             citations = {}
         best = sorted(citations, key=lambda number: _strength(citations[number]), reverse=True)[: self._most]
@@ -136,12 +134,12 @@ class Attribution:
         best = (
             max(range(len(verdicts)), key=lambda i: get_stated_probability(verdicts[i], "support")) if quoted is None else quoted
         )
-        borne_out = get_stated_probability(verdicts[best], "support") if quoted is None else 1.0
+        support = get_stated_probability(verdicts[best], "support") if quoted is None else 1.0
         # A later sentence of a paper may retract a belief that an earlier one quotes, but not the other way round.
         against = max(get_stated_probability(verdict, "contradict") for verdict in verdicts[quoted or 0 :])
-        if against >= self._config.contradict and (quoted is not None or against > borne_out):
+        if against >= self._config.contradict and (quoted is not None or against > support):
             return f"[{cited.number}] contradicts it"
-        if borne_out < self._config.support:
+        if support < self._config.support:
             return f"[{cited.number}] does not support it"
         return Citation(source.document, source.sentences[best], verdicts[best], verbatim=quoted is not None)
 

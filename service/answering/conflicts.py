@@ -30,14 +30,15 @@ def find_conflicts_between_sides(grounded: GroundedQuestion, sentences: Sequence
     """
     if grounded.lead is None or grounded.lead.verdict == "unclear":
         return ()
-    leading = [one for one in grounded.papers if one.stance == grounded.papers[0].stance]
-    found = []
-    for other in [one for one in grounded.papers if one.stance != grounded.papers[0].stance]:
-        against = next((one for one in leading if _can_disagree(one.document, other.document)), None)
+    stance = grounded.papers[0].stance
+    heavier = [paper for paper in grounded.papers if paper.stance == stance]
+    conflicts = []
+    for other in [paper for paper in grounded.papers if paper.stance != stance]:
+        against = next((paper for paper in heavier if _can_disagree(paper.document, other.document)), None)
         if against:
-            place = _place(against.document.pmid, sentences)
-            found.append(Conflict(place, _make_opposing(other, sentences[place].text)))
-    return tuple(found)
+            place = _find_last_citing(against.document.pmid, sentences)
+            conflicts.append(Conflict(place, _make_opposing(other, sentences[place].text)))
+    return tuple(conflicts)
 
 
 def _can_disagree(one: Document, other: Document) -> bool:
@@ -55,17 +56,16 @@ def _make_opposing(evidence: Evidence, sentence: str) -> Evidence:
     )
 
 
-def _place(pmid: str, sentences: Sequence[CitedSentence]) -> int:
+def _find_last_citing(pmid: str, sentences: Sequence[CitedSentence]) -> int:
     """The place of the last sentence that cites the paper: the lead, which comes first, cites it too."""
     citing = [place for place, one in enumerate(sentences) if any(cited.document.pmid == pmid for cited in one.citations)]
     return citing[-1] if citing else 0
 
 
-def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
-    """Whether another paper can disagree with a sentence at all.
+def _is_on_same_subject(sentence: CitedSentence, other: Document) -> bool:
+    """Whether another paper, of comparable design, is on the subject of a sentence and so can contradict it.
 
-    It must be of comparable design and on the same subject. It must contain the sentence's rarest word: a paper on another drug
-    contradicts nothing.
+    It must contain the sentence's rarest word: a paper on another drug contradicts nothing.
     """
     wanted, passage = find_subject(sentence.text), make_passage(other)
     (shared,) = measure_coverage(sentence.text, [passage])
@@ -73,11 +73,7 @@ def _on_the_same(sentence: CitedSentence, other: Document) -> bool:
     return (
         shared >= SHARED
         and weigh_shared_terms(sentence.text, rarest, passage) > 0
-        and any(
-            are_comparable(find_design(one.document), find_design(other))
-            and not differ_in_people(one.document.title, other.title)
-            for one in sentence.citations
-        )
+        and any(_can_disagree(citation.document, other) for citation in sentence.citations)
     )
 
 
@@ -112,10 +108,12 @@ class Disagreements:
             own = tuple(citation.document.pmid for citation in sentence.citations)
             claim = Claim(sentence.text, question=self._topic.question, known_pmids=own)
             evidence = [one for one in self._grounder.ground(claim).contradicting if one.document.pmid not in own]
-            found += [Conflict(place, one) for one in evidence if self._strong(one) and _on_the_same(sentence, one.document)]
+            found += [
+                Conflict(place, one) for one in evidence if self._is_strong(one) and _is_on_same_subject(sentence, one.document)
+            ]
         return tuple(found)
 
-    def _strong(self, evidence: Evidence) -> bool:
+    def _is_strong(self, evidence: Evidence) -> bool:
         return evidence.sentence is not None and evidence.standing != "retracted" and evidence.score >= self._config.at_least
 
     def state_conflict(
@@ -126,9 +124,9 @@ class Disagreements:
         Both sides are quoted, and each citation holds because its paper contains the quotation word for word.
         """
         cited = {citation.document.pmid for sentence in sentences for citation in sentence.citations}
-        untold = [one for one in conflicts if one.evidence.document.pmid not in cited]
+        unstated = [one for one in conflicts if one.evidence.document.pmid not in cited]
         room = limits.words - sum(len(sentence.text.split()) for sentence in sentences)
-        for conflict in sorted(untold, key=lambda one: -one.evidence.score):
+        for conflict in sorted(unstated, key=lambda one: -one.evidence.score):
             theirs, ours = conflict.evidence.sentence, sentences[conflict.sentence].citations[0]
             assert theirs is not None
             sides = ((ours.document, ours.sentence), (conflict.evidence.document, theirs))
