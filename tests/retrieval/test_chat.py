@@ -1,0 +1,175 @@
+"""The client of a language model, over the wire: every fault of a server has a clear outcome, and no request is made in vain."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from nli.judges.chat import Opinion
+from retrieval.core.errors import BadConfig
+from retrieval.runtime.chat import Chat, ChatUnanswered
+from retrieval.runtime.chat_messages import stop_by
+from retrieval.runtime.pace import Pace
+from tests.helpers.chat_server import ChatServer, Reply, fault, serving, text, whole
+
+GOOD = "Zeta lowers blood pressure in adults [1]."
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    yield from serving(text(GOOD))
+
+
+def test_a_budget_is_kept(server: ChatServer) -> None:
+    chat = Chat("m", server.url, retries=0, budget=1500)
+    for _ in range(2):
+        chat.complete("s", "u", 10)
+    with pytest.raises(ChatUnanswered, match=r"used its budget of 1,500 tokens") as caught:
+        chat.complete("s", "u", 10)
+    assert (caught.value.status, len(server.bodies)) == (503, 2)
+    server.script = lambda body: text(GOOD, usage=False)
+    unknown = Chat("m", server.url, retries=0, budget=5)
+    assert unknown.complete("s" * 40, "u" * 40, 10).usage.prompt_tokens == 0
+    with pytest.raises(ChatUnanswered, match="budget"):
+        unknown.complete("s", "u", 10)
+
+
+def test_requests_are_paced() -> None:
+    now, slept = [0.0], []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        now[0] += seconds
+
+    pace = Pace(2, clock=lambda: now[0], sleep=sleep)
+    for _ in range(4):
+        pace.wait()
+    assert slept == [60.0]
+
+
+def test_nobody_waits_for_the_sleep_of_another_and_all_keep_their_order() -> None:
+    asleep, wake = threading.Event(), threading.Event()
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        asleep.set()
+        assert wake.wait(10)
+
+    now = [0.0]
+    pace = Pace(2, clock=lambda: now[0], sleep=sleep)
+    pace.wait()
+    pace.wait()
+    now[0] = 1.0
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(pace.wait)
+        assert asleep.wait(10)
+        others = [pool.submit(pace.wait) for _ in range(3)]
+        deadline = time.monotonic() + 10
+        while len(slept) < 4:
+            assert time.monotonic() < deadline, "the others wait for the lock, not for their turn"
+            time.sleep(0.01)
+        wake.set()
+        for one in (first, *others):
+            one.result()
+    assert sorted(slept) == [59.0, 59.0, 119.0, 119.0], "two in any sixty seconds"
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_fault_of_our_own_is_no_broken_connection_and_is_paid_for_once(
+    server: ChatServer, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    def broken(*_: object) -> None:
+        raise TypeError("ours")
+
+    server.script = lambda body: text(GOOD) if stream else whole([{"index": 0, "message": {"content": GOOD}}])
+    chat = Chat("m", server.url, retries=3)
+    monkeypatch.setattr(chat, "_count", broken)
+    with pytest.raises(TypeError, match="ours"):
+        chat.complete("s", "u", 10, stream=stream)
+    with pytest.raises(TypeError, match="ours"):
+        server.script = lambda body: whole([{"index": 0, "message": {"content": "{}"}}])
+        chat.complete_structured("s", "u", Opinion)
+    assert len(server.bodies) == 2
+    with pytest.raises(BadConfig, match="price"):
+        Chat("m", server.url, price=["2.5", "10"])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [[{"index": 0, "message": None}], [{"index": 0, "message": "text"}], [None], "text", {"message": {}}, 3],
+)
+def test_a_reply_of_another_shape_is_told(server: ChatServer, choices: Any) -> None:
+    reply = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": choices}
+    server.script = lambda body: Reply(json.dumps(reply).encode(), headers={"Content-Type": "application/json"})
+    chat = Chat("m", server.url, retries=1)
+    with pytest.raises(ChatUnanswered, match=r"answer"):
+        chat.complete("s", "u", 10, stream=False)
+    with pytest.raises(ChatUnanswered, match=r"answer"):
+        chat.complete_structured("s", "u", Opinion)
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens": "many", "completion_tokens": []}, 3])
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_server_that_cannot_count_is_asked_once(server: ChatServer, usage: Any, stream: bool) -> None:
+    choice: dict[str, Any] = {"index": 0, "finish_reason": "stop", "message": {"content": GOOD}, "delta": {"content": GOOD}}
+    raw = json.dumps({"id": "1", "created": 1, "model": "m", "choices": [choice], "usage": usage}).encode()
+    media = "text/event-stream" if stream else "application/json"
+    server.script = lambda body: Reply(b"data: " + raw + b"\n\n" if stream else raw, headers={"Content-Type": media})
+    chat = Chat("m", server.url, retries=2)
+    found = chat.complete("s", "u", 10, stream=stream)
+    assert (found.text, found.usage.prompt_tokens, found.usage.completion_tokens) == (GOOD, 0, 0)
+    assert len(server.bodies) == 1
+
+
+def test_a_prompt_that_is_too_long_is_told_with_what_to_do(server: ChatServer) -> None:
+    said = "request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it"
+    server.script = lambda body: Reply(json.dumps({"error": {"code": 400, "message": said}}).encode(), 400)
+    chat = Chat("m", server.url, retries=0)
+    for ask_ in (lambda: chat.complete("s", "u", 10), lambda: chat.complete_structured("s", "u", Opinion)):
+        with pytest.raises(ChatUnanswered, match=r"HTTP status 400 \(request .* context size .*; give fewer words, or serve"):
+            ask_()
+    assert len(server.bodies) == 2, "in words it would be longer still"
+
+
+def test_a_reply_that_nobody_waits_for_is_not_read_to_its_end(server: ChatServer) -> None:
+    class Left(Exception):
+        """The client has left."""
+
+    read = 0
+
+    def check() -> None:
+        nonlocal read
+        read += 1
+        if read > 3:
+            raise Left
+
+    server.script = lambda body: text("Zeta. " * 100)
+    chat = Chat("m", server.url, retries=3)
+    with pytest.raises(Left), stop_by(check):
+        chat.complete("s", "u", 10)
+    assert (read, len(server.bodies)) == (4, 1)
+    assert chat.complete("s", "u", 10).text.startswith("Zeta.")
+    assert read == 4, "outside nothing is asked"
+
+
+def test_a_server_without_json_schema_is_told_it_in_words(server: ChatServer) -> None:
+    opinion = '{"label": "support", "quote": "zeta", "reason": "it says so"}'
+    replies = iter([fault(400), whole([{"index": 0, "message": {"content": f"```json\n{opinion}\n```"}}])] * 2)
+    server.script = lambda body: next(replies)
+    chat = Chat("m", server.url, retries=0)
+    assert chat.complete_structured("Judge.", "Zeta works.", Opinion).label == "support"
+    assert ["response_format" in body for body in server.bodies] == [True, False]
+    assert '"quote"' in server.bodies[1]["messages"][0]["content"]
+    next(replies)
+    assert chat.complete_structured("Judge.", "Zeta works.", Opinion).label == "support"
+    assert "response_format" not in server.bodies[2]
+    server.script = lambda body: fault(400)
+    with pytest.raises(ChatUnanswered, match="HTTP status 400"):
+        Chat("m", server.url, retries=0).complete_structured("s", "u", Opinion)
