@@ -28,7 +28,7 @@ from service.configuration.defaults import MOST_READ
 from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic
 from service.grounding.ground import Grounder
 from service.http.requests import faults
-from service.http.requests.surrogates import repair_json
+from service.http.requests.faults import repair_json
 from service.http.schemas import DocumentOut, SearchResponse
 from service.reading.evidence import make_finder_beside
 from service.reading.schemas import EvidenceRequest, EvidenceResponse

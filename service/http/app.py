@@ -19,14 +19,13 @@ from service.answering.schemas import AnswerRequest
 from service.checking.schemas import TextRequest
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundRequest
-from service.http import answer_routes, claim_routes, example_routes, memory_routes, paper_routes, text_routes
+from service.http import claim_routes, memory_routes, paper_routes, text_routes
 from service.http.page import files
-from service.http.reference import docs_page
-from service.http.reference.examples import add_examples
+from service.http.reference import docs
+from service.http.reference.docs import add_examples
 from service.http.requests import problems
-from service.http.requests.access import AccessControl, require_key
-from service.http.requests.middleware import OuterMiddleware
-from service.http.requests.parts import Parts, parts_of
+from service.http.requests.access import AccessControl, OuterMiddleware, require_key
+from service.http.requests.working import Parts, parts_of
 from service.http.schemas import BatchRequest, Health
 from service.memory.memory import open_memory
 from service.memory.schemas import FeedbackRequest, SaveRequest
@@ -99,17 +98,17 @@ def create_app(
 
     app = _App(
         title="Counterpoint", version=version("counterpoint"), description=_DESCRIPTION, lifespan=lifespan,
-        # FastAPI's own pages load their scripts from other sites; here nothing is fetched from another machine (docs_page).
+        # FastAPI's own pages load their scripts from other sites; here nothing is fetched from another machine (reference.docs).
         docs_url=None, redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )  # fmt: skip
     app.state.gate = AccessControl(options)
     app.add_middleware(OuterMiddleware, settings=options, files=text_routes.PATHS)
     problems.install(app, _BODIES)
-    for routes in (claim_routes, answer_routes, paper_routes, text_routes, memory_routes):
+    for routes in (claim_routes, paper_routes, text_routes, memory_routes):
         app.include_router(routes.router)
     app.include_router(memory_routes.feed_router)
-    app.include_router(example_routes.router)
+    app.include_router(paper_routes.index_router)
     _add_routes(app)
     return app
 
@@ -138,7 +137,7 @@ async def _keep_up_to_date(live: CurrentService, seconds: float, watcher: Watche
 
 def _add_routes(app: FastAPI) -> None:
     app.include_router(files.router)
-    app.include_router(docs_page.router)
+    app.include_router(docs.router)
 
     @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "Not ready"}})
     async def health(request: Request) -> Response:

@@ -13,10 +13,8 @@ from service.grounding.claims import check_claim
 from service.grounding.schemas import GroundResponse
 from service.http.requests import problems
 from service.http.requests.access import admit_request, bearer_key, header_key, holder_of, require_key
-from service.http.requests.bodies import JsonRoute
-from service.http.requests.parts import Parts, note, parts_of
-from service.http.requests.responses import write_json
-from service.http.requests.working import run_grounding
+from service.http.requests.bodies import JsonRoute, write_json
+from service.http.requests.working import Parts, note, parts_of, run_grounding
 from service.memory.feed import MEDIA_TYPE, write_feed
 from service.memory.history import Now
 from service.memory.memory import Memory

@@ -1,4 +1,4 @@
-"""Papers over HTTP: the evidence in one, a stored document, a search; and what kind of input a text is."""
+"""Papers over HTTP: evidence in one, a document, a search, the index and its examples; and what kind of input a text is."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import Response
+from pydantic import BaseModel, Field
 
+from retrieval.cluster.address import is_address, read_address
+from retrieval.index import Index
+from service.examples.schemas import ExamplesResponse
+from service.examples.stored import read_examples
 from service.grounding.claims import check_hypothesis, check_query
 from service.http.requests import problems
 from service.http.requests.access import admit_request
-from service.http.requests.bodies import JsonRoute
-from service.http.requests.parts import note, parts_of
-from service.http.requests.responses import write_json
+from service.http.requests.bodies import JsonRoute, write_json
+from service.http.requests.working import note, parts_of
 from service.http.schemas import MOST_HITS, Cursor, DocumentOut, SearchResponse
 from service.operating.work import Job, while_there
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
+from service.schemas import Provenance
 from service.typed.grounding import check_written, look_at
 from service.typed.schemas import TypedOut, TypedRequest
 from service.typed.search import search_words
@@ -98,3 +103,42 @@ async def typed(body: TypedRequest, request: Request) -> Response:
             return write_json(look_at(serving.index, text))
 
     return await while_there(request, parts.workers.run(work))
+
+
+index_router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429, 500, 503))
+
+
+class SearchedIndex(BaseModel):
+    """The index that is searched."""
+
+    index: str = Field(description="The id of its texts, as in every response's provenance.")
+    name: str
+    documents: int
+    source: str = Field(description="What the documents are, in words to follow their number.")
+    built: str = Field(description="When it was built or last updated.")
+
+    @classmethod
+    def of(cls, index: Index) -> SearchedIndex:
+        """From what its manifest says."""
+        manifest, place = index.manifest, index.folder
+        return cls(
+            index=manifest.id,
+            name=read_address(place).name if is_address(place) else place.resolve().name,
+            documents=manifest.counts.documents,
+            source=manifest.describe_source(),
+            built=manifest.created,
+        )
+
+
+@index_router.get("/v1/index")
+def searched_index(request: Request) -> SearchedIndex:
+    """The index that is searched: its name, what it holds, how much of it and of when."""
+    with parts_of(request).live.lease() as serving:
+        return SearchedIndex.of(serving.index)
+
+
+@index_router.get("/v1/examples")
+def index_examples(request: Request) -> ExamplesResponse:
+    """Claims, questions, a paper and a text to start with, made from the index when it was built; empty if they were not."""
+    with parts_of(request).live.lease() as serving:
+        return read_examples(serving.index, Provenance.of(serving.grounder))

@@ -16,11 +16,8 @@ from service.checking.request import read_request
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
 from service.http.requests import problems
 from service.http.requests.access import AccessControl, admit_request
-from service.http.requests.bodies import JsonRoute
-from service.http.requests.parts import Parts, note, parts_of
-from service.http.requests.responses import describe_events, write_json
-from service.http.requests.streams import Event, Tell, stream_events
-from service.http.requests.working import run_grounding
+from service.http.requests.bodies import Event, JsonRoute, Tell, describe_events, stream_events, write_json
+from service.http.requests.working import Parts, note, parts_of, run_grounding
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
 

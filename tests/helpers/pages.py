@@ -13,7 +13,7 @@ from service.examples.schemas import ExamplesResponse
 from service.examples.statements import find_statements
 from service.examples.stored import keep_examples
 from service.grounding.ground import Grounder
-from service.http.reference.examples import example
+from service.http.reference.docs import example
 from service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_reading_grounder
 

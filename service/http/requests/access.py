@@ -1,22 +1,83 @@
-"""Who may send requests, and how often: API keys compared in constant time, and a limit for each key."""
+"""What every request passes first: its sender, its key and how often that was used, an id, limits on its body, the log.
+
+A web page of any site can make its visitor's browser send requests to this machine; if its own name leads here (DNS rebinding),
+it can also read the responses. The Host header gives such a name away; Origin and Sec-Fetch-Site tell of any other site.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
+import logging
+import re
 import time
+import uuid
+from collections.abc import Collection, Mapping
+from ipaddress import ip_address
 from math import ceil
-from typing import Annotated
+from socket import gethostname
+from typing import Annotated, Any
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.http.requests import problems
+from service.http.requests.faults import short
 from service.http.requests.problems import Refused
 from service.operating import metrics
+from service.operating.hosts import ANY, is_own_machine, read_host
 from service.operating.settings import Settings
+
+_SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
+_HINT = "if this name is meant to work, its operator adds it to the setting hosts (COUNTERPOINT_HOSTS)"
+
+
+class Senders:
+    """Refuses requests to hosts that are not the service's own, and those that pages of other sites send."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._named = {*settings.hosts}
+        self._only_here = is_own_machine(settings.host)
+        self._own = {"localhost", read_host(settings.host)} | (set() if self._only_here else {read_host(gethostname())})
+
+    def refuse(self, scope: Scope) -> str:
+        """Why this request is refused, in one sentence; "" if it is not."""
+        headers = Headers(scope=scope)
+        asked = headers.get("host")
+        if asked is not None and not self._is_own(read_host(asked)):
+            return f"This service does not answer to the host “{short(asked)}”; {_HINT}."
+        if scope["method"] not in _SAFE and not self._is_same_site(headers, asked or ""):
+            origin = short(headers.get("origin", "another site"))
+            return f"This request was sent by a page of another site ({origin}); use the service's own page, or, {_HINT}."
+        return ""
+
+    def _is_own(self, host: str) -> bool:
+        """Whether the service is reached by this host. An address that is not a name cannot be another site's."""
+        if ANY in self._named or host in self._named | self._own:
+            return True
+        try:
+            address = ip_address(host)
+        except ValueError:
+            return False
+        return address.is_loopback or not self._only_here
+
+    def _is_same_site(self, headers: Headers, asked: str) -> bool:
+        """Whether a program or the service's own page sent this. Browsers say so in Sec-Fetch-Site, older ones only in Origin."""
+        if site := headers.get("sec-fetch-site"):
+            return site in ("same-origin", "none")
+        origin = headers.get("origin")
+        if origin is None:
+            return True
+        place = origin.partition("://")[2]
+        return bool(place) and (place.lower() == asked.lower() or read_host(place) in self._named)
+
 
 bearer_key = HTTPBearer(auto_error=False, description="An API key, if the operator requires one.")
 header_key = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key, in the X-API-Key header.")
@@ -89,3 +150,128 @@ async def admit_request(request: Request, _known: Annotated[None, Depends(requir
     """The dependency of every call that does work: a key that is known and has not been used too often."""
     gate: AccessControl = request.app.state.gate
     gate.spend(request, 1)
+
+
+_log = logging.getLogger("counterpoint")
+_access = logging.getLogger("counterpoint.access")
+_SANE = re.compile(r"[A-Za-z0-9._:/+=@-]{1,128}")
+_ASKED_BY_MACHINES = ("/health", "/metrics")
+"""Routes that machines request every few seconds; they get no line in the log."""
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class _TooLarge(HTTPException):
+    """The body is larger than it may be, whatever its headers said.
+
+    An HTTPException, since those are the only ones that FastAPI passes on while it reads a body.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__(413, f"The body is larger than {most:,} bytes; send less at once.")
+
+
+class _TooSlow(HTTPException):
+    """The body did not arrive in time. The rest of it would be read as the next request, so the connection is closed."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            408, f"The body did not arrive within {seconds:g} seconds; send it faster, or send less.", {"Connection": "close"}
+        )
+
+
+class OuterMiddleware:
+    """The outermost middleware; pure ASGI, since streams and disconnections must pass through it untouched."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, files: Collection[str]) -> None:
+        """`files` are the paths that take files, whose bodies may be larger."""
+        self._app, self._settings, self._files = app, settings, files
+        self._senders = Senders(settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request; other kinds of connection pass through."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope.setdefault("state", {})
+        header = Headers(scope=scope).get("x-request-id", "")
+        id = header if _SANE.fullmatch(header) else uuid.uuid4().hex
+        token = problems.request_id.set(id)
+        sender = _AddingHeaders(send, id)
+        start = time.perf_counter()
+        # HEAD is answered as GET; the server leaves the body out, since its own scope still says HEAD.
+        method = scope["method"]
+        scope = {**scope, "method": "GET" if method == "HEAD" else method}
+        try:
+            await self._answer(scope, receive, sender)
+        finally:
+            problems.request_id.reset(token)
+            _write_log_line(scope, method, sender.status, time.perf_counter() - start, id)
+
+    async def _answer(self, scope: Scope, receive: Receive, sender: _AddingHeaders) -> None:
+        if reason := self._senders.refuse(scope):
+            metrics.REFUSED.labels(reason="another site").inc()
+            await problems.response(403, reason, {"Connection": "close"})(scope, receive, sender)
+            return
+        settings = self._settings
+        most, longest = settings.body_bytes, settings.body_seconds
+        if scope["path"] in self._files:
+            most = max(most, settings.file_bytes)
+        size, whole, deadline = 0, False, asyncio.get_running_loop().time() + longest
+
+        async def limited_receive() -> Message:
+            nonlocal size, whole
+            try:
+                # After the body, the only message is that the client has left, and that may come at any time.
+                async with asyncio.timeout_at(None if whole else deadline):
+                    message = await receive()
+            except TimeoutError:
+                raise _TooSlow(longest) from None
+            size += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
+            if size > most:
+                raise _TooLarge(most)
+            return message
+
+        fault: tuple[int, str, Mapping[str, str] | None]
+        try:
+            length = Headers(scope=scope).get("content-length", "")
+            if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > most):
+                raise _TooLarge(most)
+            await self._app(scope, limited_receive, sender)
+            return
+        except (_TooLarge, _TooSlow) as error:
+            fault = error.status_code, error.detail, error.headers
+        except Exception as error:
+            _log.exception("a request failed")
+            failure = problems.problem_of_failure(error)
+            fault = failure.status, failure.detail, None
+        if not sender.status:
+            await problems.response(*fault)(scope, receive, sender)
+
+
+class _AddingHeaders:
+    """Passes messages on, and adds the headers of every response to the first."""
+
+    def __init__(self, send: Send, id: str) -> None:
+        self._send, self._id, self.status = send, id, 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            headers["X-Request-ID"] = self._id
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers["Referrer-Policy"] = "no-referrer"
+        await self._send(message)
+
+
+def _write_log_line(scope: Scope, method: str, status: int, seconds: float, id: str) -> None:
+    """Write the request's line in the log and count it in the metrics; neither contains the path as requested."""
+    route: Any = scope.get("route")
+    path = str(getattr(route, "path_format", "")) or "unknown"
+    # Methods that a client makes up must not create ever more labels.
+    method = method if method in _METHODS else "other"
+    metrics.REQUESTS.labels(method=method, route=path, status=str(status or problems.CLIENT_LEFT)).observe(seconds)
+    fields = {"method": method, "route": path, "status": status or problems.CLIENT_LEFT, "ms": round(seconds * 1000, 1), "id": id}
+    if path not in _ASKED_BY_MACHINES:
+        _access.info("request", extra={"told": fields | scope.get("state", {}).get("told", {})})

@@ -1,17 +1,31 @@
-"""Bodies of requests: JSON in which no text has a lone surrogate, read without holding up other requests."""
+"""Bodies: JSON is read without holding up other requests; results are written as JSON, as texts or as a stream of events."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
-from collections.abc import Callable, Coroutine
-from typing import Any
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Annotated, Any, Literal
 
-from fastapi import Request, Response
+from fastapi import Query, Request
+from fastapi.responses import JSONResponse, Response
 from fastapi.routing import APIRoute
+from fastapi.sse import format_sse_event
+from pydantic import BaseModel
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from service.http.requests.parts import parts_of
-from service.http.requests.surrogates import repair_json
+from retrieval.core.answers import Answer
+from retrieval.core.errors import CounterpointError
+from retrieval.core.values import Grounding
+from service.http.requests import problems
+from service.http.requests.faults import repair_json
+from service.http.requests.working import parts_of
+from service.operating.work import Gone, Job, Workers
+from service.output.export import Format, export_text
+from service.schemas import Problem
 
 _SMALL = 65_536
 """Bytes that are read in a millisecond."""
@@ -49,3 +63,144 @@ def _read(body: bytes) -> Any:
         return json.loads(repair_json(text))
     finally:
         gc.enable()
+
+
+MEDIA_TYPES: dict[Format, str] = {
+    "markdown": "text/markdown; charset=utf-8",
+    "ris": "application/x-research-info-systems; charset=utf-8",
+    "bibtex": "application/x-bibtex; charset=utf-8",
+}
+FormatQuery = Annotated[
+    Literal["json", "markdown", "ris", "bibtex"],
+    Query(description="JSON, readable Markdown, or the documents shown, as a file for a reference manager."),
+]
+_ENDINGS: dict[Format, str] = {"markdown": "md", "ris": "ris", "bibtex": "bib"}
+
+
+def describe_formats(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """Describe the response for the API's description: JSON, and the text formats."""
+    content = {media.partition(";")[0]: {"schema": {"type": "string"}} for media in MEDIA_TYPES.values()}
+    return {200: {"model": model, "content": content}}
+
+
+def describe_events(**events: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """Describe a stream for the API's description: its events by name, the last of them "error"."""
+    variants = []
+    for name, model in (events | {"error": Problem}).items():
+        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+        schema.pop("$defs", None)
+        data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
+        event = {"type": "object", "properties": {"event": {"const": name}, "data": data}, "required": ["event", "data"]}
+        variants.append(event)
+    return {200: {"description": "Server-sent events", "content": {"text/event-stream": {"itemSchema": {"oneOf": variants}}}}}
+
+
+def write_response(body: BaseModel, result: Answer | Grounding, format: Literal["json"] | Format) -> Response:
+    """Write the response in the requested format: JSON is made from `body`, a text from `result`."""
+    if format == "json":
+        return write_json(body)
+    name = f'attachment; filename="counterpoint.{_ENDINGS[format]}"'
+    return Response(export_text(result, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
+
+
+def write_json(body: BaseModel) -> JSONResponse:
+    """Write the JSON on the thread that did the work, not on the event loop."""
+    return JSONResponse(body.model_dump(mode="json"))
+
+
+_log = logging.getLogger("counterpoint")
+
+_PING = 15.0
+"""Seconds of silence after which a comment keeps proxies from closing the connection."""
+
+Event = tuple[str, BaseModel]
+Tell = Callable[[str, BaseModel], None]
+
+
+class EventStream(StreamingResponse):
+    """The events of one piece of work; when its client leaves, the work stops at its next event."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncIterator[bytes], job: Job[Event]) -> None:
+        super().__init__(events, headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        self._job = job
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._job.leave()
+
+
+async def stream_events(workers: Workers, work: Callable[[Tell], Event], pieces: int = 1) -> EventStream:
+    """Begin `work`, which reports its events and returns the last one, and return the response that passes them on.
+
+    Raises `Busy` before anything is sent. A fault of the work becomes the last event, "error". `pieces` lengthens its time limit.
+    """
+    queue: asyncio.Queue[Event] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def put(event: Event) -> None:
+        try:
+            loop.call_soon_threadsafe(queue.put_nowait, event)
+        except RuntimeError:  # the loop is closed
+            raise Gone from None
+
+    def run_work(job: Job[Event]) -> Event:
+        def tell(name: str, data: BaseModel) -> None:
+            job.check()
+            put((name, data))
+
+        return work(tell)
+
+    job = await workers.start(run_work)
+    return EventStream(_events(job, queue, workers, pieces), job)
+
+
+async def _events(job: Job[Event], queue: asyncio.Queue[Event], workers: Workers, pieces: int) -> AsyncIterator[bytes]:
+    deadline = asyncio.get_running_loop().time() + workers.limits.work * pieces
+    while not (job.result.done() and queue.empty()):
+        if asyncio.get_running_loop().time() > deadline:
+            job.leave()
+            yield _encode_event(("error", problems.problem_of(workers.too_long())))
+            return
+        getter = asyncio.ensure_future(queue.get())
+        try:
+            await asyncio.wait({getter, job.result}, timeout=_PING, return_when=asyncio.FIRST_COMPLETED)
+            if getter.done():
+                yield _encode_event(getter.result())
+            elif not job.result.done():
+                yield format_sse_event(comment="ping")
+        finally:
+            getter.cancel()
+    yield _encode_last(job)
+
+
+def _encode_last(job: Job[Event]) -> bytes:
+    try:
+        return _encode_event(_end(job))
+    except Exception as error:  # the result cannot be written as JSON
+        return _encode_event(("error", _log_failure(error)))
+
+
+def _log_failure(error: BaseException) -> Problem:
+    _log.error("a stream's work failed", exc_info=error)
+    return problems.problem_of_failure(error)
+
+
+def _end(job: Job[Event]) -> Event:
+    if job.result.cancelled():
+        return "error", problems.problem(503, "The service is stopping; try again in a few seconds.")
+    error = job.result.exception()
+    if error is None:
+        return job.result.result()
+    if isinstance(error, CounterpointError):
+        return "error", problems.problem_of(error)
+    return "error", _log_failure(error)
+
+
+def _encode_event(event: Event) -> bytes:
+    name, data = event
+    return format_sse_event(event=name, data_str=data.model_dump_json())

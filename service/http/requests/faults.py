@@ -1,4 +1,7 @@
-"""What is wrong with a request, in our own words: what was expected, what came, what to do; never a library's message."""
+"""What is wrong with a request, in our own words: what was expected, what came, what to do; never a library's message.
+
+One fault is mended: JSON can escape lone surrogates, but they are no characters, and no UTF-8 can be made of them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
+
+from retrieval.core.characters import replace_surrogates
 
 UNREADABLE = (
     "The body cannot be read as JSON: it is not UTF-8 text, is nested too deeply, or contains a number that is too long; "
@@ -143,3 +148,10 @@ def short(text: str) -> str:
 
 def _count(number: object, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def repair_json(text: str) -> str:
+    r"""The same JSON with U+FFFD in place of each lone surrogate (`\ud800`); raises `ValueError` if it is not JSON."""
+    if "\\ud" not in text.lower():
+        return text
+    return replace_surrogates(json.dumps(json.loads(text), ensure_ascii=False))

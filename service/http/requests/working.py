@@ -1,19 +1,66 @@
-"""Grounding and answering for a request: every stage is reported, timed and counted."""
+"""What calls work with, and work for a request: grounding and answering, with every stage reported, timed and counted."""
 
 from __future__ import annotations
 
+import logging
 import time
+from asyncio import Lock
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import cast
+
+from fastapi import Request
 
 from retrieval.core.answers import Answer, RemovedSentence
+from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Claim, Grounding, Topic
 from service.answering.events import KeptSentence, Stage
 from service.grounding.values import GroundStage
-from service.http.requests.parts import Parts
+from service.http.requests.access import holder_of
+from service.memory.memory import Memory
+from service.memory.schemas import Entry
 from service.operating import metrics
-from service.operating.live_index import Serving
+from service.operating.live_index import CurrentService, Serving
+from service.operating.metrics import TokenMeter
+from service.operating.work import Workers
 from service.typed.grounding import ground_typed
 from service.typed.schemas import TypedGroundResponse
+
+_log = logging.getLogger("counterpoint")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts that the calls work with, held in `app.state.parts`."""
+
+    live: CurrentService
+    workers: Workers
+    tokens: TokenMeter
+    log_claims: bool = False
+    memory: Memory | None = None
+    reading_body: Lock = field(default_factory=Lock)
+
+
+def parts_of(request: Request) -> Parts:
+    """The parts of the app that a request came to."""
+    return cast(Parts, request.app.state.parts)
+
+
+def note(request: Request, parts: Parts, **facts: str | int) -> None:
+    """Add to the request's line in the log; texts only if the operator asked for them."""
+    entries = {name: value for name, value in facts.items() if parts.log_claims or not isinstance(value, str)}
+    request.scope.setdefault("state", {}).setdefault("told", {}).update(entries)
+
+
+def remember(request: Request, parts: Parts, make_entry: Callable[[], Entry]) -> None:
+    """Add what was asked to the history, if there is one; a history that cannot be written does not hold back the answer."""
+    if parts.memory is None or not parts.memory.history_on:
+        return
+    try:
+        parts.memory.history.add(holder_of(request), make_entry())
+    except CounterpointError as error:
+        _log.warning("the history was not written: %s", error)
+
 
 IN_TIME = 0.9
 """The part of the time for a piece of work after which no further paper is read, so that what was read is still shown."""

@@ -24,7 +24,7 @@ from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundRequest
 from service.http.app import create_app
-from service.http.reference.examples import example
+from service.http.reference.docs import example
 from service.operating.settings import Settings
 from service.operating.work import Gone
 from service.reading import evidence

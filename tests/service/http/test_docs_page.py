@@ -13,8 +13,7 @@ from fastapi.testclient import TestClient
 
 from service.grounding.ground import Grounder
 from service.http.app import create_app
-from service.http.reference.described import calls, errors, kind_of
-from service.http.reference.docs_page import render_page
+from service.http.reference.docs import calls, errors, kind_of, render_page
 from service.serve.examples import CALLS
 
 

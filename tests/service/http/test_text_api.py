@@ -15,7 +15,7 @@ from retrieval.index import Index
 from service.checking.schemas import CheckedText, TextRequest
 from service.http import text_routes
 from service.http.app import create_app
-from service.http.reference.examples import example
+from service.http.reference.docs import example
 from service.operating.settings import Settings
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.ready import wait_until_ready

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ValidationError
 from service.answering.schemas import AnswerRequest
 from service.checking.schemas import TextRequest
 from service.grounding.schemas import GroundRequest
-from service.http.requests.surrogates import repair_json
+from service.http.requests.faults import repair_json
 from service.http.schemas import BatchRequest
 from service.memory.schemas import FeedbackRequest, SaveRequest
 from service.reading.schemas import EvidenceRequest

@@ -1,13 +1,41 @@
-"""The OpenAPI document as a page shows it: calls and shapes, with their fields described in words."""
+"""The API's description: with examples for programs, and as a page for people at /docs, made of files of the package alone.
+
+The examples are real responses over the demo index, kept as files named after the calls; `make examples` makes them anew.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
-from service.http.reference.examples import ALIAS
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from service.output.templates import load_templates
+
+ALIAS = "_alias"
+"""The end of the name of a call at its older address."""
+
+
+@cache
+def example(name: str) -> Any:
+    """The example of this name."""
+    return json.loads(files("service.http").joinpath("examples", f"{name}.json").read_text("utf-8"))
+
+
+def add_examples(document: dict[str, Any]) -> dict[str, Any]:
+    """The same OpenAPI document with an example in the response of each call that has one."""
+    known = {file.name.removesuffix(".json") for file in files("service.http").joinpath("examples").iterdir()}
+    for operation in (one for item in document["paths"].values() for one in item.values()):
+        name = operation["operationId"].removesuffix(ALIAS)
+        if name in known:
+            operation["responses"]["200"]["content"]["application/json"]["example"] = example(name)
+    return document
+
 
 PROBLEM = "application/problem+json"
 Kind = tuple[tuple[str, str], ...]
@@ -132,7 +160,7 @@ def _call(document: Mapping[str, Any], path: str, method: str, operation: Mappin
         others=tuple(others),
         key=bool(operation.get("security")), parameters=tuple(parameters), body=_fields(body), answers=tuple(answers),
         errors=tuple(problems),
-        example=_example(path, operation.get("parameters", ()), body),
+        example=_write_command(path, operation.get("parameters", ()), body),
         response=json.dumps(response, ensure_ascii=False, indent=2) if response is not None else "",
     )  # fmt: skip
 
@@ -176,7 +204,7 @@ def _follow(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[s
     return target
 
 
-def _example(path: str, parameters: Sequence[Mapping[str, Any]], body: Mapping[str, Any]) -> str:
+def _write_command(path: str, parameters: Sequence[Mapping[str, Any]], body: Mapping[str, Any]) -> str:
     """The call as a command line."""
     query = []
     for one in parameters:
@@ -195,3 +223,61 @@ def _example(path: str, parameters: Sequence[Mapping[str, Any]], body: Mapping[s
 def _quote(text: str) -> str:
     """Quote a text for a shell."""
     return "'" + text.replace("'", "'\\''") + "'"
+
+
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+_FILES = files("service.http.reference")
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/docs")
+async def docs(request: Request) -> Response:
+    """The page, whether or not an index is loaded; made once."""
+    state = request.app.state
+    if not hasattr(state, "docs"):
+        state.docs = render_page(request.app.openapi())
+    return _respond(state.docs, "text/html; charset=utf-8")
+
+
+@router.get("/docs/docs.css")
+async def style() -> Response:
+    """The page's style, in addition to that of the main page."""
+    return _respond(_FILES.joinpath("docs.css").read_bytes(), "text/css; charset=utf-8")
+
+
+@router.get("/favicon.ico")
+async def icon() -> Response:
+    """The icon, which browsers request from every site; it is the same drawing as in the page."""
+    return _respond(_FILES.joinpath("favicon.ico").read_bytes(), "image/x-icon")
+
+
+def render_page(document: dict[str, Any]) -> bytes:
+    """Render the page of an OpenAPI document; everything taken from the document is escaped."""
+    template = load_templates("service.http.reference").get_template("docs.html")
+    info = document["info"]
+    return (
+        template.render(
+            title=info["title"],
+            version=info["version"],
+            about=info["description"],
+            calls=calls(document),
+            errors=errors(document),
+            shapes=shapes(document),
+        )
+        .lstrip()
+        .encode()
+    )
+
+
+def _respond(content: bytes, media_type: str) -> Response:
+    return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache", "Content-Security-Policy": POLICY})
