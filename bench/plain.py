@@ -7,7 +7,7 @@ step after the other. Its logic is written independently here, so that the compa
 **Sentences and cues.** No term set can make negspacy's notion of a cue match ours: spaCy's tokenizer cuts "no-reflow" into
 three tokens and finds "no", it knows neither the acronym NO nor "no. 5", and a pseudo-negation also swallows the cue after it.
 So spaCy and negspacy run with our 23 cues *only for their cost*, and are timed. The sentences, and which of them hold a cue, are
-then taken from `nli.text.sentences` and `nli.text.cues`, computed from the text at query time and not timed, so that both
+then taken from `nli.text.sentences` and `nli.text.negation`, computed from the text at query time and not timed, so that both
 pipelines judge the same sentences.
 """
 
@@ -24,8 +24,7 @@ from negspacy import negation as _registers_negex  # noqa: F401
 from spacy.tokens import Doc
 
 from nli.judges.judge import Judge
-from nli.text.cues import find_cues_by_sentence
-from nli.text.scope import make_termset
+from nli.text.negation import find_cues_by_sentence, make_termset
 from nli.text.sentences import split_document
 from retrieval.bm25.lucene import K1, B, load_pyserini
 from retrieval.core.values import Claim, Document, Premise, Sentence, Span, Verdict

@@ -16,7 +16,7 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
-from nli.text.cues import load_cue_list
+from nli.text.negation import load_cue_list
 from retrieval.bm25.lucene import K1, B
 from retrieval.core.errors import BadInput, IndexUnusable, Interrupted
 from retrieval.store.manifest import FORMAT, IndexCounts, IndexSource, Manifest

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from indexes.readers.base.records import Deletion
 from indexes.readers.exports.entry import Paper
-from nli.text.cues import find_cues_by_sentence, load_cue_list
+from nli.text.negation import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
 from retrieval.core.values import Author, Document
 from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA

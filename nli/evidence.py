@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.judges.judge import Judge
-from nli.text.reporting import count_figures, is_report
-from nli.text.roles import ROLES, load_role_model
+from nli.text.roles import ROLES, count_figures, is_report, load_role_model
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper, PaperSentence
 from retrieval.core.values import Premise, Verdict

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nli.decision.select import get_probability
 from nli.judges.judge import Abstract, Judge, Reader, Reading
 from retrieval.core.values import OPPOSITE, Claim, Evidence, Label, Premise, Stance, Verdict
 from retrieval.store.rows import Entry
@@ -165,7 +164,7 @@ def _trace_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance
     ranked = gate(grounder.models.rerankers[path.gate], claim, found)
     readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: path.read.papers])}
     sided = [pmid for pmid, one in readings.items() if one.label == stance]
-    whole = sorted(sided, key=lambda pmid: -get_probability(readings[pmid], stance))
+    whole = sorted(sided, key=lambda pmid: -readings[pmid].probability(stance))
     last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
     asked = frozenset(readings) & gold
     labels = {pmid: readings[pmid].label for pmid in asked}

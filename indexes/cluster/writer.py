@@ -17,7 +17,7 @@ from indexes.cluster.bulk import Action, BulkSender, delete_action, index_action
 from indexes.readers.base.records import Deletion
 from indexes.readers.exports.entry import Paper
 from indexes.writer import Change, annotate, settle
-from nli.text.cues import load_cue_list
+from nli.text.negation import load_cue_list
 from retrieval.cluster.address import Address
 from retrieval.cluster.client import ClusterBusy, connect, translate_faults
 from retrieval.cluster.mapping import make_source

@@ -19,8 +19,8 @@ from lxml import etree
 
 from indexes.readers.base import source
 from indexes.readers.markup import add_child, add_text, find_name
-from nli.text.abstracts import find_abstract_end
 from nli.text.headings import Part, continue_section, find_heading_kind, looks_like_heading, place_sentences
+from nli.text.roles import find_abstract_end
 from nli.text.sentences import sentence_spans
 from retrieval.core.characters import replace_surrogates
 from retrieval.core.errors import BadInput
@@ -77,7 +77,7 @@ def make_paper(
 
 
 def mark_abstract(text: str, parts: Sequence[Part]) -> list[Part]:
-    """The parts, with those of the abstract marked as such if no heading names it (nli.text.abstracts)."""
+    """The parts, with those of the abstract marked as such if no heading names it (nli.text.roles)."""
     if any(part.heading and find_heading_kind(text[part.start : part.end]) == "abstract" for part in parts):
         return list(parts)
     end = find_abstract_end(text, parts)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from nli.decision.document import PLAIN
 from nli.judges.embedded import LABELS, Calibration
 from nli.judges.judge import WINDOW, Abstract, Decide, Reading, judge_lazily
-from nli.reader.decision import PaperDecision
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from nli.reader.glosses import gloss_claim
+from nli.reader.paper import PaperDecision
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict

@@ -10,13 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import yaml
 
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Document
+from retrieval.core.word_list import read_word_list
 
-_FILE = Path(__file__).with_name("designs.yaml")
+_DESIGNS, _PEOPLE, _POPULATIONS = (Path(__file__).with_name(name) for name in ("designs.yaml", "people.txt", "populations.yaml"))
+Subjects = Literal["humans", "animals", "unknown"]
 ANIMAL = "animal"
 """The design of studies in animals, in cells and in vitro."""
 _STRONG = frozenset({"review", "trial"})
@@ -110,9 +113,9 @@ def _holds(pattern: re.Pattern[str] | None, text: str) -> bool:
 @cache
 def _load_kinds() -> tuple[_Kind, ...]:
     try:
-        data = yaml.safe_load(_FILE.read_text("utf-8"))
+        data = yaml.safe_load(_DESIGNS.read_text("utf-8"))
     except (OSError, yaml.YAMLError) as error:
-        raise ModelUnusable(f"The designs {_FILE} cannot be read ({error}); reinstall the package.") from error
+        raise ModelUnusable(f"The designs {_DESIGNS} cannot be read ({error}); reinstall the package.") from error
     return tuple(
         _Kind(
             Design(name, float(kind["weight"]), kind["group"], kind["says"]),
@@ -130,3 +133,45 @@ def _load_kinds() -> tuple[_Kind, ...]:
 
 def _compile(forms: Sequence[str]) -> re.Pattern[str] | None:
     return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE) if forms else None
+
+
+def find_subjects(document: Document) -> Subjects:
+    """Whom a paper studied; "unknown" where neither its design nor its words say."""
+    if find_design(document).name == ANIMAL:
+        return "animals"
+    return "humans" if _load_people().search(f"{document.title} {document.abstract}") else "unknown"
+
+
+@cache
+def _load_people() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(read_word_list(_PEOPLE))})\b", re.IGNORECASE)
+
+
+def differ_in_people(one: str, other: str) -> bool:
+    """Whether two titles name groups that do not overlap on some axis; a title that names no group differs from nothing."""
+    for groups in _load_axes().values():
+        name_sets = [{name for name, words in groups.items() if words.search(text)} for text in (one, other)]
+        if all(name_sets) and not name_sets[0] & name_sets[1]:
+            return True
+    return False
+
+
+_BEHIND = "after|against|among|at|before|during|for|if|in|on|to|when|with"
+_THAN = re.compile(rf"\bthan\s+(.+?)(?=\s+(?:{_BEHIND})\b|[,;]|$)", re.IGNORECASE)
+
+
+def studied_others(claim: str, title: str) -> bool:
+    """Whether a title names other people than those whom a claim or question is about, apart from those whom it compares."""
+    return differ_in_people(_THAN.sub("", claim), title)
+
+
+@cache
+def _load_axes() -> dict[str, dict[str, re.Pattern[str]]]:
+    try:
+        data = yaml.safe_load(_POPULATIONS.read_text("utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise ModelUnusable(f"The populations {_POPULATIONS} cannot be read ({error}); reinstall the package.") from error
+    return {
+        axis: {name: re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE) for name, forms in groups.items()}
+        for axis, groups in data.items()
+    }

@@ -161,6 +161,10 @@ class Verdict:
             return "neutral"
         return self.leaning
 
+    def probability(self, stance: Stance) -> float:
+        """The probability of a stance."""
+        return self.support if stance == "support" else self.contradict
+
     @property
     def leaning(self) -> Stance:
         """The more probable side, however probable neutral is; support if both are equal."""

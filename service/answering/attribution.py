@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 
 from generation.draft import CitedSource, DraftSentence, Source
 from generation.prompts.filling import is_order
-from nli.decision.select import get_probability
 from nli.judges.judge import Abstract, Judge, Reader, Reading, drop_question
-from nli.reader.alone import READ_ALONE, weigh_alone
+from nli.reader.paper import READ_ALONE, weigh_alone
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings
 from retrieval.core.answers import Citation
@@ -254,7 +253,7 @@ def get_stated_probability(verdict: Verdict, stance: Stance) -> float:
     """The verdict's probability of a stance if that is its label, else 0; a judge's own decision counts as `SURE` at least."""
     if verdict.label != stance:
         return 0.0
-    return max(get_probability(verdict, stance), SURE) if verdict.decided else get_probability(verdict, stance)
+    return max(verdict.probability(stance), SURE) if verdict.decided else verdict.probability(stance)
 
 
 def _strength(citation: Citation) -> tuple[bool, float]:

@@ -8,8 +8,7 @@ from itertools import islice
 
 from generation.draft import Finding
 from nli.judges.judge import Reader
-from nli.text.designs import ANIMAL, find_design, has_findings, names_animals
-from nli.text.populations import studied_others
+from nli.text.designs import ANIMAL, find_design, has_findings, names_animals, studied_others
 from retrieval.core.values import Document, Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage

@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from nli.text.reporting import is_report
-from nli.text.roles import ROLES, load_role_model
+from nli.text.roles import ROLES, is_report, load_role_model
 from service.checking.citations import without_citations
 from service.checking.verbs import FEW, is_statement
 from service.grounding.claims import MAX_CHARACTERS, drop_lead

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from nli.decision.select import get_probability
 from nli.text.designs import has_findings
 from retrieval.core.values import Claim, Label
 from service.checking.citations import CitedPaper, find_cited
@@ -29,5 +28,5 @@ def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOu
     (reading,) = grounder.read(Claim(claim), [entry])
     verdict = reading.verdict
     quote = None if reading.sentence is None else SentenceOut.model_validate(entry.sentences()[reading.sentence])
-    likely = round(get_probability(verdict, verdict.side), 6)
+    likely = round(verdict.probability(verdict.side), 6)
     return CitedOut(kind=citation.kind, id=citation.id, status=_STATUS[verdict.label], likely=likely, sentence=quote, **details)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from nli.decision.select import Penalty
+from nli.variants import Penalty
 from service.configuration.files import Count, Strict, load_yaml
 from service.configuration.kinds import Options, choose_kind
 
@@ -90,7 +90,7 @@ _PAPER = Penalty()
 
 
 class PenaltyStep(Strict):
-    """The constants of the penalised score; the paper's, unless set here (nli.decision.select.Penalty)."""
+    """The constants of the penalised score; the paper's, unless set here (nli.variants.Penalty)."""
 
     entailment: float = _PAPER.entailment
     cues: float = _PAPER.cues

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nli.decision.select import get_probability
 from retrieval.core.values import NegationScope, Qualifier, Sentence, Stance, Verdict
 
 HALF = 0.5
@@ -32,7 +31,7 @@ def why(
             parts.append(f"the paper may {stance} the claim ({doubt})")
         else:
             what = "paper" if verdict.of == "document" else "sentence"
-            parts.append(f"{get_probability(verdict, stance):.0%} likely that the {what} {_VERBS[stance]} the claim")
+            parts.append(f"{verdict.probability(stance):.0%} likely that the {what} {_VERBS[stance]} the claim")
         if verdict.label != stance and verdict.of == "sentence":
             parts.append(f"the judge's own label is {verdict.label}")
         if verdict.reason:

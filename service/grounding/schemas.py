@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from nli.text.designs import find_design
-from nli.text.subjects import Subjects, find_subjects
+from nli.text.designs import Subjects, find_design, find_subjects
 from retrieval.core.values import Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
 from service.configuration.defaults import MOST_READ
 from service.grounding.claims import MAX_KNOWN

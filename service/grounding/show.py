@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import floor
 
-from nli.decision.select import get_probability
-from nli.text.scope import negation_scopes
-from nli.wording.qualify import find_qualifiers
+from nli.text.negation import negation_scopes
+from nli.text.qualify import find_qualifiers
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Stance, Verdict
 from retrieval.store.rows import Entry
 from service.configuration.config import Show
@@ -48,14 +47,14 @@ def _choose_list(reading: PaperReading, document: Document, uncertain: float) ->
         return "uncertain" if verdict.label != "neutral" else "silent"
     if verdict.label != "neutral":
         return verdict.label
-    return "uncertain" if get_probability(verdict, verdict.leaning) >= uncertain else "silent"
+    return "uncertain" if verdict.probability(verdict.leaning) >= uncertain else "silent"
 
 
 def _make_evidence(claim: Claim, reading: PaperReading, entry: Entry) -> Evidence:
     verdict = reading.verdict
     stance = verdict.side
     sentence = None if reading.sentence is None else entry.sentences()[reading.sentence]
-    score = get_probability(verdict, stance)
+    score = verdict.probability(stance)
     return evidence_for(claim.text, stance, entry.document, sentence, verdict, 0, score, reading.by, reading.note)
 
 

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice, tee
 
-from nli.decision.select import Penalty, get_probability
-from nli.decision.skim import choose_most_promising
 from nli.judges.judge import BothWays, Judge
 from nli.text.designs import is_notice
+from nli.variants import Penalty, choose_most_promising
 from retrieval.core.values import OPPOSITE, BranchCounts, Claim, Evidence, Grounding, Premise, Sentence, Stance, Verdict
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
@@ -251,10 +250,10 @@ def _choose_first(request: Request, texts: Iterable[JudgedText]) -> list[ChosenD
         for _, of_document in groupby(texts, key=lambda one: one.candidate.position):
             matches = [one for one in of_document if one.verdict.label == label]
             if matches:
-                yield max(matches, key=lambda one: get_probability(one.verdict, label))
+                yield max(matches, key=lambda one: one.verdict.probability(label))
 
     return [
-        ChosenDocument(one.candidate, one.sentence, one.verdict, get_probability(one.verdict, label), scored_by)
+        ChosenDocument(one.candidate, one.sentence, one.verdict, one.verdict.probability(label), scored_by)
         for one in islice(find_labelled(), request.branch.select.n)
     ]
 
@@ -325,7 +324,7 @@ def _with_sentence(request: Request, choice: ChosenDocument) -> ChosenDocument:
     if step is None or step.by == "overlap":
         return replace(choice, sentence=max(sentences, key=_overlap(request.claim.text)))
     texts = request.ask(request.models.judges[step.by], _texts_of(request, choice.candidate))
-    best = max(texts, key=lambda one: get_probability(one.verdict, request.stance))
+    best = max(texts, key=lambda one: one.verdict.probability(request.stance))
     return replace(choice, sentence=best.sentence, verdict=best.verdict)
 
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from indexes import reading
 from indexes.build import build
 from indexes.update import update
-from nli.text.cues import load_cue_list
+from nli.text.negation import load_cue_list
 from retrieval.bm25 import java
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.index import Index

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.designs import are_comparable, find_design, has_findings, is_notice, names_animals
-from nli.text.populations import differ_in_people
-from nli.text.subjects import find_subjects
+from nli.text.designs import are_comparable, differ_in_people, find_design, find_subjects, has_findings, is_notice, names_animals
 from retrieval.core.values import Document, Notice
 
 

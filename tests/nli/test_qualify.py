@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.wording.qualify import find_qualifiers
+from nli.text.qualify import find_qualifiers
 from retrieval.core.values import Document, Evidence, Sentence
 
 

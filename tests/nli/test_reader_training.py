@@ -16,9 +16,9 @@ import torch
 from tokenizers import Tokenizer
 
 from nli.judges.judge import Reading
-from nli.reader.decision import FEATURES, PaperDecision
 from nli.reader.encode import DocumentTokenizer
 from nli.reader.judge import READER_MODEL
+from nli.reader.paper import FEATURES, PaperDecision
 from nli.training.comparisons import turn_comparison
 from nli.training.flips import Flips
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT

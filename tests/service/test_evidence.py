@@ -18,8 +18,7 @@ from generation.prompts.evidence import ask_for_evidence, make_prompt, read_numb
 from indexes.readers.paper import make_paper, parse_paper, read_paper
 from nli.evidence import WEIGHTS, choose_sentences, score_sentences
 from nli.text.headings import continue_section, find_heading_kind, looks_like_heading
-from nli.text.reporting import count_figures, is_report
-from nli.text.roles import ROLES, RoleModel, find_role_tokens, load_role_model, locate_stretch
+from nli.text.roles import ROLES, RoleModel, count_figures, find_role_tokens, is_report, load_role_model, locate_stretch
 from nli.training.roles import save, train_model
 from retrieval.core.errors import BadConfig, BadInput, ModelUnusable
 from retrieval.core.paper import Paper

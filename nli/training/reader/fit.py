@@ -23,9 +23,8 @@ from tqdm import tqdm
 
 from nli.judges.embedded import Calibration
 from nli.judges.judge import Abstract, Reader, cache_verdicts_on_disk
-from nli.reader.decision import FEATURES, make_features
 from nli.reader.judge import READER_MODEL, DocumentReader
-from nli.reader.paper import read_twice
+from nli.reader.paper import FEATURES, make_features, read_twice
 from nli.training import calibrate
 from nli.training.pairs import LABELS, NEUTRAL
 from nli.training.reader import cases
@@ -104,7 +103,7 @@ def fit_calibrations(reader: DocumentReader, held_out: HeldOut) -> dict[str, Any
 
 
 def fit_paper(reader: Reader, held_out: HeldOut) -> dict[str, Any]:
-    """The decision on a paper (nli.reader.decision) by the readings of open retrieval's cases."""
+    """The decision on a paper (nli.reader.paper) by the readings of open retrieval's cases."""
     home, away = ([one for one in some if one.open] for some in (held_out.claims, held_out.away))
     shares = ((home, 1.0), (away, AWAY), (held_out.own, ORDINARY), (held_out.searched, SEARCHED))
     every = [one for some, _ in shares for one in some]

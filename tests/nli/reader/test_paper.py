@@ -7,9 +7,18 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from nli.judges.judge import Abstract, Reading
-from nli.reader.alone import weigh_alone
-from nli.reader.decision import FEATURES, SILENT, PaperDecision, make_features
-from nli.reader.paper import AT_ODDS, TwoReadings, choose_quotes, judge_paper, read_twice
+from nli.reader.paper import (
+    AT_ODDS,
+    FEATURES,
+    SILENT,
+    PaperDecision,
+    TwoReadings,
+    choose_quotes,
+    judge_paper,
+    make_features,
+    read_twice,
+    weigh_alone,
+)
 from retrieval.core.values import Label, Verdict
 from tests.helpers.fakes import WholePaper, WordReader
 

@@ -14,8 +14,7 @@ from tokenizers import Tokenizer
 from eval.scifact.tracing import note_questions
 from nli.decision.document import PLAIN
 from nli.judges.judge import Abstract, Decide, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
-from nli.reader.abridge import choose_fitting, score_for_reading
-from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
+from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer, choose_fitting, score_for_reading
 from nli.reader.judge import READER_MODEL, DocumentReader
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.result_cache import DiskCache

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nli.text.cues import find_cues
-from nli.text.scope import negation_scopes
+from nli.text.negation import find_cues, negation_scopes
+from nli.text.qualify import find_qualifiers
 from nli.text.sentences import sentence_spans
-from nli.wording.qualify import find_qualifiers
 from retrieval.core.characters import align_characters, unify_characters
 from retrieval.core.values import Sentence
 from retrieval.words.abbreviations import expand, find_acronyms

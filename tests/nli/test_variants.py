@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nli.decision.select import Penalty
 from nli.judges.judge import BothWays
+from nli.variants import Penalty, choose_most_promising
 from retrieval.core.values import Premise, Verdict
 from tests.helpers.fakes import WordJudge
 
@@ -25,3 +25,27 @@ def test_those_above_the_floor_lead_and_the_rest_is_backfill() -> None:
 def test_both_ways_is_the_mean_of_the_two_readings() -> None:
     (verdict,) = BothWays(WordJudge())("this is for it", [Premise("all are against it")])
     assert (verdict.support, verdict.neutral, verdict.contradict) == pytest.approx((0.4, 0.175, 0.425))
+
+
+CLAIM = "Hydrocortisone reduces mortality in septic shock."
+
+
+def test_those_that_share_rare_words_are_kept_in_their_order() -> None:
+    premises = [
+        (0, Premise("The weather was fine.", "A title")),
+        (1, Premise("Hydrocortisone was given.", "A title")),
+        (2, Premise("Nothing of the kind.", "Hydrocortisone in septic shock")),
+        (3, Premise("Hydrocortisone did not change mortality in septic shock.", "A title")),
+    ]
+    assert choose_most_promising(CLAIM, premises, 2) == [2, 3]
+    assert choose_most_promising(CLAIM, premises, 1) == [3]
+    assert choose_most_promising(CLAIM, premises, 9) == [0, 1, 2, 3]
+
+
+def test_of_equals_the_better_ranked_is_kept() -> None:
+    same = Premise("Septic shock was treated.", "A title")
+    assert choose_most_promising(CLAIM, [(rank, same) for rank in range(50)], 3) == [0, 1, 2]
+
+
+def test_nothing_to_share_is_no_error() -> None:
+    assert choose_most_promising("of the and", [(0, Premise("a")), (1, Premise("b"))], 1) == [0]

@@ -1,4 +1,4 @@
-"""Skimming: of very many premises, choose the few worth a slow judge's time.
+"""What only the paper's variants need: its penalised score, and skimming, which chooses the premises worth a slow judge's time.
 
 A branch that reads a thousand abstracts has thousands of sentences, nearly all of which share nothing with the claim. Where a
 judge can only be asked so often, it is asked about those that contain most of the claim's rare words (words of the sentence count
@@ -11,9 +11,34 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from retrieval.core.values import Premise
+from retrieval.core.values import Premise, Verdict
 from retrieval.words.terms import find_rare_words, find_terms, weigh_share
+
+
+@dataclass(frozen=True, slots=True)
+class Penalty:
+    """The constants of the penalised score, by default the paper's: λ, γ, C, and the P(con) from which a document ranks first."""
+
+    entailment: float = 0.5
+    cues: float = 0.1
+    most_cues: int = 6
+    floor: float = 0.35
+
+    def score(self, contradict: float, support: float, cues: int) -> float:
+        """S(d) = P(con) - λ·P(ent) + γ·min(cues, C)/C, where the probabilities are means over both directions.
+
+        arXiv 2603.17580, appendix B.
+        """
+        return contradict - self.entailment * support + self.cues * min(cues, self.most_cues) / self.most_cues
+
+    def order(self, verdicts: Sequence[Verdict], cues: Sequence[int]) -> list[tuple[int, float]]:
+        """(place, score) of every document: first those at or above the floor, then the others as backfill, each by its score."""
+        scores = [self.score(one.contradict, one.support, n) for one, n in zip(verdicts, cues, strict=True)]
+        places = sorted(range(len(scores)), key=lambda i: (verdicts[i].contradict < self.floor, -scores[i], i))
+        return [(i, scores[i]) for i in places]
+
 
 RANK_WEIGHT = 0.05
 """The penalty for each doubling of the rank, in shares of the claim's words."""
