@@ -110,7 +110,7 @@ def lead_all(
     Raises `Interrupted` where the user stops it.
     """
     origin = Origin(corpus, {**settings, "given": with_papers}, code_of(*_CODE))
-    items = [(hash_json(asdict(one)), one) for one in questions]
+    items = [(hash_json(asdict(question)), question) for question in questions]
 
     def ask(one: KnownQuestion) -> dict[str, Any]:
         return asdict(measure_lead(one, study_papers(grounder, one) if with_papers else ground_question(grounder, one.question)))
@@ -125,10 +125,10 @@ def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestio
     if asked is None:
         return None
     held = grounder.index.store.holds(list(question.pmids))
-    entries = [one for one in grounder.index.entries([pmid for pmid in question.pmids if pmid in held]) if len(one)]
+    entries = [entry for entry in grounder.index.entries([pmid for pmid in question.pmids if pmid in held]) if len(entry)]
     claim, step = Claim(asked.claim), grounder.config.path.show if grounder.config.path else Show()
     return weigh_question(
-        asked, show_papers(claim, grounder.read(claim, entries), {one.pmid: one for one in entries}, len(entries), step)
+        asked, show_papers(claim, grounder.read(claim, entries), {entry.pmid: entry for entry in entries}, len(entries), step)
     )
 
 
@@ -136,7 +136,7 @@ def measure_lead(question: KnownQuestion, study: GroundedQuestion | None) -> Mea
     """The lead of one question, as a record that can be kept."""
     if study is None or study.lead is None:
         return MeasuredLead(question.id, "", 0.0, 0, False)
-    on_it = {one.document.pmid for one in study.papers}
+    on_it = {paper.document.pmid for paper in study.papers}
     has_own, first = not on_it.isdisjoint(question.pmids), study.papers[0]
     verdict = first.verdict if first.verdict and first.verdict.of == "document" else None
     whole = (verdict.support, verdict.neutral, verdict.contradict) if verdict else ()
@@ -211,7 +211,7 @@ def fit_certainty(questions: Sequence[KnownQuestion], outcomes: Sequence[Measure
 
 def show_leads(title: str, questions: Sequence[KnownQuestion], leads: Sequence[MeasuredLead], command: str) -> Report:
     """The figures, and which leads each known answer got."""
-    most = max(sum(one.answer == answer for one in questions) for answer in ANSWERS) / len(questions)
+    most = max(sum(question.answer == answer for question in questions) for answer in ANSWERS) / len(questions)
     measured = figures(questions, leads)
     rows = []
     for answer in ANSWERS:

@@ -99,12 +99,12 @@ class Observer:
 
     def observe(self, topic: Topic, responses: Sequence[Response]) -> Observed:
         """All measurements of one answer, which has at least one sentence."""
-        texts = [one.text for one in responses]
+        texts = [response.text for response in responses]
         return Observed(
             topic=topic.id,
             sentences=len(texts),
             words=sum(len(text.split()) for text in texts),
-            cited=sum(bool(one.citations) for one in responses),
+            cited=sum(bool(response.citations) for response in responses),
             citations=tuple(
                 self._judge_citation(at, one.text, pmid) for at, one in enumerate(responses) for pmid in one.citations
             ),

@@ -68,10 +68,10 @@ class GivenAnswer:
             answer.outcome == "answered",
             lead.verdict if lead else "",
             lead.certainty if lead else 0.0,
-            tuple(one.document.pmid for one in lead.supporting) if lead else (),
-            tuple(one.document.pmid for one in lead.contradicting) if lead else (),
-            tuple(dict.fromkeys(citation.document.pmid for one in answer.sentences for citation in one.citations)),
-            tuple(one.text for one in answer.sentences),
+            tuple(evidence.document.pmid for evidence in lead.supporting) if lead else (),
+            tuple(evidence.document.pmid for evidence in lead.contradicting) if lead else (),
+            tuple(dict.fromkeys(citation.document.pmid for sentence in answer.sentences for citation in sentence.citations)),
+            tuple(sentence.text for sentence in answer.sentences),
             answer.note,
         )
 
@@ -116,7 +116,7 @@ def answer_all(
 
     Raises `Interrupted` where the user stops it.
     """
-    texts = list(dict.fromkeys(text for one in questions for text in (one.question, one.other) if text))
+    texts = list(dict.fromkeys(text for question in questions for text in (question.question, question.other) if text))
     origin = Origin(answerer.index.manifest.corpus_sha256, settings, code_of(*_CODE))
     items = [(hash_json(text), (hash_json(text)[:8], text)) for text in texts]
 
@@ -144,13 +144,13 @@ def is_alike(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> boo
 
 def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer]) -> dict[str, Figure]:
     """Shares with 95 % intervals from a bootstrap over questions; a mixed or unclear lead is neither right nor wrong."""
-    resampler, pairs = Resampler(len(questions)), [(one, answers[one.question]) for one in questions]
+    resampler, pairs = Resampler(len(questions)), [(question, answers[question.question]) for question in questions]
 
     def among(value: Sequence[bool], of: Sequence[bool]) -> Figure:
         rows = [(float(yes and base), float(base)) for yes, base in zip(value, of, strict=True)]
         return resampler.figure(Tally.of(rows, share))
 
-    answerable = [one.answer != "none" for one in questions]
+    answerable = [question.answer != "none" for question in questions]
     has_answer = [answer.answered for _, answer in pairs]
     both = [able and answer for able, answer in zip(answerable, has_answer, strict=True)]
     return {
@@ -161,7 +161,8 @@ def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswe
         "known paper cited, of the answered": among([bool(set(one.pmids) & set(answer.cited)) for one, answer in pairs], both),
         "misleading, of the answerable": among([is_misleading(one, answer) for one, answer in pairs], answerable),
         "both spellings alike": among(
-            [bool(one.other) and is_alike(one, answers) for one in questions], [bool(one.other) for one in questions]
+            [bool(question.other) and is_alike(question, answers) for question in questions],
+            [bool(question.other) for question in questions],
         ),
     }
 
@@ -183,7 +184,7 @@ def name_fault(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> s
 def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer], command: str) -> Report:
     """The figures, then every question that went wrong, and how."""
     measured = figures(questions, answers)
-    faults = [name_fault(one, answers) for one in questions]
+    faults = [name_fault(question, answers) for question in questions]
     data = {
         "command": command,
         "figures": {name: [one.value, one.low, one.high] for name, one in measured.items()},
@@ -194,7 +195,7 @@ def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapp
     }
     rows = [[name, show(figure, ".1%")] for name, figure in measured.items() if figure.value is not None]
     blocks: list[Table | str] = [
-        f"{len(questions)} questions, {sum(one.answer == 'none' for one in questions)} of them unanswerable.",
+        f"{len(questions)} questions, {sum(question.answer == 'none' for question in questions)} of them unanswerable.",
         Table("", ["measure", "value and 95 % interval"], rows),
         *(f"{fault}: {one.question}" for one, fault in zip(questions, faults, strict=True) if fault),
     ]

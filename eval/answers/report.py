@@ -45,7 +45,7 @@ class Counted(Generic[_Seen]):
 
     def tally(self, seen: Sequence[_Seen | None], otherwise: Pair = _NOTHING) -> Tally:
         """The counts of every topic; None stands for a topic without an answer, or without a draft."""
-        return Tally.of([otherwise if one is None else self.pair(one) for one in seen], share)
+        return Tally.of([otherwise if observed is None else self.pair(observed) for observed in seen], share)
 
 
 def _rate(part: float, whole: float) -> Pair:
@@ -193,9 +193,9 @@ def evaluate(
     store, manifest = open_documents(index)
     observer, resampler = Observer(store, judges.by_key, encoder), Resampler(len(topics))
     content = (*(one for judge in judges.named for one in judged(judge)), *CONTENT)
-    drafts = DRAFT if any(one.drafts for one in runs) else ()
+    drafts = DRAFT if any(run.drafts for run in runs) else ()
     try:
-        measured = tuple(_measure_run(one, topics, observer, resampler, (*FORM, *content), drafts) for one in runs)
+        measured = tuple(_measure_run(run, topics, observer, resampler, (*FORM, *content), drafts) for run in runs)
     finally:
         store.close()
     provenance = {
@@ -214,7 +214,7 @@ def evaluate(
         provenance["llm_requests"] = judges.usage.requests
     return AnswersReport(
         runs=measured,
-        form=(ANSWERED.measure, *(one.measure for one in FORM), *(one.measure for one in drafts)),
+        form=(ANSWERED.measure, *(one.measure for one in FORM), *(draft.measure for draft in drafts)),
         content=tuple(one.measure for one in content),
         judges=judges.named,
         published=PUBLISHED,
@@ -235,10 +235,10 @@ def _measure_run(
         responses = run.responses.get(topic.id, ())
         seen.append(observer.observe(topic, responses) if responses else None)
     tallies = {"answered": ANSWERED.tally(seen, otherwise=(0.0, 1.0))}
-    tallies |= {one.measure.key: one.tally(seen) for one in measures}
-    tallies |= {one.measure.key: one.tally([run.drafts.get(topic.id) for topic in topics]) for one in drafts}
-    answers = tuple(one for one in seen if one)
-    citations = [citation for one in answers for citation in one.citations]
+    tallies |= {measure.measure.key: measure.tally(seen) for measure in measures}
+    tallies |= {draft.measure.key: draft.tally([run.drafts.get(topic.id) for topic in topics]) for draft in drafts}
+    answers = tuple(observed for observed in seen if observed)
+    citations = [citation for answer in answers for citation in answer.citations]
     return AnswersRunReport(
         name=run.name,
         topics=len(topics),
@@ -274,11 +274,11 @@ def _table(
     title: str, measures: Sequence[Measure], report: AnswersReport, references: Mapping[str, Mapping[str, float]]
 ) -> Table:
     formats = {one.measure.key: one.format for group in (FORM, DRAFT, CONTENT) for one in group}
-    columns = {one.key: formats.get(one.key, ".1%") for one in measures}
+    columns = {measure.key: formats.get(measure.key, ".1%") for measure in measures}
     rows = [[run.name, *(show(run.figures[key], form) for key, form in columns.items())] for run in report.runs]
     for name, figures in references.items():
         rows.append([name, *(f"{figures[key]:{form}}" if key in figures else NOTHING for key, form in columns.items())])
-    return Table(title, ["run", *(one.title for one in measures)], rows)
+    return Table(title, ["run", *(measure.title for measure in measures)], rows)
 
 
 def _count_topics(run: AnswersRunReport) -> str:

@@ -150,30 +150,35 @@ def measure_cochrane(
         return [weigh(grounder.ground(Claim(claim))).outcome for claim in (one.higher, one.lower)]
 
     origin = Origin(hash_file(path), [grounder.config.name, grounder.models.names()], grounding_code())
-    outcomes = record_each([(one.question, one) for one in conclusions], judge, origin, work, "cochrane", "questions")
+    outcomes = record_each(
+        [(conclusion.question, conclusion) for conclusion in conclusions], judge, origin, work, "cochrane", "questions"
+    )
     judgements = [Judgement(one, *pair) for one, pair in zip(conclusions, outcomes, strict=True)]
-    directed = [one for one in judgements if one.conclusion.answer in ("higher", "lower")]
+    directed = [judgement for judgement in judgements if judgement.conclusion.answer in ("higher", "lower")]
 
     def measure(test: Callable[[Judgement], bool]) -> tuple[float, float, float]:
         return bootstrap_interval(lambda some: 100 * sum(map(test, some)) / len(some), judgements)
 
+    table: dict[Answer, dict[str, int]] = {
+        answer: dict(Counter[str](case.given for case in judgements if case.conclusion.answer == answer)) for answer in ANSWERS
+    }
     return CochraneReport(
         file=path.name,
         questions=len(judgements),
         agreement=measure(lambda one: one.right),
         declined=measure(lambda one: one.given == DECLINED),
-        commonest=100 * max(Counter(one.answer for one in conclusions).values()) / len(conclusions),
+        commonest=100 * max(Counter(conclusion.answer for conclusion in conclusions).values()) / len(conclusions),
         directed=len(directed),
-        right=sum(one.right for one in directed),
-        opposite=sum(one.opposite for one in directed),
-        table={answer: dict(Counter(one.given for one in judgements if one.conclusion.answer == answer)) for answer in ANSWERS},
+        right=sum(judgement.right for judgement in directed),
+        opposite=sum(judgement.opposite for judgement in directed),
+        table=table,
         models=grounder.models.names(),
         command=command,
         judgements=[
-            {**asdict(one.conclusion), "given": one.given, "found_higher": one.higher, "found_lower": one.lower}
-            for one in judgements
+            {**asdict(case.conclusion), "given": case.given, "found_higher": case.higher, "found_lower": case.lower}
+            for case in judgements
         ],
-    )  # fmt: skip
+    )
 
 
 def show_cochrane(report: CochraneReport) -> Report:

@@ -176,10 +176,10 @@ def make_report(opinions: Sequence[JudgedPair], command: str, models: tuple[str,
         JudgeFigures(name, *(figure(lambda one: one.true, by, formula) for formula in (accuracy, macro_f1, kappa)))
         for name, by in JUDGES.items()
     )
-    faults = [one.fault for one in opinions]
+    faults = [opinion.fault for opinion in opinions]
     return JudgesReport(
         command, models, len(opinions), rows, figure(JUDGES["stance model"], JUDGES["language model alone"], kappa),
-        sum(one.undecided for one in opinions), faults.count(UNANSWERED), faults.count(MISQUOTED),
+        sum(opinion.undecided for opinion in opinions), faults.count(UNANSWERED), faults.count(MISQUOTED),
     )  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def macro_f1(sums: Floats) -> Floats:
 def show_judges(report: JudgesReport) -> Report:
     """A row for each judge, and what was asked of the language model."""
     small, large = report.models
-    rows = [[one.judge, show(one.accuracy, ".1%"), show(one.macro_f1, ".1%"), show(one.kappa, ".2f")] for one in report.rows]
+    rows = [[row.judge, show(row.accuracy, ".1%"), show(row.macro_f1, ".1%"), show(row.kappa, ".2f")] for row in report.rows]
     blocks: list[Table | str] = [
         Table("", ["judge", "accuracy", "macro-F1", "kappa with the labels"], rows),
         f"Kappa between {small} and {large}: {show(report.kappa_between, '.2f')}.",

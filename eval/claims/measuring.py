@@ -44,10 +44,10 @@ class ClaimOutcome:
 
 def check_held(claims: Sequence[PaperClaim], store: Documents, path: Path, index: Path) -> None:
     """Raise `BadInput` where a claim of `path` is about a paper that the index lacks."""
-    pmids = store.holds(list(dict.fromkeys(one.pmid for one in claims)))
-    lacking = [one for one in claims if one.pmid not in pmids]
+    pmids = store.holds(list(dict.fromkeys(claim.pmid for claim in claims)))
+    lacking = [claim for claim in claims if claim.pmid not in pmids]
     if lacking:
-        others = len({one.pmid for one in lacking}) - 1
+        others = len({claim.pmid for claim in lacking}) - 1
         more = f" (and {others} more PMIDs that are not in it)" if others else ""
         hint = f"expected the PMID of a paper in the index at {index}, got {lacking[0].pmid}{more}."
         raise BadRecord(path, f"line {lacking[0].line}", hint)
@@ -73,9 +73,9 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
 
 
 def _find_outcome(claim: PaperClaim, result: ClaimResult, index: Index, config: GroundingConfig) -> ClaimOutcome:
-    others = sum(one.pmid != claim.pmid for stance in STANCES for one in result.side(stance).returned)
+    others = sum(hit.pmid != claim.pmid for stance in STANCES for hit in result.side(stance).returned)
     for outcome, sides in _list_places(claim, result).items():
-        hits = [(side, one) for side, documents in sides for one in documents if one.pmid == claim.pmid]
+        hits = [(side, document) for side, documents in sides for document in documents if document.pmid == claim.pmid]
         if hits:
             side, one = max(hits, key=lambda pair: pair[1].score)
             return ClaimOutcome(claim, outcome, side, _sentence(one, index), _probability(one, side, config), others)

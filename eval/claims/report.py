@@ -84,10 +84,10 @@ def claim_only(train: Sequence[PaperClaim], claims: Sequence[PaperClaim], path: 
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    papers = {one.pmid for one in claims}
-    examples = [one for one in train if one.pmid not in papers and one.stance != "neutral"]
+    papers = {claim.pmid for claim in claims}
+    examples = [example for example in train if example.pmid not in papers and example.stance != "neutral"]
     for stance in STANCES:
-        if not any(one.stance == stance for one in examples):
+        if not any(example.stance == stance for example in examples):
             raise BadInput(
                 f"{path} has no claim with the stance {stance} about a paper outside the measured set; expected claims of both "
                 "stances about other papers."
@@ -96,14 +96,16 @@ def claim_only(train: Sequence[PaperClaim], claims: Sequence[PaperClaim], path: 
     words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\b\w+\b", sublinear_tf=True)
     model = make_pipeline(words, LogisticRegression(max_iter=1000))
     try:
-        model.fit([one.claim for one in examples], [one.stance for one in examples])
+        model.fit([example.claim for example in examples], [example.stance for example in examples])
     except ValueError as error:
         raise BadInput(
             f"No classifier can be trained on the claims of {path} ({error}); expected claims made of words."
         ) from None
     place = list(model.classes_).index("support")
-    chances = model.predict_proba([one.claim for one in claims])[:, place]
-    return ClaimOnly(path.name, tuple(float(one) for one in chances), len(examples), sum(one.pmid in papers for one in train))
+    chances = model.predict_proba([claim.claim for claim in claims])[:, place]
+    return ClaimOnly(
+        path.name, tuple(float(one) for one in chances), len(examples), sum(example.pmid in papers for example in train)
+    )
 
 
 def measure_claims(
@@ -123,7 +125,7 @@ def measure_claims(
     grouping = Grouping(outcomes, baseline.support if baseline else None)
     stances = [one for one in LABELS if one != "neutral" or any(claim.stance == one for claim in claims)]
     groups = [grouping.group("all claims"), *(grouping.group(stance, stance=stance) for stance in stances)]
-    groups += [grouping.group(kind, kind=kind) for kind in dict.fromkeys(one.kind for one in claims if one.kind)]
+    groups += [grouping.group(kind, kind=kind) for kind in dict.fromkeys(claim.kind for claim in claims if claim.kind)]
     notes = [count_others(outcomes)]
     if baseline:
         groups.append(grouping.group("baseline fails", papers=grouping.misled()))
@@ -154,7 +156,7 @@ class Grouping:
 
     def __init__(self, outcomes: Sequence[ClaimOutcome], support: Sequence[float] | None = None) -> None:
         self._outcomes, self._support = outcomes, support
-        self._papers = list(dict.fromkeys(one.claim.pmid for one in outcomes))
+        self._papers = list(dict.fromkeys(outcome.claim.pmid for outcome in outcomes))
         self._resampler = Resampler(len(self._papers))
 
     def group(
@@ -224,7 +226,7 @@ class Grouping:
 
 def count_others(outcomes: Sequence[ClaimOutcome]) -> str:
     """One sentence on how many papers other than the claims' own are listed."""
-    others = sum(one.others for one in outcomes)
+    others = sum(outcome.others for outcome in outcomes)
     return (
         f"Papers listed beside the claims' own: {others}, {others / len(outcomes):.1f} a claim; whether these are right is not "
         "known."
@@ -236,25 +238,32 @@ def failures(
 ) -> tuple[Failure, ...]:
     """The claims whose outcome is not right, the wrong ones first."""
     order = list(OUTCOMES)
-    cases = sorted((one for one in outcomes if one.outcome != "right"), key=lambda one: order.index(one.outcome))
+    cases = sorted((outcome for outcome in outcomes if outcome.outcome != "right"), key=lambda one: order.index(one.outcome))
     return tuple(
         Failure(
-            words(one), one.claim.pmid, one.claim.claim, one.claim.stance, one.claim.kind, one.side, one.sentence, one.probability
+            words(case),
+            case.claim.pmid,
+            case.claim.claim,
+            case.claim.stance,
+            case.claim.kind,
+            case.side,
+            case.sentence,
+            case.probability,
         )
-        for one in cases
+        for case in cases
     )
 
 
 def show_claims(report: ClaimsReport) -> Report:
     """A row for each group, in a table for each set of outcome names, then the failures, each with what was shown."""
     blocks: list[Table | str] = [*report.notes]
-    for header in dict.fromkeys(tuple(one.shares) for one in report.groups):
-        groups = [one for one in report.groups if tuple(one.shares) == header]
+    for header in dict.fromkeys(tuple(group.shares) for group in report.groups):
+        groups = [group for group in report.groups if tuple(group.shares) == header]
         with_baseline = ("claim alone", "its pairs") if groups[0].baseline else ()
         rows = [
-            [one.name, str(one.claims), str(one.pairs), *map(show, one.shares.values()), show(one.both_right)]
-            + ([show(one.baseline), show(one.baseline_ranks)] if with_baseline else [])
-            for one in groups
+            [group.name, str(group.claims), str(group.pairs), *map(show, group.shares.values()), show(group.both_right)]
+            + ([show(group.baseline), show(group.baseline_ranks)] if with_baseline else [])
+            for group in groups
         ]
         blocks.append(Table("", ["", "claims", "pairs", *header, "both of a pair", *with_baseline], rows))
     if report.failures:

@@ -44,7 +44,7 @@ def answers(
 
         judges, command = load_judges(models), get_command_line()
         print_note(
-            f"Judging {', '.join(one.name for one in submissions)} on {len(questions)} topics with {judges.named[-1].model}."
+            f"Judging {', '.join(run.name for run in submissions)} on {len(questions)} topics with {judges.named[-1].model}."
         )
         report = evaluate(submissions, questions, topics, index, judges, EmbeddedEncoder(), models, command)
         publish(show_answers(report), json, markdown)

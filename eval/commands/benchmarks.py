@@ -55,7 +55,7 @@ def beir(
         files = (corpus, queries, qrels)
         if bool(scifact) == any(files) or (any(files) and not all(files)):
             raise BadInput("Name a collection with --corpus, --queries and --qrels, or with --scifact.")
-        check_outputs(json, markdown, [one for one in files if one])
+        check_outputs(json, markdown, [file for file in files if file])
         from eval.retrieval.beir import measure, show_ranking
         from eval.retrieval.collection import read_beir, read_scifact_as_beir
         from eval.scifact.files import find

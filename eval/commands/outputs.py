@@ -43,7 +43,7 @@ def check_outputs(json: Path | None, markdown: Path | None = None, inputs: Seque
         if out is None:
             continue
         check_target(out, overwrite=True)
-        if out.resolve() in {one.resolve() for one in inputs}:
+        if out.resolve() in {path.resolve() for path in inputs}:
             raise BadInput(f"{option} names {out}, which is an input; give the report another name.")
     if json and markdown and json.resolve() == markdown.resolve():
         raise BadInput("--json and --markdown must name different files.")

@@ -161,8 +161,8 @@ def _case(data: dict[str, Any], where: str) -> EvidenceCase:
         raise ValueError(f"{len(record.paper_as_candidate_pool)} sentences came with {len(types)} types")
     paper = make_paper(
         record.paper_as_candidate_pool,
-        [_KINDS.get(one) for one in types],
-        headings=[one == _HEADING for one in types],
+        [_KINDS.get(kind) for kind in types],
+        headings=[kind == _HEADING for kind in types],
         where=where,
         id=record.id,
     )

@@ -145,7 +145,7 @@ def llm_methods(names: Sequence[str], profile: Profile, folder: Path) -> list[Ev
 
 def describe_unanswered(methods: Sequence[EvidenceMethod]) -> list[str]:
     """A sentence for each language model that gave no usable answer to some requests."""
-    choosers = [(one.name, one.choose) for one in methods if isinstance(one.choose, ModelChooser)]
+    choosers = [(method.name, method.choose) for method in methods if isinstance(method.choose, ModelChooser)]
     return [
         f"{name}: no usable answer to {one.unanswered} of {one.asked} papers and tasks; these count as 0."
         for name, one in choosers

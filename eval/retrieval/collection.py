@@ -43,7 +43,7 @@ def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collectio
     """
     grades = read_qrels(qrels)
     texts = {one: words for one, words in jsonl.read_records(queries, _query) if one in grades}
-    lacking = next((one for one in grades if one not in texts), None)
+    lacking = next((query for query in grades if query not in texts), None)
     if lacking is not None:
         raise BadInput(f"{qrels} judges the query {lacking}, which is not in {queries}; name the matching queries.")
     documents = write_documents(corpus, work, lambda: (document for _, document in jsonl.read_records(corpus, _document)))
@@ -120,4 +120,4 @@ def _claim(record: Mapping[str, Any], _number: int) -> tuple[str, tuple[str, lis
     documents = record["cited_doc_ids"]
     if not isinstance(documents, list):
         raise RecordError('expected a list in "cited_doc_ids"')
-    return read_id(record["id"], "id"), (read_text(record, "claim"), [str(one) for one in documents])
+    return read_id(record["id"], "id"), (read_text(record, "claim"), [str(document) for document in documents])

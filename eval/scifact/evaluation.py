@@ -66,8 +66,8 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
             report = make_report(claims, variants, index, files, loaded.all.profile, command)
         finally:
             index.close()
-    predictions = {one.config.name: tuple(result.predicted() for result in one.results) for one in variants}
-    return Evaluation(report, tuple(one.claim.id for one in claims), predictions)
+    predictions = {variant.config.name: tuple(result.predicted() for result in variant.results) for variant in variants}
+    return Evaluation(report, tuple(claim.claim.id for claim in claims), predictions)
 
 
 def _enlarge_caches(profile: Profile) -> Profile:

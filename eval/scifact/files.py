@@ -132,10 +132,10 @@ def _read_claim(path: Path, number: int, record: Mapping[str, Any]) -> LabelledC
 
 
 def _gold(sets: Any) -> Gold:
-    stances = {stance_of(one["label"]) for one in sets}
+    stances = {stance_of(rationale["label"]) for rationale in sets}
     if len(stances) != 1:
         raise ValueError("the rationales of one document should have one label")
-    return Gold(stances.pop(), tuple(tuple(int(index) for index in one["sentences"]) for one in sets))
+    return Gold(stances.pop(), tuple(tuple(int(index) for index in rationale["sentences"]) for rationale in sets))
 
 
 def stance_of(label: Any) -> Stance:

@@ -36,7 +36,9 @@ _OF = {"support": "claims with supporting evidence", "contradict": "claims with 
 
 def measure(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], depths: Mapping[Stance, int]) -> Counted:
     """Every measure of a variant; `depths` is how many documents each branch retrieves."""
-    returned: Rankings = [{stance: [hit.pmid for hit in one.side(stance).returned] for stance in STANCES} for one in results]
+    returned: Rankings = [
+        {stance: [hit.pmid for hit in result.side(stance).returned] for stance in STANCES} for result in results
+    ]
     listed: Rankings = [
         {stance: [*first[stance], *(hit.pmid for hit in one.side(stance).uncertain)] for stance in STANCES}
         for one, first in zip(results, returned, strict=True)
@@ -46,7 +48,7 @@ def measure(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], dep
         "over the {claims}."
     )
     shown = "The same over what a reader is shown: what is called uncertain stands behind what is returned."
-    yield from measure_rankings(claims, [{stance: one.side(stance).whole for stance in STANCES} for one in results])
+    yield from measure_rankings(claims, [{stance: result.side(stance).whole for stance in STANCES} for result in results])
     title = f"MRR@{CUT} of the right stance"
     yield from _mrr(
         "mrr.stance_correct", claims, returned, CUT, f"{title}, {{part}}", right, "The mean over all claims with evidence."
@@ -64,11 +66,11 @@ def measure(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], dep
             Tally.of(((len(hit), len(one.gold_of(stance))) for hit, one in zip(hits, claims, strict=True)), share),
         )
     for name, has, title in (("without", False, "Silent without evidence"), ("with", True, "Silent despite evidence")):
-        among = [bool(one.gold) is has for one in claims]
+        among = [bool(claim.gold) is has for claim in claims]
         rows = ((base and not any(lists.values()), base) for base, lists in zip(among, returned, strict=True))
         definition = f"Share of the claims {name} evidence for which nothing is returned."
         yield Measure(f"silence.{name}_evidence", title, definition), Tally.of(rows, share)
-    yield from measure_officially(claims, [one.predicted() for one in results])
+    yield from measure_officially(claims, [result.predicted() for result in results])
     for stance in STANCES:
         yield from _retrieval(stance, results, depths[stance])
 
@@ -128,7 +130,7 @@ def _retrieval(stance: Stance, results: Sequence[ClaimResult], limit: int) -> Co
         # Beyond the branch's own depth there is nothing to measure.
         in_reach = depth <= limit
         counts = (
-            (sum(one.depth is not None and one.depth <= depth for one in gold), len(gold)) if in_reach else (0, 0)
+            (sum(document.depth is not None and document.depth <= depth for document in gold), len(gold)) if in_reach else (0, 0)
             for gold in (result.side(stance).gold for result in results)
         )
         definition = (
@@ -181,12 +183,12 @@ def official_figures(claims: Sequence[LabelledClaim], predictions: Mapping[str, 
 
     Raises `BadInput` where claims are missing or unknown.
     """
-    ids = {one.claim.id for one in claims}
+    ids = {claim.claim.id for claim in claims}
     if ids != set(predictions):
         missing, unknown = sorted(ids - set(predictions)), sorted(set(predictions) - ids)
         fault = (
             f"{len(missing)} claims have none (such as {missing[0]})" if missing else f"{unknown[0]} is not a claim in the file"
         )
         raise BadInput(f"The predictions do not match the claims: {fault}; every claim needs one line, with or without evidence.")
-    sequence = [predictions[one.claim.id] for one in claims]
+    sequence = [predictions[claim.claim.id] for claim in claims]
     return {one.key.removeprefix("scifact."): tally.value for one, tally in measure_officially(claims, sequence)}

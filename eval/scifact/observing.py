@@ -65,9 +65,9 @@ class ClaimResult:
     def predicted(self) -> Predicted:
         """The variant's predictions for the claim, in SciFact's terms."""
         return {
-            one.pmid: Prediction(stance, () if one.sentence is None else (one.sentence,))
+            hit.pmid: Prediction(stance, () if hit.sentence is None else (hit.sentence,))
             for stance in ("contradict", "support")
-            for one in self.side(stance).returned
+            for hit in self.side(stance).returned
         }
 
 

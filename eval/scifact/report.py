@@ -159,7 +159,7 @@ def make_report(
 ) -> SciFactReport:
     """All figures, each with its interval and, where V5 is among the variants, against V5's."""
     resampler = Resampler(len(claims))
-    counted = {one.config.name: dict(measure(claims, one.results, _depths(one.config))) for one in variants}
+    counted = {variant.config.name: dict(measure(claims, variant.results, _depths(variant.config))) for variant in variants}
     tallies = {name: {one.key: tally for one, tally in of_variant.items()} for name, of_variant in counted.items()}
     baseline = BASELINE if BASELINE in tallies else None
     return SciFactReport(
@@ -171,20 +171,20 @@ def make_report(
         variants=tuple(
             VariantReport(
                 name=name,
-                description=one.config.description,
-                config=one.config.model_dump(mode="json"),
-                models=one.models,
-                code=one.code,
+                description=variant.config.description,
+                config=variant.config.model_dump(mode="json"),
+                models=variant.models,
+                code=variant.code,
                 figures={key: resampler.figure(tally) for key, tally in tallies[name].items()},
                 against_baseline={
                     key: resampler.difference(tallies[name][key], tally)
                     for key, tally in (tallies[baseline].items() if baseline else ())
                     if name != baseline
                 },
-                sides={stance: _side(stance, claims, one.results, index) for stance in STANCES},
+                sides={stance: _side(stance, claims, variant.results, index) for stance in STANCES},
             )
-            for one in variants
-            for name in [one.config.name]
+            for variant in variants
+            for name in [variant.config.name]
         ),
         published=PUBLISHED,
         provenance={
@@ -208,13 +208,13 @@ def _depths(config: GroundingConfig) -> dict[Stance, int]:
 
 
 def _count_claims(claims: Sequence[LabelledClaim], index: Index) -> ClaimCounts:
-    gold = {pmid for one in claims for pmid in one.gold}
-    pairs: dict[Stance, list[int]] = {stance: [len(one.gold_of(stance)) for one in claims] for stance in STANCES}
+    gold = {pmid for claim in claims for pmid in claim.gold}
+    pairs: dict[Stance, list[int]] = {stance: [len(claim.gold_of(stance)) for claim in claims] for stance in STANCES}
     return ClaimCounts(
         all=len(claims),
         with_support=sum(map(bool, pairs["support"])),
         with_contradict=sum(map(bool, pairs["contradict"])),
-        without_evidence=sum(not one.gold for one in claims),
+        without_evidence=sum(not claim.gold for claim in claims),
         support_pairs=sum(pairs["support"]),
         contradict_pairs=sum(pairs["contradict"]),
         gold_not_in_corpus=len(gold - index.store.holds(sorted(gold))),
@@ -236,11 +236,11 @@ def _side(stance: Stance, claims: Sequence[LabelledClaim], results: Sequence[Cla
     cases: dict[Fate, list[Case]] = {word: [] for word in FATES if word != "found"}
     for claim, result in zip(claims, results, strict=True):
         side, gold = result.side(stance), claim.gold_of(stance)
-        scores += [(one.score, one.pmid in gold) for one in side.returned]
-        for one in side.gold:
-            fates[one.fate] += 1
-            if one.fate != "found" and len(cases[one.fate]) < CASES:
-                cases[one.fate].append(_case(claim, one.pmid, one.depth, one.fate, index))
+        scores += [(hit.score, hit.pmid in gold) for hit in side.returned]
+        for document in side.gold:
+            fates[document.fate] += 1
+            if document.fate != "found" and len(cases[document.fate]) < CASES:
+                cases[document.fate].append(_case(claim, document.pmid, document.depth, document.fate, index))
     return SideReport(
         work=_average([result.side(stance).counts for result in results]),
         fates=fates,
@@ -250,7 +250,7 @@ def _side(stance: Stance, claims: Sequence[LabelledClaim], results: Sequence[Cla
 
 
 def _average(counts: Sequence[BranchCounts]) -> dict[str, float]:
-    return {key: sum(asdict(one)[key] for one in counts) / len(counts) for key in asdict(counts[0])}
+    return {key: sum(asdict(branch)[key] for branch in counts) / len(counts) for key in asdict(counts[0])}
 
 
 def _case(claim: LabelledClaim, pmid: str, depth: int | None, fate: Fate, index: Index) -> Case:
@@ -274,7 +274,7 @@ def show_report(report: SciFactReport) -> Report:
     if claims.gold_not_in_corpus:
         blocks.append(f"{claims.gold_not_in_corpus} of the documents to find are not in the corpus.")
     for title, columns in _TABLES.items():
-        rows = [[one.name, *(_compare(one, key) for key in columns.values())] for one in report.variants]
+        rows = [[variant.name, *(_compare(variant, key) for key in columns.values())] for variant in report.variants]
         blocks.append(Table(title, ["variant", *columns], rows))
     blocks += [
         _papers_measure(report),
@@ -282,10 +282,10 @@ def show_report(report: SciFactReport) -> Report:
     ]
     for stance in STANCES:
         keys = [f"retrieval.{stance}.{depth}" for depth in DEPTHS]
-        rows = [[one.name, *(show(one.figures[key]) for key in keys)] for one in report.variants]
+        rows = [[variant.name, *(show(variant.figures[key]) for key in keys)] for variant in report.variants]
         blocks.append(Table(f"Recall of {stance} by retrieved documents", ["variant", *map(str, DEPTHS)], rows))
     for stance, pairs in (("support", claims.support_pairs), ("contradict", claims.contradict_pairs)):
-        sides = {one.name: one.sides[stance] for one in report.variants}
+        sides = {variant.name: variant.sides[stance] for variant in report.variants}
         fates = [fate for fate in report.fates if any(side.fates[fate] for side in sides.values())]
         counts = [[name, *(str(side.fates[fate]) for fate in fates)] for name, side in sides.items()]
         title = f"Where the {pairs} documents went that are gold for {stance}"

@@ -119,7 +119,7 @@ class NotingReader(NotingJudge):
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """The reader's own readings."""
         abstracts = list(documents)
-        self._notes.update((one.title, sentence) for one in abstracts for sentence in one.sentences)
+        self._notes.update((abstract.title, sentence) for abstract in abstracts for sentence in abstract.sentences)
         return self._reader.read_abstracts(claim, abstracts)
 
 
