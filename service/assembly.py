@@ -26,7 +26,7 @@ def assemble_answerer(index: Path, answers: str, profile: str, grounding: str | 
     `grounding` is a grounding variant to use in place of the one that the answer variant names.
     """
     from service.answering.answer import Answerer
-    from service.configuration.answers import load_answer_config
+    from service.configuration.config import load_answer_config
 
     answer_config, models_profile = load_answer_config(answers, grounding), load_profile(profile)
     grounding_config = load_config(answer_config.grounding) if answer_config.grounding else None
@@ -39,7 +39,7 @@ def assemble_answerer(index: Path, answers: str, profile: str, grounding: str | 
 def assemble_answerer_beside(grounder: Grounder, config: str) -> Answerer:
     """Make an answerer that shares the index and the models of an already loaded grounder, under the same profile."""
     from service.answering.answer import Answerer
-    from service.configuration.answers import load_answer_config
+    from service.configuration.config import load_answer_config
 
     answer_config, answer_grounder = load_answer_config(config), grounder
     if answer_config.grounding is None or load_config(answer_config.grounding) == grounder.asked_config:

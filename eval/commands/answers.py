@@ -8,8 +8,16 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import JsonOption, MarkdownOption, check_outputs, publish, work_option
-from service.cli.shared.messages import get_command_line, print_note, report_errors
-from service.cli.shared.options import AnswersOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
+from service.cli.shared import (
+    AnswersOption,
+    IndexOption,
+    ProfileOption,
+    UnderAnswersOption,
+    answer_variant,
+    get_command_line,
+    print_note,
+    report_errors,
+)
 from service.configuration import defaults
 
 LEADS_WORK, QUESTIONS_WORK = Path("leads.work"), Path("questions.work")
@@ -76,7 +84,7 @@ def leads(
         from eval.answers.leads import fit_certainty, lead_all, read_known, show_leads
         from retrieval.core.errors import BadConfig, BadInput
         from service.assembly import assemble
-        from service.configuration.answers import load_answer_config
+        from service.configuration.config import load_answer_config
 
         check_outputs(json, markdown, [file])
         questions = read_known(file)[first : None if most is None else first + most]

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import JsonOption, MarkdownOption, check_outputs, publish, work_option
-from service.cli.shared.messages import get_command_line, print_note, report_errors
-from service.cli.shared.options import ProfileOption
+from service.cli.shared import ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
 BEIR_WORK, EVIDENCE_WORK = Path("beir.work"), Path("evidencebench.work")

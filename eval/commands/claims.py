@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import DATA_VARIABLE, DataOption, JsonOption, MarkdownOption, check_outputs, publish, work_option
-from service.cli.shared.messages import get_command_line, print_note, report_errors
-from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
+from service.cli.shared import ConfigOption, IndexOption, ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
 WORK, COCHRANE_WORK, JUDGES_WORK = Path("claims.work"), Path("cochrane.work"), Path("judges.work")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.cli.shared.messages import print_note
+from service.cli.shared import print_note
 
 if TYPE_CHECKING:
     from eval.measures.report import Report

@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import DATA_VARIABLE, DataOption, MarkdownOption, check_outputs, publish, write_whole
-from service.cli.shared.messages import get_command_line, print_note, report_errors
-from service.cli.shared.options import ProfileOption
+from service.cli.shared import ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
 ClaimsOption = Annotated[

@@ -25,7 +25,7 @@ from service.answering.conflicts import Disagreements, find_conflicts_between_si
 from service.answering.events import KeptSentence, OnEvent, Stage
 from service.answering.lead import GroundedQuestion, describe_not_studied, ground_question, list_nearest, write_lead_sentence
 from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
-from service.configuration.answers import AnswerConfig
+from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
 from service.typed.language import find_language

@@ -23,7 +23,7 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.words.names import find_unnamed
 from retrieval.words.synonyms import find_shared_terms
 from retrieval.words.terms import find_rare_words, measure_aboutness, weigh_share
-from service.configuration.answers import Attribute
+from service.configuration.config import Attribute
 
 FEWEST_WORDS = 4
 """Shorter quotations occur word for word in too many documents to prove anything."""

@@ -16,7 +16,7 @@ from retrieval.words.terms import find_subject
 from service.answering.attribution import get_stated_probability
 from service.answering.lead import GroundedQuestion
 from service.answering.retrieve import measure_coverage
-from service.configuration.answers import Conflicts
+from service.configuration.config import Conflicts
 from service.grounding.ground import Grounder
 from service.grounding.show import evidence_for
 

@@ -18,7 +18,7 @@ from retrieval.words.terms import find_subject
 from service.answering.events import OnEvent, Stage
 from service.answering.lead import NEAREST, GroundedQuestion, collect_findings, name_nearest
 from service.answering.open_questions import choose_evidence
-from service.configuration.answers import AnswerConfig, OpenQuestions
+from service.configuration.config import AnswerConfig, OpenQuestions
 from service.configuration.models import Models
 
 NO_WORD = "no document shares a word with the question"

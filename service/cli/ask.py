@@ -12,9 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from service.cli.shared.messages import print_note, report_errors
-from service.cli.shared.options import AnswersOption, ConfigOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
-from service.cli.shared.usage import check_sentence
+from service.cli.shared import (
+    AnswersOption,
+    ConfigOption,
+    IndexOption,
+    ProfileOption,
+    UnderAnswersOption,
+    answer_variant,
+    print_note,
+    report_errors,
+)
+from service.cli.usage import check_sentence
 from service.configuration import defaults
 
 if TYPE_CHECKING:

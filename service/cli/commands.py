@@ -15,7 +15,7 @@ from service.cli.index import index_app
 from service.cli.memory import feedback_app, history_app, saved_app, watch_app
 from service.cli.run import check_app, run_app
 from service.cli.serve import config, mcp, serve
-from service.cli.shared.usage import CommandLine
+from service.cli.usage import CommandLine
 
 app = typer.Typer(
     cls=CommandLine,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from retrieval.cluster.address import is_address, read_address, show_place
-from service.cli.shared.messages import print_note, report_errors
-from service.cli.shared.options import ProfileOption, read_place
+from service.cli.shared import ProfileOption, print_note, read_place, report_errors
 from service.configuration import defaults
 
 if TYPE_CHECKING:

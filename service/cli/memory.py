@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.shared.messages import print_note, report_errors
-from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
-from service.cli.shared.usage import check_sentence
+from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
+from service.cli.usage import check_sentence
 from service.configuration import defaults
 
 if TYPE_CHECKING:

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.cli.shared.messages import print_note, report_errors
-from service.cli.shared.options import AnswersOption, ConfigOption, IndexOption, ProfileOption, UnderAnswersOption, answer_variant
+from service.cli.shared import (
+    AnswersOption,
+    ConfigOption,
+    IndexOption,
+    ProfileOption,
+    UnderAnswersOption,
+    answer_variant,
+    print_note,
+    report_errors,
+)
 from service.configuration import defaults
 
 if TYPE_CHECKING:

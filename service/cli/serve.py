@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.shared.messages import INDEX_VARIABLE, print_note, report_errors
-from service.cli.shared.options import ConfigOption, IndexOption, ProfileOption
+from service.cli.shared import INDEX_VARIABLE, ConfigOption, IndexOption, ProfileOption, print_note, report_errors
 from service.configuration import defaults
 
 

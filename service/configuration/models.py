@@ -16,8 +16,7 @@ from retrieval.dense import encoder
 from retrieval.dense.encoder import Encoder
 from retrieval.rerank import reranker as rerank
 from retrieval.rerank.reranker import Reranker
-from service.configuration.answers import AnswerConfig
-from service.configuration.config import Branch, GroundingConfig, Profile, Retrieve
+from service.configuration.config import AnswerConfig, Branch, GroundingConfig, Profile, Retrieve
 from service.configuration.kinds import Options
 
 STANCE, SENTENCES = "stance", "sentences"

@@ -35,8 +35,7 @@ def check_parts(index: Path, config: str, answers: str, profile: str) -> None:
     """
     from retrieval.cluster.client import ClusterBusy
     from retrieval.index import read_index_manifest
-    from service.configuration.answers import load_answer_config
-    from service.configuration.config import load_config, load_profile
+    from service.configuration.config import load_answer_config, load_config, load_profile
 
     with suppress(ClusterBusy):
         read_index_manifest(index)

@@ -13,8 +13,7 @@ import pytest
 from bench.llm.__main__ import ALIAS, HOST, ServeOptions, check_options, main
 from bench.llm.model import QWEN, ModelFile, NotFetched, fetch_model
 from retrieval.core.errors import BadConfig, OutOfSpace
-from service.configuration.answers import load_answer_config
-from service.configuration.config import load_profile
+from service.configuration.config import load_answer_config, load_profile
 
 PROFILE = Path(__file__).parents[2] / "bench" / "llm" / "profile.yaml"
 CONTENT = [b"one", b"two", b"three"]

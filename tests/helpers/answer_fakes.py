@@ -14,8 +14,7 @@ from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Premise, Topic, Verdict
 from retrieval.index import Index
 from service.answering.answer import Answerer
-from service.configuration.answers import AnswerConfig, load_answer_config
-from service.configuration.config import load_config, load_profile
+from service.configuration.config import AnswerConfig, load_answer_config, load_config, load_profile
 from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
 from tests.helpers.fakes import WordReranker

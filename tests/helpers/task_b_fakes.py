@@ -9,8 +9,7 @@ from retrieval.core.answers import Answer
 from retrieval.core.values import Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
-from service.configuration.answers import load_answer_config
-from service.configuration.config import load_profile
+from service.configuration.config import load_answer_config, load_profile
 from service.configuration.models import Models
 from tests.helpers.fakes import made_answer
 

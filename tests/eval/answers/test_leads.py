@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import eval.cli  # noqa: F401  (registers the command)
 from eval.answers.leads import FEWEST, KnownQuestion, MeasuredLead, figures, fit_certainty, lead_all, read_known, show_leads
 from nli.judges.judge import Abstract, Reading
 from retrieval.core.errors import BadInput, BadRecord

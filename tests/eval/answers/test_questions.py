@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import eval.cli  # noqa: F401  (registers the command)
 from eval.answers.questions import (
     AskedQuestion,
     GivenAnswer,

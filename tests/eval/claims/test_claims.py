@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import eval.cli  # noqa: F401  (registers the commands)
 from eval.claims.measuring import ground_claims
 from eval.claims.reading import PaperClaim, read_paper_claims
 from eval.claims.report import claim_only

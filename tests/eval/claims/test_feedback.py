@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import eval.cli  # noqa: F401  (registers the commands)
 from eval.claims.reading import read_paper_claims
 from retrieval.index import Index
 from service.cli.commands import app

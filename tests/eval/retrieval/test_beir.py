@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import eval.cli  # noqa: F401  (registers the commands)
 from eval.retrieval.beir import by_query, make_report, order_by_scores, show_ranking
 from eval.retrieval.collection import read_beir, read_qrels, read_scifact_as_beir
 from eval.retrieval.kept_index import KeptScores, StandardBM25, open_index

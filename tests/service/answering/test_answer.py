@@ -16,7 +16,7 @@ from retrieval.core.values import Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
 from service.answering.events import Event, KeptSentence, Stage
-from service.configuration.answers import AnswerConfig, load_answer_config
+from service.configuration.config import AnswerConfig, load_answer_config
 from service.configuration.files import list_shipped
 from tests.helpers.answer_fakes import ScriptedGenerator, config, make_answerer
 from tests.helpers.fakes import make_index

@@ -15,7 +15,7 @@ from retrieval.core.values import Topic
 from retrieval.index import Index
 from service.answering.answer import Answerer
 from service.cli.commands import app
-from service.configuration.answers import load_answer_config
+from service.configuration.config import load_answer_config
 from service.trec.task_b.check import check
 from service.trec.task_b.run import TaskBRunReport, answers_path, run
 from service.trec.task_b.topics import read_topics

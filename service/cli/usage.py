@@ -14,7 +14,7 @@ from typer._click.exceptions import MissingParameter, NoArgsIsHelpError, NoSuchO
 from typer.core import TyperGroup
 
 from retrieval.core.errors import BadInput
-from service.cli.shared.messages import INDEX_VARIABLE, accept_any_letter, report_errors
+from service.cli.shared import INDEX_VARIABLE, accept_any_letter, report_errors
 
 _TYPED = "counterpoint.typed"
 _DASHES = ("–", "—", "−")
