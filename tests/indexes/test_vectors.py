@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
 
 from indexes import vectors as dense
 from indexes.build import build
@@ -28,7 +27,7 @@ from retrieval.core.values import Document
 from retrieval.dense.encoder import CachingEncoder, Vectors, normalise
 from retrieval.index import Index
 from retrieval.store.manifest import DensePart, read_manifest
-from service.cli.commands import app
+from tests.helpers.commands import call
 from tests.helpers.fake_encoder import WordEncoder
 
 ROOT = Path(__file__).parents[2]
@@ -64,10 +63,6 @@ def ranking(folder: Path, query: str, k: int = 100) -> list[tuple[str, float]]:
 def files(folder: Path) -> dict[str, tuple[int, int]]:
     """Every file of an index's data, with its size and the time it was written."""
     return {str(p.relative_to(folder)): (p.stat().st_size, p.stat().st_mtime_ns) for p in folder.glob("v*/**/*") if p.is_file()}
-
-
-def call(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def told(*arguments: object) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -17,6 +16,7 @@ from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.runtime.chat_messages import stop_by
 from retrieval.runtime.pace import Pace
 from tests.helpers.chat_server import ChatServer, Reply, fault, serving, text, whole
+from tests.helpers.ready import wait_until
 
 GOOD = "Zeta lowers blood pressure in adults [1]."
 
@@ -71,10 +71,7 @@ def test_nobody_waits_for_the_sleep_of_another_and_all_keep_their_order() -> Non
         first = pool.submit(pace.wait)
         assert asleep.wait(10)
         others = [pool.submit(pace.wait) for _ in range(3)]
-        deadline = time.monotonic() + 10
-        while len(slept) < 4:
-            assert time.monotonic() < deadline, "the others wait for the lock, not for their turn"
-            time.sleep(0.01)
+        wait_until(lambda: len(slept) >= 4, 10, "the others wait for the lock, not for their turn")
         wake.set()
         for one in (first, *others):
             one.result()

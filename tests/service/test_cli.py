@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from retrieval.core.errors import BadConfig
 from retrieval.index import Index
 from service.cli.commands import app
+from tests.helpers.commands import call
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 
 
@@ -24,10 +25,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
             {"pmid": "2", "title": "Two", "abstract": "Zeta is for pressure.", "retracted": True},
         ],
     )
-
-
-def call(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def assert_told(result: Result, words: str) -> None:

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from eval.claims.reading import read_paper_claims
 from retrieval.index import Index
-from service.cli.commands import app
 from service.memory.memory import open_memory
 from service.memory.schemas import Opinion
 from service.schemas import Provenance
+from tests.helpers.commands import call
 from tests.helpers.fakes import make_index, make_reading_grounder
 
 DOCUMENTS: list[dict[str, Any]] = [
@@ -42,10 +41,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         said = {"claim": claim, "pmid": pmid, "sentence": "", "shown": shown, "right": right}
         memory.feedback.add(holder, Opinion(**said, provenance=MADE))  # type: ignore[arg-type]
     return folder
-
-
-def call(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(one) for one in arguments])
 
 
 @pytest.mark.usefixtures("state")

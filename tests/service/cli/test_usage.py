@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from service.cli.commands import app
+from tests.helpers.commands import call
 
 ROOT = Path(__file__).parents[3]
 INDEX = "COUNTERPOINT_INDEX"
@@ -23,10 +22,6 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(INDEX, raising=False)
     yield
-
-
-def call(*arguments: object, **environment: str) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], env=environment)
 
 
 def told(*arguments: object, **environment: str) -> str:

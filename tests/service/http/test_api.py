@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,7 +15,7 @@ from retrieval.index import Index
 from service.grounding.ground import Grounder
 from service.http.app import create_app
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
-from tests.helpers.ready import wait_until_ready
+from tests.helpers.ready import wait_until, wait_until_ready
 from tests.helpers.served import over_fakes, serving
 
 
@@ -173,9 +172,7 @@ def test_a_service_that_cannot_load_says_why() -> None:
         raise IndexUnusable("There is no index at nowhere.")
 
     with TestClient(create_app(broken)) as client:
-        deadline = time.monotonic() + 10
-        while "nowhere" not in client.get("/health").json()["status"]:
-            assert time.monotonic() < deadline
+        wait_until(lambda: "nowhere" in client.get("/health").json()["status"])
         response = client.post("/ground", json={"claim": "zeta works"})
         assert (response.status_code, response.json()["error"]) == (503, "There is no index at nowhere.")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,7 +33,7 @@ from service.typed.schemas import TypedGroundResponse
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
-from tests.helpers.ready import wait_until_ready
+from tests.helpers.ready import wait_until, wait_until_ready
 
 CLAIM = {"claim": "zeta changes pressure"}
 ROUTES = ["/v1/ground", "/v1/ground/batch", "/v1/ground/stream", "/v1/answer", "/v1/answer/stream", "/v1/evidence"]
@@ -433,10 +432,7 @@ def test_the_models_for_papers_are_loaded_before_the_service_is_ready(index: Ind
 
     monkeypatch.setattr(evidence, "load_encoder", slow)
     with TestClient(create_app(lambda: make_grounder(Index(folder))[0])) as client:
-        deadline = time.monotonic() + 10
-        while not loads:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        wait_until(lambda: loads)
         assert client.get("/health").status_code == 503
         gate.set()
         wait_until_ready(client)

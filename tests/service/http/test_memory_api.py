@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +20,7 @@ from service.operating.settings import Settings
 from tests.conftest import WriteCorpus
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index, make_reading_grounder
-from tests.helpers.ready import wait_until_ready
+from tests.helpers.ready import wait_until, wait_until_ready
 
 CLAIM = "zeta changes pressure"
 DOCUMENTS = [
@@ -98,11 +97,8 @@ def test_a_changed_index_is_told_and_the_saved_claim_is_watched_by_the_service(t
         assert (saved["note"], saved["index_version"], saved["changed"]) == ("mine", 1, [])
         client.post("/v1/ground", json={"claim": CLAIM})
         update(index.folder, [write_corpus(AGAINST)])
-        deadline = time.monotonic() + 60
-        while not (alerts := client.get("/v1/alerts").json()["alerts"]):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        [alert] = alerts
+        wait_until(lambda: client.get("/v1/alerts").json()["alerts"])
+        [alert] = client.get("/v1/alerts").json()["alerts"]
         assert (alert["kind"], alert["paper"]["pmid"], alert["saved"]) == ("first contradiction", "3", saved["id"])
         [now] = client.get("/v1/saved").json()["saved"]
         assert now["index_version"] == 2 and now["changed"] == []
@@ -114,7 +110,7 @@ def test_a_changed_index_is_told_and_the_saved_claim_is_watched_by_the_service(t
         assert [one.text for one in feed.findall("a:entry/a:title", atom)] == [f"First contradiction: {CLAIM}"]
         assert "“Zeta is against pressure & more.”" in str(feed.findtext("a:entry/a:summary", namespaces=atom))
         assert all(feed.findtext(f"a:{name}", namespaces=atom) for name in ("id", "title", "updated", "author/a:name"))
-        assert client.delete(f"/v1/alerts/{alerts[0]['id']}").status_code == 204
+        assert client.delete(f"/v1/alerts/{alert['id']}").status_code == 204
         assert client.get("/v1/alerts").json()["alerts"] == []
 
 

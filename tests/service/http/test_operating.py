@@ -11,7 +11,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,7 +37,7 @@ from service.operating.settings import Settings, find_origins, hand_down, load_s
 from service.serve import logs
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_grounder, make_index
-from tests.helpers.ready import wait_until_ready
+from tests.helpers.ready import wait_until, wait_until_ready
 from tests.helpers.served import over_fakes, serving
 
 CLAIM = {"claim": "zeta changes pressure"}
@@ -84,13 +84,6 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     made = Gate(monkeypatch)
     yield made
     made.open.set()
-
-
-def wait(until: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 15
-    while not until():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def ended(path: str) -> float:
@@ -241,7 +234,7 @@ def test_a_full_queue_is_503_with_a_time_to_try_again_and_what_was_accepted_is_a
         accepted = [pool.submit(client.post, "/ground", json=CLAIM)]
         assert gate.begun.acquire(timeout=10)
         accepted.append(pool.submit(client.post, "/ground", json=CLAIM))
-        wait(lambda: REGISTRY.get_sample_value("counterpoint_queue_waiting") == 1)
+        wait_until(lambda: REGISTRY.get_sample_value("counterpoint_queue_waiting") == 1)
         for path in ("/v1/ground", "/v1/ground/stream", "/v1/search?q=x"):
             refused = client.get(path) if "search" in path else client.post(path, json=CLAIM)
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "10")
@@ -278,7 +271,7 @@ def test_a_client_that_leaves_frees_its_work(folder: Path, gate: Gate, path: str
         with httpx.Client(base_url=url) as client, pytest.raises(httpx.ReadTimeout):
             client.post(path, json=body, timeout=0.3)
         assert gate.begun.acquire(timeout=10)
-        wait(lambda: ended(path) > before)
+        wait_until(lambda: ended(path) > before)
         gate.open.set()
         assert httpx.get(f"{url}/v1/documents/1").status_code == 200
         assert gate.done == 0
@@ -353,10 +346,7 @@ def test_an_index_updated_under_load_is_taken_without_a_failed_request(tmp_path:
             source = tmp_path / f"more{version}.jsonl"
             source.write_text(json.dumps({"pmid": str(version), "title": "", "abstract": "Zeta is for pressure."}))
             update(folder, [source])
-            deadline = time.monotonic() + 10
-            while client.get("/health").json()["documents"] != version:
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
+            wait_until(lambda version=version: client.get("/health").json()["documents"] == version)  # type: ignore[misc]
         stop.set()
         for thread in threads:
             thread.join()
@@ -473,7 +463,7 @@ def test_a_client_that_leaves_the_queue_takes_no_thread(folder: Path, gate: Gate
         for path in ("/v1/ground", "/v1/ground/stream"):
             with pytest.raises(httpx.ReadTimeout):
                 httpx.post(f"{url}{path}", json=CLAIM, timeout=0.2)
-        wait(lambda: REGISTRY.get_sample_value("counterpoint_queue_waiting") == 0)
+        wait_until(lambda: REGISTRY.get_sample_value("counterpoint_queue_waiting") == 0)
         gate.open.set()
         assert accepted.result().status_code == 200
     assert not gate.begun.acquire(timeout=0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from service.http.app import create_app
 from service.operating.settings import Settings
 from service.serve.server import check_index
 from tests.helpers.fakes import make_grounder
-from tests.helpers.ready import wait_until_ready
+from tests.helpers.ready import wait_until, wait_until_ready
 
 AWAY = "The cluster at host:9200 accepts no connection; start it, or check the address."
 
@@ -36,8 +35,7 @@ def test_it_starts_refuses_and_answers_when_the_cluster_is_back(demo_folder: Pat
         return make_grounder(Index(demo_folder))[0]
 
     with TestClient(create_app(load, None, Settings())) as client:
-        while len(tries) < 3:
-            time.sleep(0.01)
+        wait_until(lambda: len(tries) >= 3)
         health = client.get("/health")
         assert health.status_code == 503 and int(health.headers["Retry-After"]) > 0
         assert (health.json()["status"], health.json()["engine"]) == ("waiting for the index", AWAY)
@@ -57,8 +55,7 @@ def test_what_stays_wrong_when_the_cluster_is_back_ends_the_waiting(monkeypatch:
         raise next(told)
 
     with TestClient(create_app(load, None, Settings())) as client:
-        while client.get("/health").json()["status"] != "There is no index.":
-            time.sleep(0.01)
+        wait_until(lambda: client.get("/health").json()["status"] == "There is no index.")
         assert next(told, None) is None
 
 

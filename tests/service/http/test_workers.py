@@ -16,6 +16,8 @@ import httpx
 import psutil
 import pytest
 
+from tests.helpers.ready import wait_until
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
@@ -30,18 +32,11 @@ def server(demo_folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     started = subprocess.Popen([*command, "--index", str(demo_folder), "--port", str(port), "--workers", "2"], env=patient)
     url = f"http://127.0.0.1:{port}"
     try:
-        wait(lambda: ready(url))
+        wait_until(lambda: ready(url))
         yield url, started
     finally:
         started.terminate()
         started.wait(60)
-
-
-def wait(until: object, seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not until():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def ready(url: str) -> bool:
@@ -64,12 +59,12 @@ def workers(server: subprocess.Popen[bytes]) -> list[int]:
 
 def test_a_killed_worker_comes_back_and_the_other_answers_meanwhile(server: tuple[str, subprocess.Popen[bytes]]) -> None:
     url, process = server
-    wait(lambda: len(workers(process)) == 2)
+    wait_until(lambda: len(workers(process)) == 2)
     killed = workers(process)[0]
     os.kill(killed, signal.SIGKILL)
-    wait(lambda: killed not in workers(process))
+    wait_until(lambda: killed not in workers(process))
     statuses = [httpx.get(f"{url}/v1/search?q=aspirin", timeout=60).status_code for _ in range(5)]
-    wait(lambda: len(workers(process)) == 2)
+    wait_until(lambda: len(workers(process)) == 2)
     assert statuses == [200] * 5
     text = httpx.get(f"{url}/metrics", timeout=60).text
     assert 'route="/v1/search"' in text and "counterpoint_queue_working 0.0" in text
@@ -77,11 +72,11 @@ def test_a_killed_worker_comes_back_and_the_other_answers_meanwhile(server: tupl
 
 def test_where_every_worker_died_health_says_so_at_once_until_one_is_back(server: tuple[str, subprocess.Popen[bytes]]) -> None:
     url, process = server
-    wait(lambda: len(workers(process)) == 2)
+    wait_until(lambda: len(workers(process)) == 2)
     killed = workers(process)
     for one in killed:
         os.kill(one, signal.SIGKILL)
-    wait(lambda: not set(killed) & set(workers(process)), 10)
+    wait_until(lambda: not set(killed) & set(workers(process)), 10)
     told = list[tuple[int, str]]()
 
     def back() -> bool:
@@ -89,7 +84,7 @@ def test_where_every_worker_died_health_says_so_at_once_until_one_is_back(server
         told.append((answer.status_code, answer.json()["status"]))
         return answer.status_code == 200
 
-    wait(back)
+    wait_until(back)
     assert set(told[:-1]) == {(503, "starting")}
 
 
@@ -103,7 +98,7 @@ def test_a_full_disk_under_the_log_stops_neither_the_start_nor_an_answer(demo_fo
         started = subprocess.Popen(command, stderr=full, stdout=full, env=os.environ | settings)
     url = f"http://127.0.0.1:{port}"
     try:
-        wait(lambda: ready(url))
+        wait_until(lambda: ready(url))
         asked = [httpx.post(f"{url}/v1/ground", json={"claim": "Aspirin prevents stroke."}, timeout=60) for _ in range(3)]
         assert [one.status_code for one in asked] == [200] * 3
         assert httpx.get(f"{url}/health").status_code == 200

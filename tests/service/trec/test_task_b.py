@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from retrieval.core.errors import BadInput, Unfinished
 from retrieval.core.values import Topic
 from retrieval.index import Index
 from service.answering.answer import Answerer
-from service.cli.commands import app
 from service.configuration.config import load_answer_config
 from service.trec.task_b.check import check
 from service.trec.task_b.run import TaskBRunReport, answers_path, run
 from service.trec.task_b.topics import read_topics
+from tests.helpers.commands import call
 from tests.helpers.fakes import make_index
 from tests.helpers.task_b_fakes import TOPICS, ScriptedAnswerer
 
@@ -225,10 +224,6 @@ def test_exactly_250_words_are_allowed(index: Index, topics_file: Path, tmp_path
     records[0]["responses"][0]["text"] = "Zeta\u2028lowers it."
     out.write_text("".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records))
     assert check(out, read_topics(topics_file), index.store) == []
-
-
-def call(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def test_the_commands_make_a_run_and_check_it(
