@@ -24,7 +24,7 @@ from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, CounterpointError
 from retrieval.store.manifest import read_manifest, write_atomically
 
-CODE = ("service.serve.server", "service.trec.task_a.run", "indexes.build")
+CODE = ("service.serve.server", "service.trec.task_a", "indexes.build")
 """The code that determines speed: a part is measured again when these modules, or what they import, changed, committed or not."""
 PARTS: dict[str, Part] = {"ground": GROUND, "task-a": TASK_A, "build": BUILD, "memory": MEMORY}
 

@@ -18,7 +18,7 @@ from bench.report import BenchRow, amount, ratio_row
 from retrieval.core.values import Claim
 from retrieval.index import Index
 from service.assembly import assemble
-from service.trec.task_a.items import Item, read_items
+from service.trec.task_a import Item, read_items
 
 INPUT = "biogen/task_a_input.json"
 VARIANTS = {
@@ -51,7 +51,7 @@ def run(options: BenchOptions) -> dict[str, Any]:
 
 def ours(index: Path, path: Path, items: int, config: str, every: bool) -> float:
     """Seconds of our batch run of the first items, with the index open and the models warm."""
-    from service.trec.task_a.run import run as run_items
+    from service.trec.task_a import run as run_items
 
     with fresh_cache(), TemporaryDirectory(prefix="bench-run-") as folder:
         grounder = assemble(index, config, "fast")

@@ -14,9 +14,7 @@ from indexes.build import build
 from retrieval.index import Index
 from service.assembly import assemble
 from service.grounding.claims import check_claim
-from service.trec.task_a.check import check
-from service.trec.task_a.items import read_items
-from service.trec.task_a.run import run
+from service.trec.task_a import check, read_items, run
 
 DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

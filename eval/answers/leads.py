@@ -30,7 +30,7 @@ from service.configuration.config import Show
 from service.grounding.ground import Grounder
 from service.grounding.show import show as show_papers
 from service.grounding.weigh import AGREEMENT
-from service.trec.journal import code_of
+from service.runs.journal import code_of
 
 Known = Literal["yes", "no", "maybe"]
 ANSWERS: tuple[Known, ...] = get_args(Known)

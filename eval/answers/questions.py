@@ -21,7 +21,7 @@ from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Topic
 from retrieval.store.journal import Origin, hash_json
 from service.answering.answer import Answerer
-from service.trec.journal import code_of
+from service.runs.journal import code_of
 
 Answerable = Literal["yes", "no", "none"]
 ANSWERS: tuple[Answerable, ...] = get_args(Answerable)

@@ -10,7 +10,7 @@ from typing import Any
 from retrieval.core.answers import Drafted
 from retrieval.core.errors import BadInput, BadRecord
 from service.trec.records import is_id, is_id_list, keys, kind, read_json_or_lines
-from service.trec.task_b.run import answers_path
+from service.trec.task_b import answers_path
 
 
 @dataclass(frozen=True, slots=True)

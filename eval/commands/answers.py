@@ -38,7 +38,7 @@ def answers(
         from eval.answers.runs import read_runs
         from retrieval.index import read_index_manifest
         from service.configuration.config import load_profile
-        from service.trec.task_b.topics import read_topics
+        from service.trec.task_b import read_topics
 
         questions = read_topics(topics)
         submissions = read_runs(runs, {topic.id for topic in questions})

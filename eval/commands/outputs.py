@@ -37,7 +37,7 @@ def check_outputs(json: Path | None, markdown: Path | None = None, inputs: Seque
     It may replace neither one of the input files nor the other report.
     """
     from retrieval.core.errors import BadInput
-    from service.trec.journal import check_target
+    from service.runs.journal import check_target
 
     for option, out in (("--json", json), ("--markdown", markdown)):
         if out is None:

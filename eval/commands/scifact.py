@@ -59,7 +59,7 @@ def scifact(
         from eval.scifact.files import find, predictions_text
         from eval.scifact.report import show_report
         from retrieval.core.errors import BadInput
-        from service.trec.journal import check_target
+        from service.runs.journal import check_target
 
         files = find(data or os.environ.get(DATA_VARIABLE), claims, corpus)
         configs = configurations(config or [defaults.CONFIG])

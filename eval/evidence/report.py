@@ -21,7 +21,7 @@ from retrieval.core.values import Verdict
 from retrieval.dense.encoder import Vectors
 from retrieval.store.journal import Origin
 from retrieval.store.manifest import write_atomically
-from service.trec.journal import code_of
+from service.runs.journal import code_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from eval.scifact.tracing import Fate, fate, trace
 from retrieval.core.values import BranchCounts, Evidence, Stance
 from retrieval.store.journal import Journal, Origin, hash_json
 from service.grounding.ground import Grounder
-from service.trec.journal import code_of
+from service.runs.journal import code_of
 
 STANCES: tuple[Stance, Stance] = ("support", "contradict")
 

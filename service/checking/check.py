@@ -4,30 +4,117 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Grounding
-from service.checking.cited import cited_paper
+from nli.text.designs import has_findings
+from retrieval.core.errors import BadInput, Interrupted
+from retrieval.core.values import Claim, Evidence, Grounding, Label
+from service.checking.citations import CitedPaper, find_cited
 from service.checking.readers.passage import Passage
 from service.checking.schemas import (
+    VERDICTS,
     BlockOut,
     CheckedText,
+    CitedOut,
     CitedStatus,
     ClaimDone,
     ClaimResult,
     TextPlan,
     TextSentenceOut,
-    count_verdicts,
+    TextVerdict,
 )
 from service.checking.sentences import TextSentence, sentences_of
-from service.checking.verdicts import TextVerdict, explain, find_verdict, split_sides
 from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, EvidenceOut
-from service.schemas import Provenance
+from service.grounding.weigh import Outcome, find_place, weigh
+from service.runs.journal import Job, RunJournal, code_of, facts_of_service, journal, work
+from service.schemas import Provenance, SentenceOut, facts_of
+
+_WORDS: Mapping[Outcome, TextVerdict] = {
+    "contradict": "contradicted",
+    "support": "supported",
+    "mixed": "mixed",
+    "uncertain": "uncertain",
+    "unjudged": "uncertain",
+    "silent": "nothing found",
+    "nothing": "nothing found",
+}
+
+
+def find_verdict(grounding: Grounding) -> TextVerdict:
+    """The verdict on a claim; retracted papers alone leave it uncertain."""
+    outcome = weigh(grounding)
+    return "uncertain" if outcome.outcome == "nothing" and outcome.retracted else _WORDS[outcome.outcome]
+
+
+def split_sides(grounding: Grounding) -> tuple[list[Evidence], list[Evidence], list[Evidence]]:
+    """The listed papers that contradict, those that support, and the uncertain ones: a retracted paper takes no side."""
+
+    def takes_side(evidence: Evidence) -> bool:
+        return evidence.standing != "retracted" and find_place(evidence) == evidence.stance
+
+    against, in_favour = ([one for one in side if takes_side(one)] for side in (grounding.contradicting, grounding.supporting))
+    rest = [one for one in (*grounding.contradicting, *grounding.supporting) if not takes_side(one)]
+    return against, in_favour, [*rest, *grounding.uncertain]
+
+
+def explain(sides: tuple[Sequence[Evidence], Sequence[Evidence], Sequence[Evidence]], grounding: Grounding) -> str:
+    """How many papers take each side (`split_sides`), in words."""
+    against, in_favour, uncertain = sides
+    parts = [
+        f"{format_count(len(side), 'paper')} {verb}{'s' if len(side) == 1 else ''} it{_partial_note(side)}"
+        for side, verb in ((against, "contradict"), (in_favour, "support"))
+        if side
+    ]
+    if uncertain:
+        retractions = sum(one.standing == "retracted" for one in uncertain)
+        close = len(uncertain) - retractions
+        parts += [f"{close} {'is' if close == 1 else 'are'} uncertain"] * bool(close)
+        parts += [f"{retractions} retracted and not counted"] * bool(retractions)
+    if parts:
+        return "; ".join(parts) + "."
+    weighed = weigh(grounding)
+    if not weighed.looked_at:
+        return "No paper of the index shares a word with it."
+    return f"{weighed.read:,} of {weighed.looked_at:,} papers read, none takes a side."
+
+
+def _partial_note(side: Sequence[Evidence]) -> str:
+    """How many of the papers say less than the claim: hedged, in a subgroup, in animals."""
+    partial = sum(one.standing == "partial" for one in side)
+    if not partial:
+        return ""
+    return " in part" if partial == len(side) else f" ({partial} in part)"
+
+
+_STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "contradicts it", "neutral": "does not say it"}
+
+
+def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOut:
+    """What the cited paper says about the claim, if the index holds it (a DOI may also be a document's id).
+
+    A protocol has no findings yet, so it takes no side and is not judged; nor is a paper without an abstract, or any paper by a
+    variant of *Negation is Not Semantic*, which judges no paper as a whole.
+    """
+    entry = find_cited(grounder.index.store, citation)
+    if entry is None:
+        return CitedOut(kind=citation.kind, id=citation.id, status="not in the index")
+    facts = facts_of(entry.document)
+    details = {name: facts[name] for name in ("title", "year", "journal", "retracted")}
+    if grounder.reader is None or not len(entry) or not has_findings(entry.document):
+        return CitedOut(kind=citation.kind, id=citation.id, status="not judged", **details)
+    (reading,) = grounder.read(Claim(claim), [entry])
+    verdict = reading.verdict
+    quote = None if reading.sentence is None else SentenceOut.model_validate(entry.sentences()[reading.sentence])
+    likely = round(verdict.probability(verdict.side), 6)
+    return CitedOut(kind=citation.kind, id=citation.id, status=_STATUS[verdict.label], likely=likely, sentence=quote, **details)
+
 
 Ground = Callable[[Claim], Grounding]
 
@@ -72,10 +159,6 @@ def key_of(sentence: TextSentence) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
 
-def _silent(_claim: ClaimDone) -> None:
-    """Report to nobody."""
-
-
 class Checker:
     """Checks texts on one index with one grounding variant and its models; safe to use from several threads at once."""
 
@@ -84,18 +167,21 @@ class Checker:
         self.grounder = grounder
         self._ground = ground or grounder.ground
 
-    def check(self, passage: Passage, tell: Callable[[ClaimDone], None] = _silent) -> CheckedText:
+    def check(self, passage: Passage, tell: Callable[[ClaimDone], object] = lambda _done: None) -> CheckedText:
         """Check every claim of a text, one after the other; `tell` is called for each, and an exception from it ends the work."""
         return self.check_claims(Reading.of(passage), tell)
 
-    def check_claims(self, reading: Reading, tell: Callable[[ClaimDone], None] = _silent) -> CheckedText:
+    def check_claims(self, reading: Reading, tell: Callable[[ClaimDone], object] = lambda _done: None) -> CheckedText:
         """The same for a text that is already split into sentences."""
         results: dict[str, ClaimResult] = {}
         for number, sentence in enumerate(reading.claims, 1):
             key = key_of(sentence)
             if key not in results:
                 results[key] = self.result(sentence)
-            tell(_report(number, len(reading.claims), sentence, results[key].verdict))
+            verdict, claims = results[key].verdict, len(reading.claims)
+            detail = f"{number} of {format_count(claims, 'claim')}: {verdict}."
+            place = {"done": number, "claims": claims, "index": sentence.index}
+            tell(ClaimDone(**place, claim=sentence.claim, verdict=verdict, detail=detail))
         return self.join_results(reading, results)
 
     def result(self, sentence: TextSentence) -> ClaimResult:
@@ -103,7 +189,6 @@ class Checker:
         grounding = self._ground(Claim(sentence.claim))
         sides = split_sides(grounding)
         against, in_favour, uncertain = ([EvidenceOut.of(one) for one in papers] for papers in sides)
-
         return ClaimResult(
             verdict=find_verdict(grounding),
             why=explain(sides, grounding),
@@ -116,8 +201,14 @@ class Checker:
 
     def join_results(self, reading: Reading, results: Mapping[str, ClaimResult]) -> CheckedText:
         """The text with the results of its claims, each by its `key_of`."""
-        sentences = [_sentence(one, results[key_of(one)] if one.claim else None) for one in reading.sentences]
-        counts = count_verdicts([one.verdict for one in sentences])
+        sentences = []
+        for one in reading.sentences:
+            result = results[key_of(one)] if one.claim else None
+            verdict: TextVerdict = result.verdict if result else "not a claim"
+            fields = {name: getattr(one, name) for name in ("index", "block", "start", "end", "reason", "claim", "row")}
+            sentences.append(TextSentenceOut(**fields, verdict=verdict, unresolved=list(one.unresolved), result=result))
+        given = [sentence.verdict for sentence in sentences]
+        counts = {verdict: given.count(verdict) for verdict in VERDICTS}
         return CheckedText(
             text=reading.passage.text,
             blocks=[BlockOut(start=one.start, end=one.end, kind=one.kind) for one in reading.passage.blocks],
@@ -126,18 +217,6 @@ class Checker:
             summary=_summary(reading.plan, counts, sentences),
             provenance=Provenance.of(self.grounder),
         )
-
-
-def _sentence(one: TextSentence, result: ClaimResult | None) -> TextSentenceOut:
-    return TextSentenceOut(
-        index=one.index, block=one.block, start=one.start, end=one.end, verdict=result.verdict if result else "not a claim",
-        reason=one.reason, claim=one.claim, unresolved=list(one.unresolved), row=one.row, result=result,
-    )  # fmt: skip
-
-
-def _report(number: int, claims: int, sentence: TextSentence, verdict: TextVerdict) -> ClaimDone:
-    detail = f"{number} of {format_count(claims, 'claim')}: {verdict}."
-    return ClaimDone(done=number, claims=claims, index=sentence.index, claim=sentence.claim, verdict=verdict, detail=detail)
 
 
 def _where(claims: int, sentences: int) -> str:
@@ -166,3 +245,43 @@ def _tell_citations(statuses: list[CitedStatus]) -> str:
     parts += [f"{rest} not judged"] * bool(rest)
     counts = f"{format_count(len(statuses), 'citation')}, {len(outcomes) or 'none'} in the index"
     return f"{counts}: {', '.join(parts)}." if parts else f"{counts}."
+
+
+def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> CheckedText:
+    """Check a text, a few claims at once, with a progress bar; claims already in the journal are not checked again.
+
+    Raises `Interrupted` if the user stops it; the journal then holds what was finished.
+    """
+    jobs = {key_of(one): Job(key_of(one), 1, lambda one=one: checker.result(one).model_dump_json()) for one in reading.claims}  # type: ignore[misc]
+    try:
+        work(run_journal, list(jobs.values()), "checking", "claims")
+    except Interrupted:
+        progress = f"{sum(key in run_journal.records for key in jobs):,} of {len(jobs):,} claims"
+        raise Interrupted(f"Stopped after {progress}; they are saved, and the same command resumes from there.") from None
+    results = {key: ClaimResult.model_validate_json(run_journal.records[key]) for key in jobs}
+    return checker.join_results(reading, results)
+
+
+def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
+    """The same if nothing should outlive the command: the journal is in a temporary `folder`.
+
+    Raises `Interrupted` if the user stops it.
+    """
+    with journal(folder / "check", facts(checker.grounder)) as run_journal:
+        try:
+            return check_kept(reading, checker, run_journal)
+        except Interrupted:
+            raise Interrupted(
+                f"Stopped after {len(run_journal.records):,} of {len(reading.claims):,} claims; "
+                "with --out FILE they would be kept."
+            ) from None
+
+
+def facts(grounder: Grounder) -> Mapping[str, Any]:
+    """Everything besides the claim that determines its result; not the text, which may change while its check is unfinished."""
+    return {
+        "counterpoint": version("counterpoint"),
+        "code_sha256": code_of("service.checking.check"),
+        "task": "check",
+        **facts_of_service(grounder),
+    }

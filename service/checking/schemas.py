@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+import base64
+import binascii
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from retrieval.core.errors import BadInput
 from service.checking.checkable import Reason
-from service.checking.readers.passage import BlockKind
-from service.checking.readers.reading import TextFormat
-from service.checking.verdicts import VERDICTS, TextVerdict
+from service.checking.readers.passage import BlockKind, Passage
+from service.checking.readers.reading import TextFormat, read_bytes, read_text
 from service.grounding.schemas import CheckedOut, EvidenceOut
 from service.schemas import Provenance, Sent, SentenceOut
 
@@ -20,6 +21,8 @@ MOST_TEXT_CLAIMS = 100
 MOST_NAME = 255
 """The most characters of a file's name, as in most file systems."""
 
+TextVerdict = Literal["contradicted", "mixed", "supported", "uncertain", "nothing found", "not a claim"]
+VERDICTS: tuple[TextVerdict, ...] = get_args(TextVerdict)
 CitedStatus = Literal["bears it out", "contradicts it", "does not say it", "not judged", "not in the index"]
 
 
@@ -51,6 +54,20 @@ class TextRequest(Sent):
     name: str = Field(
         default="", max_length=MOST_NAME, description="The file's name; its ending may show the format, and errors use the name."
     )
+
+    def passage(self) -> Passage:
+        """The text to check; raises `BadInput` if there is none, if two are given, or if the file cannot be read."""
+        if self.text and self.file:
+            raise BadInput("The request has a text and a file; send one of them.")
+        if not self.text and not self.file:
+            raise BadInput("The text is empty; give a text or a file.")
+        if not self.file:
+            return read_text(self.text, self.format)
+        try:
+            raw = base64.b64decode(self.file, validate=True)
+        except (binascii.Error, ValueError):
+            raise BadInput("The file is not in base64; encode its bytes so, or send its text as `text`.") from None
+        return read_bytes(raw, self.name or "The file", self.format)
 
 
 class CitedOut(BaseModel):
@@ -101,7 +118,7 @@ class TextSentenceOut(BaseModel):
         description='The claim as it was grounded: without citations and words such as "However"; "" if it makes none.'
     )
     unresolved: list[int] = Field(description="Numbers of the references that it cites whose list entries give no PMID or DOI.")
-    row: int = Field(description="Its row in a list of claims, count_verdicts from 1; 0 if it is not from a list.")
+    row: int = Field(description="Its row in a list of claims, counted from 1; 0 if it is not from a list.")
     result: ClaimResult | None = Field(description="What was found for its claim; null if it makes none.")
 
 
@@ -141,8 +158,3 @@ class ClaimDone(BaseModel):
     claim: str
     verdict: TextVerdict
     detail: str = Field(description="The same in words.")
-
-
-def count_verdicts(verdicts: Sequence[TextVerdict]) -> dict[TextVerdict, int]:
-    """How often each verdict was given, zeros included."""
-    return {one: verdicts.count(one) for one in VERDICTS}

@@ -14,7 +14,7 @@ from service.configuration import defaults
 
 if TYPE_CHECKING:
     from service.checking.check import Checker, Reading
-    from service.checking.export.formats import TextExport
+    from service.checking.export import TextExport
     from service.checking.readers.passage import Passage
     from service.checking.readers.reading import Format
 
@@ -42,8 +42,8 @@ def check(
     """Check every claim of a text or of a list of claims. A stopped run with --out resumes where it stopped."""
     with report_errors():
         from service.checking.check import Checker, Reading
-        from service.checking.export.formats import ENDINGS, format_of
-        from service.trec.journal import check_target
+        from service.checking.export import ENDINGS, format_of
+        from service.runs.journal import check_target
 
         format = format_of(out.name) if out else None
         if out and not format:
@@ -76,9 +76,9 @@ def _read(file: str, column: str, lines: bool) -> Passage:
 
 def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, title: str) -> None:
     from retrieval.store.manifest import write_atomically
-    from service.checking.export.formats import export_text
-    from service.checking.run import check_kept, facts
-    from service.trec.journal import journal
+    from service.checking.check import check_kept, facts
+    from service.checking.export import export_text
+    from service.runs.journal import journal
 
     with journal(out, facts(checker.grounder)) as progress:
         result = check_kept(reading, checker, progress)
@@ -91,8 +91,8 @@ def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, ti
 def _print(reading: Reading, checker: Checker, as_json: bool) -> None:
     from tempfile import TemporaryDirectory
 
-    from service.checking.export.terminal import print_checked
-    from service.checking.run import check_once
+    from service.checking.check import check_once
+    from service.checking.export import print_checked
 
     with TemporaryDirectory() as folder:
         result = check_once(reading, checker, Path(folder))

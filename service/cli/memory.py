@@ -177,7 +177,7 @@ def feedback_export(
         from retrieval.core.errors import BadInput, translate_write_errors
         from retrieval.store.manifest import write_atomically
         from service.memory.feedback import write_csv, write_jsonl
-        from service.trec.journal import check_target
+        from service.runs.journal import check_target
 
         if out.suffix not in (".csv", ".jsonl"):
             raise BadInput(f"{out} has no ending that names a format; end it in .csv or .jsonl.")

@@ -21,7 +21,7 @@ from service.configuration import defaults
 
 if TYPE_CHECKING:
     from retrieval.store.documents import Documents
-    from service.trec.shards import Shard
+    from service.runs.shards import Shard
 
 run_app = typer.Typer(help="Write TREC run files.", no_args_is_help=True)
 
@@ -50,9 +50,8 @@ def run_task_a(
 ) -> None:
     """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a stopped run resumes."""
     with report_errors():
-        from service.trec.journal import check_target
-        from service.trec.task_a.items import read_items
-        from service.trec.task_a.run import run
+        from service.runs.journal import check_target
+        from service.trec.task_a import read_items, run
 
         part = _shard(shard)
         items = read_items(input)
@@ -85,9 +84,8 @@ def run_task_b(
 ) -> None:
     """Answer every topic of TOPICS (TREC BioGen Task B); a stopped run resumes."""
     with report_errors():
-        from service.trec.journal import check_target
-        from service.trec.task_b.run import answers_path, run
-        from service.trec.task_b.topics import read_topics
+        from service.runs.journal import check_target
+        from service.trec.task_b import answers_path, read_topics, run
 
         part = _shard(shard)
         questions = read_topics(topics)
@@ -115,15 +113,15 @@ def run_merge(
 ) -> None:
     """Join the shards of one run into the same bytes as a single run."""
     with report_errors():
-        from service.trec.journal import check_target
-        from service.trec.shards import merge
+        from service.runs.journal import check_target
+        from service.runs.shards import merge
 
         check_target(out, overwrite)
         print_note(f"Wrote {out}: {merge(shards, out):,} items of {len(shards):,} shards.")
 
 
 def _shard(text: str | None) -> Shard | None:
-    from service.trec.shards import parse_shard
+    from service.runs.shards import parse_shard
 
     return parse_shard(text) if text is not None else None
 
@@ -141,8 +139,7 @@ def check_task_a(
 ) -> None:
     """Check a Task A run against its input and the index; report every fault by item and sentence (exit code 1)."""
     with report_errors():
-        from service.trec.task_a.check import check
-        from service.trec.task_a.items import read_items
+        from service.trec.task_a import check, read_items
 
         items = read_items(input)
         _list_faults(check(run, items, _store(index)), run)
@@ -157,8 +154,7 @@ def check_task_b(
 ) -> None:
     """Check a Task B run against its topics and the index; report every fault by topic and sentence (exit code 1)."""
     with report_errors():
-        from service.trec.task_b.check import check
-        from service.trec.task_b.topics import read_topics
+        from service.trec.task_b import check, read_topics
 
         questions = read_topics(topics)
         _list_faults(check(run, questions, _store(index)), run)

@@ -11,8 +11,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from retrieval.core.values import Claim, Grounding
 from service.checking.check import Checker, Reading
-from service.checking.export.formats import ENDINGS, MEDIA_TYPES, TextExport, export_text
-from service.checking.request import read_request
+from service.checking.export import ENDINGS, MEDIA_TYPES, TextExport, export_text
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
 from service.http.requests import problems
 from service.http.requests.access import AccessControl, admit_request
@@ -96,7 +95,7 @@ async def _read(body: TextRequest, request: Request, parts: Parts) -> Reading:
 
 def _read_body(body: TextRequest) -> Reading:
     _check_length(body.text)
-    passage = read_request(body)
+    passage = body.passage()
     _check_length(passage.text)
     return Reading.of(passage).at_most(MOST_TEXT_CLAIMS)
 

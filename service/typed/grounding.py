@@ -8,7 +8,7 @@ from dataclasses import replace
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Evidence, Grounding
 from retrieval.index import Index
-from service.checking.verbs import find_verb
+from service.checking.checkable import find_verb
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
 from service.schemas import Provenance, SentenceOut

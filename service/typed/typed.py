@@ -14,8 +14,8 @@ from generation.question import parse_question
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.store.documents import Documents
+from service.checking.checkable import is_statement
 from service.checking.citations import CitedPaper, cited_in, without_citations
-from service.checking.verbs import is_statement
 from service.grounding.claims import MAX_CHARACTERS, drop_lead
 from service.typed.language import find_language
 

@@ -81,10 +81,10 @@ def _read(kind: str, raw: bytes, name: str) -> Passage:
 
         return read_pdf(raw, name)
     if kind == "html":
-        from service.checking.readers.html import read_html
+        from service.checking.readers.markup import read_html
 
         return read_html(raw.decode())
-    from service.checking.readers.markdown import read_markdown
+    from service.checking.readers.markup import read_markdown
 
     return read_markdown(raw.decode())
 

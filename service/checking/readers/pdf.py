@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nli.text.headings import looks_like_heading
 from retrieval.core.errors import BadInput
-from service.checking.readers.passage import Passage, Writing
-from service.checking.readers.raised import write_raised
+from service.checking.readers.passage import Passage, Writing, write_raised
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader

@@ -20,8 +20,7 @@ from retrieval.core.values import Document
 from retrieval.dense.encoder import Vectors
 from retrieval.index import Index
 from service.configuration.config import Profile, load_profile
-from service.trec.task_b.run import answers_path
-from service.trec.task_b.topics import read_topics
+from service.trec.task_b import answers_path, read_topics
 from tests.helpers.fakes import WordJudge, make_index
 
 TOPICS = [

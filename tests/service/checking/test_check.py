@@ -9,10 +9,9 @@ import pytest
 from nli.judges.judge import Decide
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
-from service.checking.check import Checker, Reading, _tell_citations
+from service.checking.check import Checker, Reading, _tell_citations, explain, find_verdict, split_sides
 from service.checking.readers.reading import read_text
 from service.checking.schemas import CheckedText, CitedStatus, ClaimDone
-from service.checking.verdicts import explain, find_verdict, split_sides
 from tests.helpers.fakes import (
     CONTRADICTS,
     NEUTRAL,

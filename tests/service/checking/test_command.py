@@ -116,10 +116,9 @@ def test_a_stopped_check_goes_on_where_it_was_and_ends_the_same(
 
 
 def test_an_edited_text_keeps_what_it_still_says(tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    from service.checking.check import Reading, key_of
+    from service.checking.check import Reading, check_kept, facts, key_of
     from service.checking.readers.reading import read_text
-    from service.checking.run import check_kept, facts
-    from service.trec.journal import journal
+    from service.runs.journal import journal
 
     checker = Checker(make_reading_grounder(index))
     with journal(tmp_path / "out", facts(checker.grounder)) as kept:
@@ -127,7 +126,7 @@ def test_an_edited_text_keeps_what_it_still_says(tmp_path: Path, index: Index, m
     edited = Reading.of(read_text("Omega lowers sugar. Zeta lowers pressure (PMID 1)."))
     with journal(tmp_path / "out", facts(checker.grounder)) as kept:
         assert [key_of(one) in kept.records for one in edited.claims] == [True, False], "what it cites counts too"
-    monkeypatch.setattr("service.checking.run.code_of", lambda *_: "edited")
+    monkeypatch.setattr("service.checking.check.code_of", lambda *_: "edited")
     with pytest.raises(BadInput, match=r"\(code_sha256 differ\)"), journal(tmp_path / "out", facts(checker.grounder)):
         pass
 

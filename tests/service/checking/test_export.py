@@ -13,9 +13,7 @@ from openpyxl import load_workbook
 from rich.console import Console
 
 from service.checking.check import Checker
-from service.checking.export.formats import ENDINGS, TextExport, export_text, format_of
-from service.checking.export.tables import COLUMNS
-from service.checking.export.terminal import print_checked
+from service.checking.export import COLUMNS, ENDINGS, TextExport, export_text, format_of, print_checked
 from service.checking.readers.reading import read_text
 from service.checking.schemas import CheckedText
 from tests.helpers.fakes import make_index, make_reading_grounder

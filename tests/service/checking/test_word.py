@@ -9,7 +9,7 @@ import pytest
 
 from retrieval.core.errors import BadInput
 from service.checking.readers.docx import read_docx
-from service.checking.readers.raised import write_raised
+from service.checking.readers.passage import write_raised
 from service.checking.sentences import sentences_of
 from tests.helpers.texts import word
 

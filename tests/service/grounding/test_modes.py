@@ -13,8 +13,7 @@ from retrieval.core.values import Claim, Evidence
 from service.answering.lead import ground_question
 from service.checking.check import Checker
 from service.checking.readers.reading import read_text
-from service.checking.schemas import CitedStatus
-from service.checking.verdicts import TextVerdict
+from service.checking.schemas import CitedStatus, TextVerdict
 from service.grounding.ground import Grounder
 from service.grounding.schemas import EvidenceOut
 from service.grounding.weigh import Outcome, weigh

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from fastapi.testclient import TestClient
 
-from service.checking.export.rows import REASONS, SIGNS
+from service.checking.export import REASONS, SIGNS
 from service.grounding.ground import Grounder
 from service.http.app import create_app
 from service.http.page.files import page_files

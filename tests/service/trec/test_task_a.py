@@ -21,10 +21,8 @@ from service.configuration.models import load_models
 from service.grounding.find import Only
 from service.grounding.ground import Grounder
 from service.grounding.values import OnStage
-from service.trec.journal import check_target
-from service.trec.task_a.check import check
-from service.trec.task_a.items import read_items
-from service.trec.task_a.run import run
+from service.runs.journal import check_target
+from service.trec.task_a import check, read_items, run
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.task_a_fakes import DOCUMENTS
 
@@ -246,7 +244,7 @@ def test_a_full_disk_keeps_what_was_done(index: Index, input_file: Path, tmp_pat
         path.write_text(text)
 
     with monkeypatch.context() as patch:
-        patch.setattr("service.trec.journal.write_atomically", full)
+        patch.setattr("service.runs.journal.write_atomically", full)
         with pytest.raises(OutOfSpace, match="run the same command again"):
             make_run(grounder, input_file, out)
     assert len(out.with_name("run.jsonl.partial").read_text().splitlines()) == 3

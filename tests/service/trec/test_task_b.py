@@ -14,9 +14,7 @@ from retrieval.core.values import Topic
 from retrieval.index import Index
 from service.answering.answer import Answerer
 from service.configuration.config import load_answer_config
-from service.trec.task_b.check import check
-from service.trec.task_b.run import TaskBRunReport, answers_path, run
-from service.trec.task_b.topics import read_topics
+from service.trec.task_b import TaskBRunReport, answers_path, check, read_topics, run
 from tests.helpers.commands import call
 from tests.helpers.fakes import make_index
 from tests.helpers.task_b_fakes import TOPICS, ScriptedAnswerer

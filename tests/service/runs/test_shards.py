@@ -15,13 +15,12 @@ from typer.testing import CliRunner
 from retrieval.core.errors import BadInput
 from retrieval.index import Index
 from service.cli.commands import app
-from service.trec.journal import RunJournal
-from service.trec.shards import Shard, merge, parse_shard, places
-from service.trec.task_a.items import read_items
-from service.trec.task_a.run import run as run_task_a
-from service.trec.task_b.run import answers_path
-from service.trec.task_b.run import run as run_task_b
-from service.trec.task_b.topics import read_topics
+from service.runs.journal import RunJournal
+from service.runs.shards import Shard, find_positions, merge, parse_shard
+from service.trec.task_a import read_items
+from service.trec.task_a import run as run_task_a
+from service.trec.task_b import answers_path, read_topics
+from service.trec.task_b import run as run_task_b
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.task_a_fakes import DOCUMENTS
 from tests.helpers.task_b_fakes import TOPICS, ScriptedAnswerer
@@ -69,7 +68,7 @@ def files_of(out: Path) -> list[bytes]:
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 12))
 @settings(max_examples=60, deadline=None)
 def test_every_item_is_in_one_shard_and_all_have_as_much(sizes: list[int], of: int) -> None:
-    parts = [places(sizes, Shard(number, of)) for number in range(1, of + 1)]
+    parts = [find_positions(sizes, Shard(number, of)) for number in range(1, of + 1)]
     assert sorted(place for part in parts for place in part) == list(range(len(sizes)))
     assert all(part == sorted(part) for part in parts)
     loads = [sum(sizes[place] for place in part) for part in parts]
@@ -77,8 +76,8 @@ def test_every_item_is_in_one_shard_and_all_have_as_much(sizes: list[int], of: i
 
 
 def test_items_of_one_size_are_dealt_out_evenly() -> None:
-    assert [len(places([1] * 10, Shard(n, 4))) for n in (1, 2, 3, 4)] == [3, 3, 2, 2]
-    assert [len(places([0] * 6, Shard(n, 3))) for n in (1, 2, 3)] == [2, 2, 2]
+    assert [len(find_positions([1] * 10, Shard(n, 4))) for n in (1, 2, 3, 4)] == [3, 3, 2, 2]
+    assert [len(find_positions([0] * 6, Shard(n, 3))) for n in (1, 2, 3)] == [2, 2, 2]
 
 
 @pytest.mark.parametrize("text", ["", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b", "1.0/2", "1/9999999"])
@@ -192,11 +191,11 @@ def test_a_journal_of_other_code_is_not_gone_on_with(
 ) -> None:
     out = tmp_path / "run.jsonl"
     with monkeypatch.context() as patch:
-        patch.setattr("service.trec.task_a.run.work", lambda *_: 1 / 0)
+        patch.setattr("service.trec.task_a.work", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             task_a(index, items_file, out)
     with monkeypatch.context() as patch:
-        patch.setattr("service.trec.journal.code_of", lambda module: "edited")
+        patch.setattr("service.runs.journal.code_of", lambda module: "edited")
         with pytest.raises(BadInput, match=r"\(code_sha256 differ\)"):
             task_a(index, items_file, out)
     task_a(index, items_file, out)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from retrieval.core.errors import BadInput, translate_write_errors
-from service.trec.journal import ANSWERS, FILES, RUN, beside, manifest_path, publish
+from service.runs.journal import ANSWERS, FILES, RUN, beside, manifest_path, publish
 
 SHARD = "shard"
 """The key under which a manifest describes its shard; the manifest of a whole run has none."""
@@ -39,28 +39,28 @@ def parse_shard(text: str) -> Shard:
     return Shard(int(match[1]), int(match[2]))
 
 
-def places(sizes: Sequence[int], shard: Shard) -> list[int]:
+def find_positions(sizes: Sequence[int], shard: Shard) -> list[int]:
     """The positions in the input, from 0, of this shard's items; `sizes` says how much work each item of the input is."""
     loads = [0] * shard.of
     counts = [0] * shard.of
-    mine = []
+    own = []
     for place in sorted(range(len(sizes)), key=lambda place: (-sizes[place], place)):
         # Among shards with equal work take the one with fewer items, or items of size 0 would all go to the same shard.
-        least = min(range(shard.of), key=lambda one: (loads[one], counts[one]))
+        least = min(range(shard.of), key=lambda number: (loads[number], counts[number]))
         loads[least] += sizes[place]
         counts[least] += 1
         if least == shard.number - 1:
-            mine.append(place)
-    return sorted(mine)
+            own.append(place)
+    return sorted(own)
 
 
-def own_part(items: Sequence[_Item], sizes: Sequence[int], shard: Shard | None) -> tuple[Sequence[_Item], dict[str, Any]]:
+def take_shard(items: Sequence[_Item], sizes: Sequence[int], shard: Shard | None) -> tuple[Sequence[_Item], dict[str, Any]]:
     """The items of this shard and what its manifest says about it; without a shard, all items and an empty dict."""
     if shard is None:
         return items, {}
-    mine = places(sizes, shard)
-    facts = {"number": shard.number, "of": shard.of, "items": len(items), "places": mine}
-    return [items[place] for place in mine], {SHARD: facts}
+    positions = find_positions(sizes, shard)
+    facts = {"number": shard.number, "of": shard.of, "items": len(items), "places": positions}
+    return [items[place] for place in positions], {SHARD: facts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,9 @@ def _read_shard(path: Path) -> _FinishedShard:
 
 
 def _refuse_difference(first: _FinishedShard, other: _FinishedShard) -> None:
-    ones = {**first.facts(), "number of shards": first.of, "number of items": first.items}
-    others = {**other.facts(), "number of shards": other.of, "number of items": other.items}
-    differ = ", ".join(sorted(name for name in ones.keys() | others.keys() if ones.get(name) != others.get(name)))
+    expected = {**first.facts(), "number of shards": first.of, "number of items": first.items}
+    found = {**other.facts(), "number of shards": other.of, "number of items": other.items}
+    differ = ", ".join(sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)))
     if differ:
         raise BadInput(
             f"{other.path} is not part of the same run as {first.path} ({differ} differ); run one of them again with the "

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.core.errors import Interrupted
-from service.trec.journal import Job, journal, work
+from service.runs.journal import Job, journal, work
 
 
 def test_what_was_under_way_when_the_user_stopped_is_kept(tmp_path: Path) -> None:

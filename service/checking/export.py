@@ -1,0 +1,310 @@
+"""A checked text in the terminal and in every export format, in the same words: JSON, HTML, CSV, Markdown, XLSX."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal, get_args
+
+from service.checking.checkable import Reason
+from service.checking.schemas import CheckedText, CitedOut, TextSentenceOut, TextVerdict
+from service.grounding.schemas import EvidenceOut
+from service.output.export import escaped, write_csv
+from service.output.templates import load_templates
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+TextExport = Literal["json", "html", "csv", "markdown", "xlsx"]
+ENDINGS: dict[TextExport, str] = {"json": ".json", "html": ".html", "csv": ".csv", "markdown": ".md", "xlsx": ".xlsx"}
+MEDIA_TYPES: dict[TextExport, str] = {
+    "json": "application/json",
+    "html": "text/html; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+    "markdown": "text/markdown; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+REASONS: dict[Reason, str] = {
+    "heading": "a heading",
+    "question": "a question",
+    "short": "too short to be a claim",
+    "long": "longer than a claim may be",
+    "citation": "a citation alone",
+    "references": "an entry of the list of references",
+    "text": "about the text itself",
+    "aim": "an aim, not a finding",
+    "method": "how something was done",
+    "research": "about the state of research",
+    "advice": "advice or an instruction",
+    "opinion": "an opinion or own experience",
+    "pronoun": "it begins with a word that stands for something named before; name it to have it checked",
+    "fragment": "not a whole sentence",
+}
+SIGNS: dict[TextVerdict, str] = {
+    "contradicted": "✗", "mixed": "±", "supported": "✓", "uncertain": "?", "nothing found": "○", "not a claim": "",
+}  # fmt: skip
+"""A sign for each verdict besides its colour, for readers who see no colour."""
+_PREFIX_LENGTH = 20
+"""How many characters at the beginning of a sentence are compared."""
+_STATUS_WORDS = {"not judged": "was not judged", "not in the index": "is not in the index"}
+
+
+def format_of(name: str) -> TextExport | None:
+    """The format that a file's name asks for."""
+    return next((one for one in get_args(TextExport) if name.lower().endswith(ENDINGS[one])), None)
+
+
+def export_text(report: CheckedText, format: TextExport, title: str = "Checked text") -> bytes:
+    """The checked text in a format; `title` names the text where the format has a place for that."""
+    match format:
+        case "json":
+            return f"{report.model_dump_json(indent=2)}\n".encode()
+        case "xlsx":
+            return _write_xlsx(report)
+        case "csv":
+            return write_csv(COLUMNS, _rows(report)).encode()
+        case "markdown":
+            return _write_markdown(report).encode()
+        case "html":
+            return _write_html(report, title).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """One paper as a table shows it; `link` is "" if the paper is not from PubMed."""
+
+    id: str
+    title: str
+    facts: str
+    sentence: str
+    notes: str
+    link: str
+
+    def line(self) -> str:
+        """The paper in one line."""
+        parts = [f"“{self.sentence}”" if self.sentence else "", f"{self.title} ({self.facts})" if self.facts else self.title]
+        return " ".join(part for part in (*parts, self.name, f"[{self.notes}]" if self.notes else "") if part)
+
+    @property
+    def name(self) -> str:
+        """Its id, marked as a PMID if it is one."""
+        return f"PMID {self.id}" if self.link else self.id
+
+
+def _paper(evidence: EvidenceOut) -> Paper:
+    """A paper for or against a claim."""
+    facts = ", ".join(str(one) for one in (evidence.journal, evidence.year) if one)
+    partial = f"in part: {', '.join(dict.fromkeys(one.kind for one in evidence.qualifiers))}" if evidence.qualifiers else ""
+    notes = "; ".join(one for one in ("retracted" if evidence.retracted else "", partial) if one)
+    sentence = evidence.sentence.text if evidence.sentence else ""
+    return Paper(evidence.pmid, evidence.title or "(no title)", facts, sentence, notes, _link_of(evidence.pmid))
+
+
+def _link_of(pmid: str) -> str:
+    """The address of a paper on PubMed; "" for an id that is not a PMID."""
+    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid.isascii() and pmid.isdigit() else ""
+
+
+def _cited_line(one: CitedOut) -> str:
+    """A cited paper and what it says, in one line."""
+    name = f"PMID {one.id}" if one.kind == "pmid" and _link_of(one.id) else f"doi:{one.id}" if one.kind == "doi" else one.id
+    quote = f", “{one.sentence.text}”" if one.sentence and one.status != "not judged" else ""
+    return f"{name} {_STATUS_WORDS.get(one.status, one.status)}{' (retracted)' if one.retracted else ''}{quote}"
+
+
+def _words_of(report: CheckedText, sentence: TextSentenceOut) -> str:
+    """A sentence as it is in the text, on one line."""
+    return " ".join(report.text[sentence.start : sentence.end].split())
+
+
+def _reworded(report: CheckedText, sentence: TextSentenceOut) -> bool:
+    """Whether words before the claim were removed; that citations were removed is plain to see."""
+    return not _words_of(report, sentence).startswith(sentence.claim[:_PREFIX_LENGTH])
+
+
+def _not_checked(report: CheckedText) -> list[TextSentenceOut]:
+    """The sentences that make no claim, without headings."""
+    return [sentence for sentence in report.sentences if not sentence.result and sentence.reason != "heading"]
+
+
+def _cited_lines(sentence: TextSentenceOut) -> list[str]:
+    """What a sentence cites, a line each."""
+    cited = sentence.result.cited if sentence.result else []
+    return [*map(_cited_line, cited), *(f"[{number}] names no PMID or DOI" for number in sentence.unresolved)]
+
+
+def _why(sentence: TextSentenceOut) -> str:
+    """Why a sentence has its verdict: what the papers say, or why it makes no claim."""
+    if sentence.result:
+        return sentence.result.why
+    return f"{REASONS[sentence.reason]}." if sentence.reason else ""
+
+
+_COLOURS: dict[TextVerdict, str] = {
+    "contradicted": "red", "mixed": "magenta", "supported": "green", "uncertain": "yellow", "nothing found": "dim",
+    "not a claim": "dim",
+}  # fmt: skip
+
+
+def print_checked(report: CheckedText, console: Console | None = None) -> None:
+    """Print each sentence with its verdict, the best paper on each side and what it cites; the summary comes last."""
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = console or Console(highlight=False)
+    for sentence in report.sentences:
+        if sentence.reason == "heading":
+            console.print(Text(f"\n{_words_of(report, sentence)}", style="bold"))
+            continue
+        line = Text(f"\n{SIGNS[sentence.verdict] or '–'} {sentence.verdict}  ", style=f"bold {_COLOURS[sentence.verdict]}")
+        line.append(_words_of(report, sentence), style="default" if sentence.result else "dim")
+        console.print(line)
+        lines = [Text(_why(sentence), style="dim")]
+        if result := sentence.result:
+            for side, papers, colour in (("against", result.against, "red"), ("for", result.in_favour, "green")):
+                lines += [Text(f"{side}: ", style=colour).append(_paper(paper).line(), style="default") for paper in papers[:1]]
+            lines += [Text("cited: ", style="default").append(_cited_line(cited), style="default") for cited in result.cited]
+        for line in lines:
+            console.print(Padding(line, (0, 0, 0, 3)))
+    source = report.provenance
+    console.print(f"\n{report.summary}")
+    console.print(Text(f"Configuration {source.config}, profile {source.profile}, index {source.index}.", style="dim"))
+
+
+def _write_markdown(report: CheckedText) -> str:
+    """The whole as CommonMark; what comes from the text or from papers is escaped."""
+    blocks = ["# Checked text", escaped(report.summary)]
+    for number, sentence in enumerate((one for one in report.sentences if one.result), 1):
+        blocks += _write_claim(report, number, sentence)
+    if others := _not_checked(report):
+        lines = (f"- {escaped(_words_of(report, one))} *({escaped(_why(one).rstrip('.'))})*" for one in others)
+        blocks += ["## Not checked", "\n".join(lines)]
+    source = report.provenance
+    blocks.append(escaped(f"Configuration {source.config}, profile {source.profile}, index {source.index}."))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _write_claim(report: CheckedText, number: int, sentence: TextSentenceOut) -> list[str]:
+    result = sentence.result
+    assert result is not None
+    blocks = [
+        f"## {number}. {SIGNS[sentence.verdict]} {sentence.verdict.capitalize()}",
+        f"> {escaped(_words_of(report, sentence))}",
+        *([f"Checked as: {escaped(sentence.claim)}"] if _reworded(report, sentence) else []),
+        escaped(result.why),
+    ]
+    sides = (("Against", result.against), ("For", result.in_favour), ("Uncertain", result.uncertain))
+    blocks += [f"{side}:\n\n{_list_papers(papers)}" for side, papers in sides if papers]
+    cited = _cited_lines(sentence)
+    return [*blocks, "Cited:\n\n" + "\n".join(f"- {escaped(line)}" for line in cited)] if cited else blocks
+
+
+def _list_papers(papers: Sequence[EvidenceOut]) -> str:
+    lines = []
+    for one in map(_paper, papers):
+        name = f"[{escaped(one.name)}]({one.link})" if one.link else escaped(one.name)
+        facts = ". ".join(escaped(part) for part in (one.title.rstrip("."), one.facts) if part)
+        notes = f" ({escaped(one.notes)})" if one.notes else ""
+        lines.append(f"- “{escaped(one.sentence)}” {facts}. {name}{notes}" if one.sentence else f"- {facts}. {name}{notes}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a block: a sentence (`number` is its claim's, 0 if it makes none), or the text between two sentences."""
+
+    text: str
+    sentence: TextSentenceOut | None = None
+    number: int = 0
+
+
+def _pieces(report: CheckedText) -> list[tuple[str, list[Piece]]]:
+    """The kind of each block, and the pieces that together make up the whole block."""
+    numbers = {one.index: number for number, one in enumerate((one for one in report.sentences if one.result), 1)}
+    by_block = {place: list(group) for place, group in groupby(report.sentences, key=lambda sentence: sentence.block)}
+    blocks: list[tuple[str, list[Piece]]] = []
+    for place, block in enumerate(report.blocks):
+        pieces: list[Piece] = []
+        at = block.start
+        for one in by_block.get(place, ()):
+            pieces += [Piece(report.text[at : one.start])] * (at < one.start)
+            pieces.append(Piece(report.text[one.start : one.end], one, numbers.get(one.index, 0)))
+            at = one.end
+        pieces += [Piece(report.text[at : block.end])] * (at < block.end)
+        blocks.append((block.kind, pieces))
+    return blocks
+
+
+def _write_html(report: CheckedText, title: str) -> str:
+    """The page; `title` names the text."""
+    claims = [one for one in report.sentences if one.result]
+    context = {
+        "title": title, "checked": report, "blocks": _pieces(report), "claims": claims, "others": _not_checked(report),
+        "signs": SIGNS, "paper": _paper, "words": _words_of, "why": _why, "reworded": _reworded, "cited_lines": _cited_lines,
+    }  # fmt: skip
+    return load_templates("service.checking").get_template("checked.html").render(**context)
+
+
+COLUMNS = (
+    "row", "sentence", "claim", "verdict", "why", "papers_against", "papers_for", "papers_uncertain",
+    "against_pmid", "against_title", "against_year", "against_sentence", "against_link",
+    "for_pmid", "for_title", "for_year", "for_sentence", "for_link", "citations",
+)  # fmt: skip
+# A spreadsheet's XML cannot contain any of these.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_LONGEST = 32_767
+"""The most characters in a cell of a spreadsheet."""
+_WIDTHS = {
+    "sentence": 60, "claim": 60, "why": 40, "against_title": 40, "against_sentence": 60, "for_title": 40, "for_sentence": 60,
+}  # fmt: skip
+
+
+def _write_xlsx(report: CheckedText) -> bytes:
+    """The table as an XLSX file: its first row stays in view and has filters, and its links can be followed."""
+    from openpyxl import Workbook
+    from openpyxl.styles import Alignment, Font
+    from openpyxl.utils import get_column_letter
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Checked text"
+    for line, row in enumerate((COLUMNS, *_rows(report)), 1):
+        for column, value in enumerate(row, 1):
+            cell = sheet.cell(line, column)
+            if isinstance(value, int):
+                cell.value = value
+            else:
+                cell.value = _CONTROL.sub(" ", value)[:_LONGEST]
+                cell.data_type = "s"
+            cell.alignment = Alignment(wrap_text=True, vertical="top")
+            if line == 1:
+                cell.font = Font(bold=True)
+            elif COLUMNS[column - 1].endswith("_link") and value:
+                cell.hyperlink = str(value)
+    for column, name in enumerate(COLUMNS, 1):
+        sheet.column_dimensions[get_column_letter(column)].width = _WIDTHS.get(name, 16)
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = sheet.dimensions
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def _rows(report: CheckedText) -> Iterator[tuple[str | int, ...]]:
+    """Every sentence but headings, in order, with the columns of `COLUMNS`; `row` is the list's, or counts sentences from 1."""
+    for place, one in enumerate(report.sentences, 1):
+        if one.reason == "heading":
+            continue
+        row: list[str | int] = [one.row or place, _words_of(report, one), one.claim, one.verdict, _why(one)]
+        if result := one.result:
+            row += [len(result.against), len(result.in_favour), len(result.uncertain)]
+            for side in (result.against, result.in_favour):
+                paper = _paper(side[0]) if side else None
+                row += [paper.id, paper.title, side[0].year or "", paper.sentence, paper.link] if paper else [""] * 5
+            row.append("; ".join(_cited_lines(one)))
+        yield (*row, *[""] * (len(COLUMNS) - len(row)))

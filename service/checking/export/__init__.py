@@ -1,1 +1,0 @@
-"""Exporting a checked text: as a page, a table or Markdown."""

@@ -1,0 +1,230 @@
+"""TREC BioGen 2025 Task A: reading its input, making a run, checking one. An item is a question with an answer to ground."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.values import Claim, Evidence
+from retrieval.store.documents import Documents
+from service.grounding.claims import check_claim
+from service.grounding.ground import Grounder
+from service.runs.journal import RUN, Job, facts_of_service, journal, shared_facts, work
+from service.runs.shards import Shard, take_shard
+from service.trec.records import (
+    Shape,
+    citation_faults,
+    is_id_list,
+    keys,
+    kind,
+    read_id,
+    read_json_or_lines,
+    record_faults,
+    refuse_repeats,
+    refuse_unknown,
+    track_id,
+    write_line,
+)
+
+_ITEM = ("meta_data", "metadata", "answer")
+_METADATA = ("qa_id", "question")
+_SENTENCE = ("text", "existing_supported_citations")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """A sentence of an answer, with the citations that already support it."""
+
+    text: str
+    existing: tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A question and its answer, sentence by sentence."""
+
+    qa_id: str
+    question: str
+    answer: tuple[AnswerSentence, ...]
+
+    def claims(self) -> list[Claim]:
+        """Each sentence as a claim."""
+        return [
+            check_claim(sentence.text, self.question, sentence.existing, id=f"{self.qa_id}.{number}")
+            for number, sentence in enumerate(self.answer, 1)
+        ]
+
+
+def read_items(path: Path) -> list[Item]:
+    """The items of a Task A input, in either spelling of its metadata; raises `BadInput` with the file, item and fault."""
+    records = read_json_or_lines(path)
+    if any(isinstance(record, dict) and ("topics" in record or "narrative" in record) for record in records):
+        raise BadInput(
+            f"{path} contains topics with narratives, the input of Task B; "
+            "Task A reads a list of items with meta_data and answer."
+        )
+    items = [_item(path, number, record) for number, record in enumerate(records, 1)]
+    if not items:
+        raise BadInput(f"{path} contains no items; Task A reads a list of items with meta_data and answer.")
+    refuse_repeats(path, "item", "qa_id", (item.qa_id for item in items))
+    return items
+
+
+def _item(path: Path, number: int, record: Any) -> Item:
+    place = f"item {number}"
+    if not isinstance(record, dict):
+        raise BadRecord(path, place, f"expected an object, not {kind(record)}")
+    refuse_unknown(path, place, record, _ITEM)
+    metadata = record.get("meta_data", record.get("metadata"))
+    if not isinstance(metadata, dict):
+        raise BadRecord(path, place, f"meta_data (or metadata) with qa_id and question is missing; the record has {keys(record)}")
+    refuse_unknown(path, f"{place}, meta_data", metadata, _METADATA)
+    qa_id = metadata.get("qa_id")
+    own_id = read_id(path, place, "meta_data.qa_id", qa_id)
+    place = f"item {number} (qa_id {own_id})"
+    question = metadata.get("question")
+    if not isinstance(question, str):
+        raise BadRecord(path, place, f"meta_data.question should be a text, not {kind(question)}")
+    answer = record.get("answer")
+    if not isinstance(answer, list):
+        raise BadRecord(path, place, f"answer should be a list of sentences, not {kind(answer)}")
+    sentences = tuple(_sentence(path, f"{place}, sentence {i}", question, sentence) for i, sentence in enumerate(answer, 1))
+    return Item(own_id, question, sentences)
+
+
+def _sentence(path: Path, place: str, question: str, record: Any) -> AnswerSentence:
+    if isinstance(record, dict):
+        refuse_unknown(path, place, record, _SENTENCE)
+    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+        raise BadRecord(path, place, f"expected an object with a text, not {kind(record)}")
+    if not record["text"].strip():
+        raise BadRecord(path, place, "the text is empty; every sentence must say something")
+    citations = record.get("existing_supported_citations")
+    if citations is None:
+        citations = []
+    if not is_id_list(citations):
+        raise BadRecord(path, place, f"existing_supported_citations should be a list of PMIDs or null, not {kind(citations)}")
+    try:
+        check_claim(record["text"], question, citations)
+    except BadInput as error:
+        raise BadRecord(path, place, str(error)) from None
+    return AnswerSentence(record["text"], tuple(citations))
+
+
+@dataclass(frozen=True, slots=True)
+class TaskARunReport:
+    """What a run did."""
+
+    sentences: int
+    with_support: int
+    with_contradiction: int
+    resumed: int
+
+
+def run(
+    items: Sequence[Item], input: Path, grounder: Grounder, out: Path, team: str, run_id: str, shard: Shard | None = None
+) -> TaskARunReport:
+    """Ground every sentence of every item and write the official format, one item per line, with a manifest beside it.
+
+    With `shard`, only that part of the items (service.runs.shards).
+    """
+    items, part = take_shard(items, [len(item.answer) for item in items], shard)
+    with journal(out, {**_facts(input, grounder, team, run_id), **part}) as run_journal:
+        work(run_journal, [_job(item, grounder, team, run_id) for item in items], "grounding", "sentences")
+        lines = [run_journal.records[item.qa_id] for item in items]
+        run_journal.publish({RUN: "".join(f"{line}\n" for line in lines)})
+    answers = [sentence for line in lines for sentence in json.loads(line)["answer"]]
+    return TaskARunReport(
+        sentences=len(answers),
+        with_support=sum(bool(answer["supported_citations"]) for answer in answers),
+        with_contradiction=sum(bool(answer["contradicted_citations"]) for answer in answers),
+        resumed=run_journal.resumed,
+    )
+
+
+def _job(item: Item, grounder: Grounder, team: str, run_id: str) -> Job:
+    return Job(item.qa_id, len(item.answer), lambda: _record(item, grounder, team, run_id))
+
+
+def _record(item: Item, grounder: Grounder, team: str, run_id: str) -> str:
+    """One item of the run in the official format, as one line of JSON."""
+    answer = []
+    for sentence, claim in zip(item.answer, item.claims(), strict=True):
+        grounding = grounder.ground(claim)
+        answer.append(
+            {
+                "text": sentence.text,
+                "existing_supported_citations": list(sentence.existing),
+                # The format cannot mark a paper as retracted, and a retracted paper is not plain support.
+                "supported_citations": _citations([one for one in grounding.supporting if one.standing != "retracted"]),
+                "contradicted_citations": _citations(grounding.contradicting),
+            }
+        )
+    metadata = {"team_id": team, "run_id": run_id, "qa_id": item.qa_id, "question": item.question}
+    return write_line({"metadata": metadata, "answer": answer})
+
+
+def _citations(evidence: Sequence[Evidence]) -> list[int | str]:
+    return [track_id(one.document.pmid) for one in evidence]
+
+
+def _facts(input: Path, grounder: Grounder, team: str, run_id: str) -> dict[str, Any]:
+    """Everything that determines the contents of a run; two runs with equal facts have equal bytes."""
+    return {**shared_facts("a", input, team, run_id, __name__), **facts_of_service(grounder)}
+
+
+_SHAPE = Shape("item", "qa_id", "answer")
+_LISTS = ("supported_citations", "contradicted_citations")
+
+
+def check(run: Path, items: Sequence[Item], store: Documents) -> list[str]:
+    """All faults of a run, in the order of its items; an empty list means a valid run."""
+    by_id = {item.qa_id: item for item in items}
+    return list(
+        record_faults(
+            read_json_or_lines(run), _SHAPE, by_id, lambda place, key, record: _item_faults(place, record, by_id[key], store)
+        )
+    )
+
+
+def _item_faults(place: str, record: dict[str, Any], item: Item, store: Documents) -> Iterator[str]:
+    if record["metadata"].get("question") != item.question:
+        yield f"{place}: metadata.question is not the input's"
+    answer = record.get("answer")
+    if not isinstance(answer, list):
+        yield f"{place}: answer should be a list of sentences"
+        return
+    if len(answer) != len(item.answer):
+        yield f"{place}: it has {len(answer)} sentences and the input has {len(item.answer)}"
+    for number, (entry, sentence) in enumerate(zip(answer, item.answer, strict=False), 1):
+        yield from _sentence_faults(f"{place}, sentence {number}", entry, sentence, store)
+
+
+def _sentence_faults(place: str, entry: Any, sentence: AnswerSentence, store: Documents) -> Iterator[str]:
+    if not isinstance(entry, dict):
+        yield f"{place}: an object was expected"
+        return
+    if entry.get("text") != sentence.text:
+        yield f"{place}: the text is not the input's"
+    citations = entry.get("existing_supported_citations") or []
+    if not is_id_list(citations) or [str(c) for c in citations] != [str(c) for c in sentence.existing]:
+        yield f"{place}: existing_supported_citations are not the input's"
+    lists: dict[str, list[str]] = {}
+    for name in _LISTS:
+        value = entry.get(name)
+        if value is None or not is_id_list(value):
+            yield f"{place}: {name} should be a list of PMIDs"
+            continue
+        lists[name] = pmids = [str(pmid) for pmid in value]
+        yield from citation_faults(place, name, pmids, store)
+    support, against = (lists.get(name, []) for name in _LISTS)
+    known_pmids = {str(pmid) for pmid in sentence.existing}
+    for pmid in dict.fromkeys(support):
+        if pmid in known_pmids:
+            yield f"{place}: supported_citations repeats the existing citation {pmid}"
+        if pmid in against:
+            yield f"{place}: {pmid} is both supporting and contradicting"

@@ -1,1 +1,0 @@
-"""TREC Task A: reading its items, making a run, checking one."""

@@ -1,1 +1,0 @@
-"""TREC Task B: reading its topics, making a run, checking one."""
