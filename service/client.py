@@ -27,9 +27,9 @@ from service.memory.schemas import (
     SavedList,
     SavedOut,
 )
+from service.queries.schemas import TypedGroundResponse, TypedOut
 from service.reading.schemas import EvidenceResponse
 from service.schemas import Problem
-from service.typed.schemas import TypedGroundResponse, TypedOut
 
 _Response = TypeVar("_Response", bound=BaseModel)
 

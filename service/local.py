@@ -18,10 +18,10 @@ from service.checking.schemas import CheckedText
 from service.configuration import defaults
 from service.grounding.claims import check_claim, check_topic
 from service.grounding.ground import Grounder
+from service.queries.grounding import check_written, describe_query, ground_query
+from service.queries.schemas import TypedGroundResponse, TypedOut
 from service.reading.evidence import EvidenceFinder, make_finder_beside
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
-from service.typed.grounding import check_written, ground_typed, look_at
-from service.typed.schemas import TypedGroundResponse, TypedOut
 
 
 class LocalService:
@@ -51,11 +51,11 @@ class LocalService:
         Raises `BadInput` for what cannot be a claim.
         """
         statement = check_claim(claim, question, known_pmids)
-        return ground_typed(self._grounder, statement, partial(self._grounder.ground, papers=read))[0]
+        return ground_query(self._grounder, statement, partial(self._grounder.ground, papers=read))[0]
 
     def typed(self, text: str) -> TypedOut:
         """What a text is: a claim, a question, keywords, a paper, a whole text or another language."""
-        return look_at(self._grounder.index, check_written(text))
+        return describe_query(self._grounder.index, check_written(text))
 
     def answer(self, question: str, narrative: str = "", topic: str = "", id: str = "") -> AnswerResponse:
         """A short answer that begins with its lead; each citation says how it was checked."""

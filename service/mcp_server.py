@@ -30,12 +30,11 @@ from service.grounding.ground import Grounder
 from service.http.requests import faults
 from service.http.requests.faults import repair_json
 from service.http.schemas import DocumentOut, SearchResponse
+from service.queries.grounding import ground_query
+from service.queries.papers import find_paper, search_words
+from service.queries.schemas import TypedGroundResponse
 from service.reading.evidence import make_finder_beside
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
-from service.typed.grounding import ground_typed
-from service.typed.paper import find_paper
-from service.typed.schemas import TypedGroundResponse
-from service.typed.search import search_words
 
 _INSTRUCTIONS = (
     "Checks biomedical claims against an index of abstracts. Use `ground` for a statement that can be true or false: it gives "
@@ -137,7 +136,7 @@ def make_server(load: Callable[[], Grounder], load_answerer: Callable[[Grounder]
     ) -> TypedGroundResponse:
         """Find the papers that contradict a biomedical claim and those that support it, each with its exact sentence."""
         statement = check_claim(claim, question, known_pmids or ())
-        return ground_typed(grounder(), statement, partial(grounder().ground, papers=read))[0]
+        return ground_query(grounder(), statement, partial(grounder().ground, papers=read))[0]
 
     @server.tool(annotations=_READS)
     def answer(

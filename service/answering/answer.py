@@ -28,7 +28,7 @@ from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
-from service.typed.language import find_language
+from service.queries.classify import find_language
 
 _EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 

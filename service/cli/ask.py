@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from retrieval.store.documents import Documents
     from service.grounding.schemas import GroundResponse
     from service.http.schemas import DocumentOut, HitOut
-    from service.typed.schemas import TypedOut
+    from service.queries.schemas import TypedOut
 
 
 def ground(
@@ -73,10 +73,10 @@ def ground(
         from service.assembly import assemble
         from service.output.export import export_text, grounding_csv
         from service.output.terminal import print_grounding, print_grounding_table
-        from service.typed.grounding import ground_typed
+        from service.queries.grounding import ground_query
 
         grounder = assemble(index, config, profile)
-        response, grounding = ground_typed(grounder, statement, partial(grounder.ground, papers=read))
+        response, grounding = ground_query(grounder, statement, partial(grounder.ground, papers=read))
         _remember(response)
         for note in list_notes(response.typed):
             print_note(note)
@@ -189,7 +189,7 @@ def evidence(
     with report_errors():
         from nli.evidence import check_count
         from service.grounding.claims import check_hypothesis
-        from service.reading.files import read_paper_file
+        from service.reading.evidence import read_paper_file
 
         article = read_paper_file(paper, format)
         check_hypothesis(hypothesis)
@@ -225,8 +225,8 @@ def search(
         words = check_query(query)
         from retrieval.index import Index
         from service.http.schemas import SearchResponse
-        from service.typed.search import search_words
-        from service.typed.suggest import suggest_words
+        from service.queries.papers import search_words
+        from service.queries.spelling import suggest_words
 
         corpus = Index(index)
         hits = search_words(corpus, words, most)
@@ -251,7 +251,7 @@ def show(
     """Show a document, sentence by sentence. The sentence that states its main finding is marked with »."""
     with report_errors():
         from service.http.schemas import DocumentOut
-        from service.typed.paper import find_finding, find_paper
+        from service.queries.papers import find_finding, find_paper
 
         store, documents = _open_store(index)
         entry = find_paper(store, pmid, documents)

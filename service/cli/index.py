@@ -229,7 +229,7 @@ def index_follow(
     from indexes.cluster.following import follow, read_interval
     from retrieval.cluster.address import is_address
     from retrieval.index import read_index_manifest
-    from service.examples.stored import has_examples
+    from service.examples.schemas import has_examples
 
     with report_errors():
         seconds = read_interval(every)
@@ -392,10 +392,8 @@ def _find_and_keep(place: Path, profile: str) -> int:
     from retrieval.index import open_documents
     from service.assembly import assemble
     from service.configuration.defaults import CONFIG
-    from service.examples.finding import GROUNDED, SAMPLED, find_examples
-    from service.examples.schemas import ExamplesResponse
-    from service.examples.statements import find_statements
-    from service.examples.stored import keep_examples
+    from service.examples.finding import GROUNDED, SAMPLED, find_examples, find_statements
+    from service.examples.schemas import ExamplesResponse, keep_examples
     from service.schemas import Provenance
 
     documents, manifest = open_documents(place)

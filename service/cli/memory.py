@@ -126,15 +126,15 @@ def saved_add(
     """Ground CLAIM and save it with the result; `counterpoint watch run` grounds it again when the index has changed."""
     with report_errors():
         from service.grounding.claims import check_claim
-        from service.typed.typed import refuse_keywords
+        from service.queries.classify import refuse_keywords
 
         check_sentence(claim, "saved add", index)
         statement, memory = check_claim(claim, question, known.split(",")), read_memory()
         refuse_keywords(statement.text)
         from service.assembly import assemble
         from service.grounding.schemas import GroundResponse
+        from service.queries.papers import check_known
         from service.schemas import Provenance
-        from service.typed.paper import check_known
 
         grounder = assemble(index, config, profile)
         response = GroundResponse.of(grounder.ground(check_known(statement, grounder.index.store)), Provenance.of(grounder))

@@ -32,8 +32,7 @@ def serve(
     }  # fmt: skip
     with report_errors():
         from service.operating.settings import hand_down_access, load_settings
-        from service.serve.listening import listen, write_address
-        from service.serve.server import check_index, run
+        from service.serve.server import check_index, listen, run, write_address
 
         settings = load_settings(**options)
         hand_down_access(settings)

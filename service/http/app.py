@@ -29,14 +29,14 @@ from service.http.requests.working import Parts, parts_of
 from service.http.schemas import BatchRequest, Health
 from service.memory.memory import open_memory
 from service.memory.schemas import FeedbackRequest, SaveRequest
-from service.memory.watcher import Watcher
+from service.memory.watching import Watcher
 from service.operating import metrics
 from service.operating.live_index import CurrentService, NotReady
 from service.operating.settings import Settings
 from service.operating.work import Workers
+from service.queries.schemas import TypedRequest
 from service.reading.schemas import EvidenceRequest
 from service.schemas import Provenance
-from service.typed.schemas import TypedRequest
 
 _log = logging.getLogger("counterpoint")
 

@@ -31,7 +31,7 @@ from service.http.schemas import BatchRequest, BatchResponse, BatchResult, Groun
 from service.memory.history import entry_of_claim, entry_of_question
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
-from service.typed.schemas import TypedGroundResponse
+from service.queries.schemas import TypedGroundResponse
 
 router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 

@@ -15,7 +15,7 @@ from service.http.requests import problems
 from service.http.requests.access import admit_request, bearer_key, header_key, holder_of, require_key
 from service.http.requests.bodies import JsonRoute, write_json
 from service.http.requests.working import Parts, note, parts_of, run_grounding
-from service.memory.feed import MEDIA_TYPE, write_feed
+from service.memory.alerts import MEDIA_TYPE, write_feed
 from service.memory.history import Now
 from service.memory.memory import Memory
 from service.memory.schemas import (
@@ -33,9 +33,9 @@ from service.memory.schemas import (
 )
 from service.operating.live_index import NotReady, Serving
 from service.operating.work import Job, while_there
+from service.queries.classify import refuse_keywords
+from service.queries.papers import check_known
 from service.schemas import Provenance
-from service.typed.paper import check_known
-from service.typed.typed import refuse_keywords
 
 router = APIRouter(
     route_class=JsonRoute, dependencies=[Depends(require_key)], responses=problems.responses(401, 404, 422, 500, 503)

@@ -10,8 +10,7 @@ from pydantic import BaseModel, Field
 
 from retrieval.cluster.address import is_address, read_address
 from retrieval.index import Index
-from service.examples.schemas import ExamplesResponse
-from service.examples.stored import read_examples
+from service.examples.schemas import ExamplesResponse, read_examples
 from service.grounding.claims import check_hypothesis, check_query
 from service.http.requests import problems
 from service.http.requests.access import admit_request
@@ -19,11 +18,11 @@ from service.http.requests.bodies import JsonRoute, write_json
 from service.http.requests.working import note, parts_of
 from service.http.schemas import MOST_HITS, Cursor, DocumentOut, SearchResponse
 from service.operating.work import Job, while_there
+from service.queries.grounding import check_written, describe_query
+from service.queries.papers import search_words
+from service.queries.schemas import TypedOut, TypedRequest
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
 from service.schemas import Provenance
-from service.typed.grounding import check_written, look_at
-from service.typed.schemas import TypedOut, TypedRequest
-from service.typed.search import search_words
 
 router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 
@@ -100,7 +99,7 @@ async def typed(body: TypedRequest, request: Request) -> Response:
 
     def work(_job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            return write_json(look_at(serving.index, text))
+            return write_json(describe_query(serving.index, text))
 
     return await while_there(request, parts.workers.run(work))
 

@@ -14,8 +14,8 @@ from retrieval.core.values import Document, Hit, Label, Stance
 from retrieval.store.rows import Entry
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
+from service.queries.schemas import TypedGroundResponse
 from service.schemas import AUTHORS, Problem, Rounded, Sent, SentenceOut, facts_of
-from service.typed.schemas import TypedGroundResponse
 
 MOST_CLAIMS = 100
 MOST_HITS = 1000

@@ -1,14 +1,16 @@
-"""The alerts of saved claims, and the secret addresses of the feeds that carry them."""
+"""The alerts of saved claims, and the feeds (Atom, RFC 4287) that carry them, each at a secret address."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from xml.etree import ElementTree as ET
 
 from retrieval.core.errors import BadInput
 from service.memory.database import Database
-from service.memory.history import NoSuch
 from service.memory.schemas import AlertData, AlertList, AlertOut
 
 MOST_TOLD = 500
@@ -51,9 +53,7 @@ class Alerts:
 
     def delete(self, holder: str, id: str) -> None:
         """Delete an alert; raises `NoSuch`. It does not come back, since its claim has moved on."""
-        with self._database.change() as change:
-            if not change.execute("DELETE FROM alerts WHERE holder = ? AND id = ?", (holder, id)).rowcount:
-                raise NoSuch("There is no alert with this id.")
+        self._database.delete("alerts", holder, id, "There is no alert with this id.")
 
     def token(self, holder: str) -> str:
         """The token that opens a holder's feed without a key, for programs that cannot send one; created at the first call."""
@@ -69,3 +69,44 @@ class Alerts:
         """The holder whose feed a token opens; None if it opens none."""
         rows = self._database.rows("SELECT holder FROM feeds WHERE token = ?", (token,))
         return str(rows[0][0]) if rows else None
+
+
+MEDIA_TYPE = "application/atom+xml; charset=utf-8"
+_ATOM = "http://www.w3.org/2005/Atom"
+_NEVER = "2000-01-01T00:00:00+00:00"
+# What XML 1.0 cannot hold, not even escaped.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_feed(alerts: Sequence[AlertOut], base: str, name: str, id: str) -> bytes:
+    """Write the alerts, newest first, as a feed of that name and id; `base` is the page's address, the start of the links."""
+    ET.register_namespace("", _ATOM)
+    feed = ET.Element(_tag("feed"))
+    _add(feed, "title", name)
+    _add(feed, "id", id)
+    _add(feed, "updated", alerts[0].at if alerts else _NEVER)
+    _add(ET.SubElement(feed, _tag("author")), "name", "Counterpoint")
+    ET.SubElement(feed, _tag("link"), href=base)
+    for alert in alerts:
+        entry = ET.SubElement(feed, _tag("entry"))
+        _add(entry, "title", f"{alert.kind.capitalize()}: {alert.claim}")
+        _add(entry, "id", f"urn:counterpoint:alert:{alert.id}")
+        _add(entry, "updated", alert.at)
+        ET.SubElement(entry, _tag("link"), href=f"{base}{alert.link}")
+        ET.SubElement(entry, _tag("category"), term=alert.kind)
+        _add(entry, "summary", _describe(alert))
+    document: bytes = ET.tostring(feed, "utf-8", xml_declaration=True)
+    return document
+
+
+def _describe(alert: AlertOut) -> str:
+    quote = f" “{alert.paper.sentence}”" if alert.paper.sentence else ""
+    return f"{alert.detail}{quote} (document {alert.paper.pmid}, index {alert.index})"
+
+
+def _add(parent: ET.Element, name: str, text: str) -> None:
+    ET.SubElement(parent, _tag(name)).text = _NOT_XML.sub(" ", text)
+
+
+def _tag(name: str) -> str:
+    return f"{{{_ATOM}}}{name}"

@@ -6,13 +6,15 @@ Answering never depends on it: if it cannot be opened, the service goes on witho
 from __future__ import annotations
 
 import logging
+import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.errors import CounterpointError, translate_write_errors
+from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 
 _log = logging.getLogger("counterpoint")
 NAME = "memory.sqlite"
@@ -48,6 +50,22 @@ class MemoryUnusable(CounterpointError):
     status = 503
 
 
+def make_id() -> str:
+    """Make a new id for a row."""
+    return secrets.token_hex(6)
+
+
+def tell_time() -> str:
+    """The present time, written so that the texts sort by time."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+class NoSuch(BadInput):
+    """There is no such row, or it is another holder's, which callers cannot distinguish."""
+
+    status = 404
+
+
 class Database:
     """The file in a folder, created if missing; safe to use from several threads and processes at once."""
 
@@ -79,6 +97,12 @@ class Database:
                 return connection.execute(statement, values).fetchall()
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
+
+    def delete(self, table: str, holder: str, id: str, missing: str) -> None:
+        """Delete a holder's row; raises `NoSuch` with the sentence `missing`."""
+        with self.change() as change:
+            if not change.execute(f"DELETE FROM {table} WHERE holder = ? AND id = ?", (holder, id)).rowcount:
+                raise NoSuch(missing)
 
     @contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:

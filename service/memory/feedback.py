@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from retrieval.core.errors import BadInput
-from service.memory.database import Database
-from service.memory.history import NoSuch, make_id, tell_time
+from service.memory.database import Database, make_id, tell_time
 from service.memory.schemas import FeedbackList, FeedbackOut, Opinion
 
 MOST = 10_000
@@ -41,9 +40,7 @@ class Feedback:
 
     def delete(self, holder: str, id: str) -> None:
         """Delete one piece; raises `NoSuch`."""
-        with self._database.change() as change:
-            if not change.execute("DELETE FROM feedback WHERE holder = ? AND id = ?", (holder, id)).rowcount:
-                raise NoSuch("There is no feedback with this id.")
+        self._database.delete("feedback", holder, id, "There is no feedback with this id.")
 
     def every(self) -> list[tuple[str, FeedbackOut]]:
         """All feedback of all holders, oldest first, each piece with its holder."""

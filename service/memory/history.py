@@ -1,40 +1,57 @@
-"""What was asked, newest first: a limited number of entries per holder; the oldest are dropped."""
+"""What was asked, newest first, links that repeat a request, and what has changed since; the oldest entries are dropped."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from urllib.parse import quote
 
-from retrieval.core.errors import BadInput
 from service.answering.schemas import AnswerResponse
 from service.grounding.schemas import GroundResponse
-from service.memory.database import Database
-from service.memory.links import list_changes, make_link
+from service.memory.database import Database, NoSuch, make_id, tell_time
 from service.memory.schemas import Entry, HistoryOut, HistoryPage, papers_of
 from service.schemas import Provenance
+
+
+def make_link(entry: Entry) -> str:
+    """The part after the page's address: the claim with its options, and what made the result, for the page to compare."""
+    parts = [("claim" if entry.mode == "claim" else "question", entry.text)]
+    if entry.mode == "claim":
+        parts += [("question", entry.question), ("known", ",".join(entry.known_pmids))]
+    else:
+        parts.append(("narrative", entry.narrative))
+    source = entry.provenance
+    parts += [("config", source.config), ("profile", source.profile), ("index", source.index)]
+    parts += [("model", f"{role}:{name}") for role, name in source.models.items()]
+    return "#" + "&".join(f"{name}={quote(value, safe='')}" for name, value in parts if value)
+
+
+def list_changes(source: Provenance, now: Provenance | None) -> list[str]:
+    """List how the present service differs from what made a result, one sentence each; empty if that is unknown."""
+    if now is None:
+        return []
+    changes = []
+    if source.index != now.index:
+        changes.append(f"The index has changed since: it was {source.index}, it is {now.index} now.")
+    if (source.config, source.profile) != (now.config, now.profile):
+        changes.append(
+            f"The configuration has changed since: it was {source.config} with the profile {source.profile}, it is {now.config} "
+            f"with {now.profile} now."
+        )
+    if source.models != now.models:
+        changes.append(f"The models have changed since: {_describe(source.models)} then, {_describe(now.models)} now.")
+    return changes
+
+
+def _describe(models: Mapping[str, str]) -> str:
+    return ", ".join(f"{role} {name}" for role, name in models.items()) or "none"
+
 
 MOST = 1000
 """The most entries that are kept for a holder."""
 Now = Mapping[str, Provenance]
 """The present provenance of results, for claims and for questions."""
 NOTHING: Now = {}
-
-
-def make_id() -> str:
-    """Make a new id for a row."""
-    return secrets.token_hex(6)
-
-
-def tell_time() -> str:
-    """The present time, written so that the texts sort by time."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")
-
-
-class NoSuch(BadInput):
-    """There is no such row, or it is another holder's, which callers cannot distinguish."""
-
-    status = 404
+_NO_ENTRY = "The history has no entry with this id."
 
 
 def entry_of_claim(response: GroundResponse) -> Entry:
@@ -72,10 +89,10 @@ class History:
     def add(self, holder: str, entry: Entry) -> None:
         """Keep an entry; if the same was asked before, it replaces the earlier one."""
         data = entry.model_dump_json()
-        same = "json_extract(data, '$.mode', '$.text', '$.question', '$.known_pmids', '$.narrative')"
-        of_new = "json_extract(?, '$.mode', '$.text', '$.question', '$.known_pmids', '$.narrative')"
+        asked = "'$.mode', '$.text', '$.question', '$.known_pmids', '$.narrative'"
+        same = f"json_extract(data, {asked}) = json_extract(?, {asked})"
         with self._database.change() as change:
-            change.execute(f"DELETE FROM history WHERE holder = ? AND {same} = {of_new}", (holder, data))
+            change.execute(f"DELETE FROM history WHERE holder = ? AND {same}", (holder, data))
             change.execute("INSERT INTO history VALUES (?, ?, ?, ?)", (make_id(), holder, tell_time(), data))
             oldest = "SELECT id FROM history WHERE holder = ? ORDER BY at DESC, id DESC LIMIT -1 OFFSET ?"
             change.execute(f"DELETE FROM history WHERE id IN ({oldest})", (holder, MOST))
@@ -91,14 +108,12 @@ class History:
         """One entry; raises `NoSuch`."""
         rows = self._database.rows("SELECT id, at, data FROM history WHERE holder = ? AND id = ?", (holder, id))
         if not rows:
-            raise NoSuch("The history has no entry with this id.")
+            raise NoSuch(_NO_ENTRY)
         return _read_row(rows[0], now)
 
     def delete(self, holder: str, id: str) -> None:
         """Delete one entry; raises `NoSuch`."""
-        with self._database.change() as change:
-            if not change.execute("DELETE FROM history WHERE holder = ? AND id = ?", (holder, id)).rowcount:
-                raise NoSuch("The history has no entry with this id.")
+        self._database.delete("history", holder, id, _NO_ENTRY)
 
     def clear(self, holder: str) -> int:
         """Delete the whole history of a holder, and return how many entries it had."""

@@ -14,9 +14,8 @@ from retrieval.core.values import Claim
 from retrieval.store.journal import hash_json
 from retrieval.store.manifest import Manifest
 from service.grounding.schemas import GroundResponse
-from service.memory.database import Database
-from service.memory.history import NOTHING, NoSuch, Now, entry_of_claim, make_id, tell_time
-from service.memory.links import list_changes, make_link
+from service.memory.database import Database, NoSuch, make_id, tell_time
+from service.memory.history import NOTHING, Now, entry_of_claim, list_changes, make_link
 from service.memory.schemas import AlertData, Kind, Saved, SavedList, SavedOut
 
 MOST = 1000
@@ -40,7 +39,7 @@ class IndexState:
 
 def hash_sources(manifest: Manifest, number: int) -> str:
     """The number and the hash of an index's first sources: an update adds to them, a new build starts afresh."""
-    return f"{number}:{hash_json([[one.path, one.bytes, one.records] for one in manifest.sources[:number]])[:16]}"
+    return f"{number}:{hash_json([[source.path, source.bytes, source.records] for source in manifest.sources[:number]])[:16]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class NewAlert:
     """Something that changed for a claim and is to become an alert."""
 
     kind: Kind
@@ -129,7 +128,7 @@ class SavedClaims:
         [(ours, others)] = self._database.rows(f"SELECT {sums} FROM saved", (name_place(folder),) * 2)
         return ours or 0, others or 0
 
-    def move_on(self, one: Watched, to: IndexState, entry: Saved, turns: Sequence[Turn]) -> int:
+    def advance(self, watched: Watched, to: IndexState, entry: Saved, alerts: Sequence[NewAlert]) -> int:
         """Store the alerts and the state on which the claim was grounded, both or neither; return how many alerts are new.
 
         If another process was faster, or the claim was deleted meanwhile, nothing is done.
@@ -138,10 +137,18 @@ class SavedClaims:
         with self._database.change() as change:
             row_count = change.execute(
                 "UPDATE saved SET version = ?, index_id = ?, sources = ?, data = ? WHERE id = ? AND version = ? AND index_id = ?",
-                (to.version, to.index, to.sources, entry.model_dump_json(), one.id, one.seen.version, one.seen.index),
+                (to.version, to.index, to.sources, entry.model_dump_json(), watched.id, watched.seen.version, watched.seen.index),
             ).rowcount
-            for turn in turns if row_count else ():
-                row = (make_id(), one.holder, tell_time(), one.id, turn.kind, turn.data.paper.pmid, turn.data.model_dump_json())
+            for alert in alerts if row_count else ():
+                row = (
+                    make_id(),
+                    watched.holder,
+                    tell_time(),
+                    watched.id,
+                    alert.kind,
+                    alert.data.paper.pmid,
+                    alert.data.model_dump_json(),
+                )
                 count += change.execute("INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?)", row).rowcount
         return count
 

@@ -1,24 +1,85 @@
 """The watch: saved claims are grounded again on an index that has changed, against its new and changed documents.
 
-A claim is grounded outside any transaction; `SavedClaims.move_on` then keeps its new state and its alerts, both or neither.
+A claim is grounded outside any transaction; `SavedClaims.advance` then keeps its new state and its alerts, both or neither. In
+the service, a thread beside the requests does so, active only while a saved claim lags behind the index.
 """
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from retrieval.core.values import Evidence, Grounding
-from retrieval.index import Index
+from filelock import FileLock, Timeout
+
+from retrieval.core.errors import CounterpointError, IndexUnusable
+from retrieval.core.values import Document, Evidence, Grounding
+from retrieval.index import Index, read_index_manifest
+from retrieval.store.documents import Store
+from retrieval.store.manifest import STORE
 from service.grounding.coverage import format_count
 from service.grounding.find import Only
 from service.grounding.ground import Grounder
 from service.grounding.schemas import EvidenceOut
-from service.memory.changes import find_changes
-from service.memory.links import make_link
-from service.memory.saved import IndexState, SavedClaims, Turn, Watched
+from service.memory.history import make_link
+from service.memory.saved import IndexState, NewAlert, SavedClaims, Watched, hash_sources
 from service.memory.schemas import AlertData, KeptPaper, Kind, Saved
+from service.operating import metrics
+from service.operating.live_index import CurrentService, NotReady
 from service.schemas import Provenance
+
+
+def find_changes(index: Index, state: IndexState) -> Only | None:
+    """Return a function that finds which of some documents are new or have changed texts since `state`.
+
+    None if that cannot be known, so that all must be treated as changed.
+    """
+    if state.index == index.manifest.id:
+        return lambda _pmids: ()
+    if _is_update(index, state):
+        return lambda pmids: [one for one, at in index.store.read_versions(pmids).items() if at > state.version]
+    if (store := _open_version(index, state)) is None:
+        return None
+    store.close()
+    return lambda pmids: _find_rewritten(index, state, pmids)
+
+
+def _is_update(index: Index, state: IndexState) -> bool:
+    """Whether only updates lead from the state seen to the index: they add to its sources, while a build starts afresh."""
+    number = int(state.sources.partition(":")[0])
+    manifest = index.manifest
+    return manifest.version > state.version and len(manifest.sources) > number and hash_sources(manifest, number) == state.sources
+
+
+def _open_version(index: Index, state: IndexState) -> Store | None:
+    """Open the documents of an earlier version, which stay on disk until the next one."""
+    folder = index.folder / f"v{state.version:04d}"
+    if state.version == index.manifest.version or not (folder / STORE).is_file():
+        return None
+    try:
+        return Store(folder / STORE)
+    except IndexUnusable:
+        return None
+
+
+def _find_rewritten(index: Index, state: IndexState, pmids: Sequence[str]) -> list[str]:
+    """Find the documents that the earlier version lacks or has with another title or abstract."""
+    store = _open_version(index, state)
+    if store is None:  # it was removed meanwhile
+        return list(pmids)
+    try:
+        stored_pmids = store.holds(pmids)
+        old = {one.pmid: _text(one.document) for one in store.entries([pmid for pmid in pmids if pmid in stored_pmids])}
+        return [one.pmid for one in index.entries(pmids) if old.get(one.pmid) != _text(one.document)]
+    finally:
+        store.close()
+
+
+def _text(document: Document) -> tuple[str, str]:
+    return document.title, document.abstract
+
 
 STRONG = 0.8
 """A further contradiction of a claim that already has one gives an alert from this probability on."""
@@ -61,13 +122,13 @@ def watch_claim(claims: SavedClaims, one: Watched, grounder: Grounder) -> int:
     changes = find_changes(grounder.index, one.seen)
     grounding = grounder.ground(one.claim, only=changes)
     old_papers = _bring_up_to_date(one.saved.papers, grounder.index)
-    turns = [*_retractions(one.saved.papers, old_papers), *_contradictions(old_papers, grounding)]
+    changed = [*_retractions(one.saved.papers, old_papers), *_contradictions(old_papers, grounding)]
     papers = _join(old_papers, grounding, changes)
     provenance = Provenance.of(grounder)
     summary = _summarise(papers) if papers != one.saved.papers else one.saved.summary
     entry = one.saved.model_copy(update={"papers": papers, "provenance": provenance, "summary": summary})
-    alerts = [_turn(kind, paper, entry, grounder) for kind, paper in turns]
-    return claims.move_on(one, IndexState.of(grounder.index.manifest), entry, alerts)
+    alerts = [_make_alert(kind, paper, entry, grounder) for kind, paper in changed]
+    return claims.advance(one, IndexState.of(grounder.index.manifest), entry, alerts)
 
 
 def _bring_up_to_date(papers: Iterable[KeptPaper], index: Index) -> list[KeptPaper]:
@@ -89,15 +150,15 @@ def _contradictions(old_papers: Sequence[KeptPaper], grounding: Grounding) -> li
     """The papers that contradict the claim now and did not before: the first one, and further ones that are strong."""
     pmids = {one.pmid for one in old_papers if one.stance == "contradict"}
     some = any(one.stance == "contradict" and not one.retracted for one in old_papers)
-    turns: list[tuple[Kind, KeptPaper]] = []
+    found: list[tuple[Kind, KeptPaper]] = []
     for evidence in grounding.contradicting:
         if not _is_sound(evidence) or evidence.document.pmid in pmids:
             continue
         if some and evidence.score < STRONG:
             continue
-        turns.append(("new contradiction" if some else "first contradiction", _paper(evidence, grounding)))
+        found.append(("new contradiction" if some else "first contradiction", KeptPaper.of(EvidenceOut.of(evidence))))
         some = True
-    return turns
+    return found
 
 
 def _is_sound(evidence: Evidence) -> bool:
@@ -110,7 +171,7 @@ def _join(old_papers: Sequence[KeptPaper], grounding: Grounding, changes: Only |
     """The papers on the claim's sides now: those found, and those from before that were not read again."""
     retracted = [one for one in grounding.uncertain if one.document.retracted]
     found = (*grounding.contradicting, *grounding.supporting, *retracted)
-    new = [_paper(one, grounding) for one in found if one.verdict]
+    new = [KeptPaper.of(EvidenceOut.of(one)) for one in found if one.verdict]
     if changes is None:
         return new
     reread = {*changes([one.pmid for one in old_papers]), *(one.pmid for one in new)}
@@ -125,11 +186,7 @@ def _summarise(papers: Sequence[KeptPaper]) -> str:
     return f"{sides}{f'; retracted: {retractions:,}' if retractions else ''}."
 
 
-def _paper(evidence: Evidence, grounding: Grounding) -> KeptPaper:
-    return KeptPaper.of(EvidenceOut.of(evidence))
-
-
-def _turn(kind: Kind, paper: KeptPaper, entry: Saved, grounder: Grounder) -> Turn:
+def _make_alert(kind: Kind, paper: KeptPaper, entry: Saved, grounder: Grounder) -> NewAlert:
     where = ", ".join(str(one) for one in (paper.journal, paper.year) if one)
     detail = f"{_SAYS[kind]}: {paper.title or paper.pmid}{f' ({where})' if where else ''}"
     data = AlertData(
@@ -141,4 +198,74 @@ def _turn(kind: Kind, paper: KeptPaper, entry: Saved, grounder: Grounder) -> Tur
         index_version=grounder.index.manifest.version,
         models=grounder.models.names(),
     )
-    return Turn(kind, data)
+    return NewAlert(kind, data)
+
+
+_log = logging.getLogger("counterpoint")
+LOCK = "watch.lock"
+
+
+class Watcher:
+    """Grounds the claims saved on the index being served, one at a time; only one of several processes does so at once."""
+
+    def __init__(self, claims: SavedClaims, live: CurrentService) -> None:
+        self._claims, self._live = claims, live
+        self._thread: threading.Thread | None = None
+        self._stop_event = threading.Event()
+        # A claim that cannot be grounded is skipped until the index changes again or the service is restarted.
+        self._failures: set[tuple[str, int]] = set()
+
+    def begin(self) -> None:
+        """Start a thread that looks for claims to ground; if one is still running, leave it to go on."""
+        if not self._stop_event.is_set() and not (self._thread and self._thread.is_alive()):
+            self._thread = threading.Thread(target=self.run, name="watch", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Stop after the claim that is being grounded, and wait for that."""
+        self._stop_event.set()
+        if self._thread:
+            self._thread.join()
+
+    def run(self) -> int:
+        """Ground the claims that are due, and return how many alerts resulted."""
+        alerts = 0
+        try:
+            with suppress(Timeout, NotReady), FileLock(self._claims.folder / LOCK, blocking=False, fallback_to_soft=False):
+                while claims := self._find_due():
+                    for one in claims:
+                        if self._stop_event.is_set():
+                            return alerts
+                        alerts += self._ground(one)
+        except CounterpointError as error:
+            _log.warning("saved claims were not checked: %s", error)
+        except Exception:
+            _log.exception("watching saved claims failed")
+        return alerts
+
+    def _find_due(self) -> list[Watched]:
+        """The claims that lag behind the index; none while the index on disk is newer than the one being served."""
+        with self._live.lease() as service:
+            folder, manifest = service.index.folder, service.index.manifest
+        if read_index_manifest(folder) != manifest:
+            return []
+        return [one for one in self._claims.due(folder, manifest) if (one.id, manifest.version) not in self._failures]
+
+    def _ground(self, one: Watched) -> int:
+        """Ground a claim on the index being served, and return how many alerts are new."""
+        with self._live.lease() as service:
+            try:
+                alerts = watch_claim(self._claims, one, service.grounder)
+            except Exception as error:
+                self._note_failure(one, service.index.manifest.version, error)
+                return 0
+        metrics.WATCHED.inc()
+        metrics.ALERTS.inc(alerts)
+        return alerts
+
+    def _note_failure(self, one: Watched, version: int, error: Exception) -> None:
+        self._failures.add((one.id, version))
+        if isinstance(error, CounterpointError):
+            _log.warning("the saved claim %s was not checked: %s", one.id, error)
+        else:
+            _log.error("checking the saved claim %s failed", one.id, exc_info=error)

@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import signature
+from pathlib import Path
 from typing import Literal
 
 from generation.prompts.evidence import STRATEGIES, ask_for_evidence
+from indexes.readers.paper import parse_paper, read_paper
 from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose_sentences, describe_chosen
 from retrieval.core.errors import BadConfig
 from retrieval.core.paper import Paper
 from retrieval.rerank.reranker import Reranker
 from retrieval.runtime.chat import Chat
+from service.checking.readers.reading import is_document, read_file
 from service.configuration.config import Profile
 from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
 from service.grounding.claims import check_hypothesis, state_claim
+
+
+def read_paper_file(path: Path, format: str = "auto") -> Paper:
+    """The paper in a file, also one of Word's or a PDF, whose headings begin its sections; raises `BadInput` if there is none."""
+    if format != "auto" or not is_document(path):
+        return read_paper(path, format)
+    passage = read_file(path)
+    lines = (f"{'# ' * (one.kind == 'heading')}{' '.join(passage.text[one.start : one.end].split())}" for one in passage.blocks)
+    return parse_paper("\n\n".join(lines).encode(), "text", str(path))
+
 
 RERANKER, JUDGE, ENCODER, WRITER = "relevance", "sentences", "dense", "writer"
 """The names of the models in a profile."""

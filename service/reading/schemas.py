@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Self
 
@@ -12,9 +13,32 @@ from nli.evidence import EvidenceSentence
 from retrieval.core.characters import replace_surrogates
 from retrieval.core.paper import Paper, SectionKind
 from retrieval.core.values import Label
-from service.reading.conclusion import conclude
 from service.reading.evidence import How, PaperEvidence
 from service.schemas import OfValue, Sent
+
+
+def conclude(evidence: Sequence[EvidenceSentence]) -> str:
+    """Which way the chosen sentences point, and how many of them; nothing is claimed about the rest of the paper."""
+    labels = [one.verdict.label for one in evidence if one.verdict]
+    against, for_it = labels.count("contradict"), labels.count("support")
+    if not against and not for_it:
+        return "None of the sentences chosen clearly contradicts or supports the hypothesis."
+    counts = (
+        f"{against} of the {len(evidence)} sentences chosen {_verb('contradict', against)} it and "
+        f"{for_it} {_verb('support', for_it)} it."
+    )
+    if against and for_it:
+        direction = (
+            "points both ways"
+            if against == for_it
+            else f"mostly {'contradicts' if against > for_it else 'supports'} the hypothesis"
+        )
+        return f"What this paper says {direction}: {counts}"
+    return f"This paper {'contradicts' if against else 'supports'} the hypothesis: {counts}"
+
+
+def _verb(verb: str, sentences: int) -> str:
+    return f"{verb}s" if sentences == 1 else verb
 
 
 class EvidenceRequest(Sent):

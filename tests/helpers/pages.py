@@ -8,10 +8,8 @@ from typing import Any
 from nli.judges.judge import Abstract, Reading
 from retrieval.core.values import Verdict
 from retrieval.index import Index
-from service.examples.finding import SAMPLED, Example, find_examples
-from service.examples.schemas import ExamplesResponse
-from service.examples.statements import find_statements
-from service.examples.stored import keep_examples
+from service.examples.finding import SAMPLED, Example, find_examples, find_statements
+from service.examples.schemas import ExamplesResponse, keep_examples
 from service.grounding.ground import Grounder
 from service.http.reference.docs import example
 from service.schemas import Provenance

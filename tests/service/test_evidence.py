@@ -26,8 +26,7 @@ from retrieval.rerank.diverse import diversify
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from service.cli.commands import app
 from service.configuration.config import Profile, load_profile
-from service.reading.evidence import chat_of
-from service.reading.files import read_paper_file
+from service.reading.evidence import chat_of, read_paper_file
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
 from tests.helpers.chat_server import ChatServer, serving, text
 from tests.helpers.evidence_fakes import finder, reader

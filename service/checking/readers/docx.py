@@ -76,21 +76,21 @@ def is_on(element: Element | None) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class CharacterStyle:
     """How characters are shown, as far as it changes what they say."""
 
     hidden: bool = False
     raised: bool = False
     symbol: bool = False
 
-    def with_properties(self, properties: Element | None, styles: Mapping[str, Looks]) -> Looks:
+    def with_properties(self, properties: Element | None, styles: Mapping[str, CharacterStyle]) -> CharacterStyle:
         """These looks, changed by what a w:rPr names, itself or by its style."""
         if properties is None:
             return self
         style = styles.get(attribute(find(properties, "w:rStyle"), "val"), self)
         hidden, align = is_on(find(properties, "w:vanish")), find(properties, "w:vertAlign")
         fonts = find(properties, "w:rFonts")
-        return Looks(
+        return CharacterStyle(
             style.hidden if hidden is None else hidden,
             style.raised if align is None else attribute(align, "val") == "superscript",
             style.symbol if fonts is None else "Symbol" in (attribute(fonts, "ascii"), attribute(fonts, "hAnsi")),
@@ -101,7 +101,7 @@ class Looks:
 class Context:
     """What a paragraph's text depends on outside it; `codes` are the open fields, each with whether its code is being read."""
 
-    styles: Mapping[str, Looks] = field(default_factory=dict)
+    styles: Mapping[str, CharacterStyle] = field(default_factory=dict)
     addresses: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     fields: bool = True
@@ -117,7 +117,7 @@ class Line:
         self._pieces = Pieces()
         self._starts: list[int] = []
 
-    def read(self, element: Element, looks: Looks) -> None:
+    def read(self, element: Element, looks: CharacterStyle) -> None:
         """Add everything that is shown in an element."""
         name = tag_of(element)
         if name == "w:instrText" and self._context.codes:
@@ -152,7 +152,7 @@ class Line:
         """The text and its links."""
         return self._pieces.finish()
 
-    def _add(self, text: str, looks: Looks) -> None:
+    def _add(self, text: str, looks: CharacterStyle) -> None:
         if not text or looks.hidden or any(inside for inside, _ in self._context.codes):
             return
         shown = "".join(_of_symbol(ord(one)) if looks.symbol or "\uf020" <= one <= "\uf0ff" else one for one in text)
@@ -171,7 +171,7 @@ class Line:
         elif kind == "end" and codes:
             self._pieces.link(self._starts.pop() if self._starts else 0, codes.pop()[1])
 
-    def _calculate(self, element: Element, name: str, looks: Looks) -> None:
+    def _calculate(self, element: Element, name: str, looks: CharacterStyle) -> None:
         """An equation on one line: a power with "^", a fraction with "/", what is in brackets in brackets."""
         power = name == "m:sup" and tag_of(_parent(element)) in ("m:sSup", "m:sSubSup")
         signs = {"m:d": _sign(element, "m:begChr", "("), "m:den": "/", "m:rad": "√", "m:nary": _sign(element, "m:chr", "∫")}
@@ -198,18 +198,18 @@ def is_prompt(element: Element) -> bool:
     return tag_of(element) == "w:sdt" and bool(is_on(find(element, "w:sdtPr", "w:showingPlcHdr")))
 
 
-def read_styles(root: Element | None) -> tuple[dict[str, str], dict[str, Looks]]:
+def read_styles(root: Element | None) -> tuple[dict[str, str], dict[str, CharacterStyle]]:
     """The name of each style, in lower case, with those that it is based on; and how its characters are shown."""
     found = {attribute(one, "styleId"): one for one in root if tag_of(one) == "w:style"} if root is not None else {}
     names: dict[str, str] = {}
-    looks: dict[str, Looks] = {}
+    looks: dict[str, CharacterStyle] = {}
 
     def settle(id: str, above: Collection[str]) -> None:
         base = attribute(find(found[id], "w:basedOn"), "val")
         if base in found and base not in looks and base not in above and len(above) < 20:
             settle(base, (*above, id))
         names[id] = f"{attribute(find(found[id], 'w:name'), 'val').lower()}\n{names.get(base, '')}"
-        looks[id] = looks.get(base, Looks()).with_properties(find(found[id], "w:rPr"), {})
+        looks[id] = looks.get(base, CharacterStyle()).with_properties(find(found[id], "w:rPr"), {})
 
     for id in found:
         if id not in looks:
@@ -394,7 +394,7 @@ class _Document:
         properties = find(paragraph, "w:pPr")
         style = attribute(find(properties, "w:pStyle") if properties is not None else None, "val")
         line = lines.pop() if lines else Line(self._context)
-        looks = self._context.styles.get(style, Looks())
+        looks = self._context.styles.get(style, CharacterStyle())
         for child in contents(paragraph):
             line.read(child, looks)
         mark = find(properties, "w:rPr") if properties is not None else None

@@ -32,8 +32,7 @@ from service.http.requests import problems
 from service.http.requests.faults import short
 from service.http.requests.problems import Refused
 from service.operating import metrics
-from service.operating.hosts import ANY, is_own_machine, read_host
-from service.operating.settings import Settings
+from service.operating.settings import ANY, Settings, is_own_machine, read_host
 
 _SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
 _HINT = "if this name is meant to work, its operator adds it to the setting hosts (COUNTERPOINT_HOSTS)"

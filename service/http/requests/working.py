@@ -23,8 +23,8 @@ from service.operating import metrics
 from service.operating.live_index import CurrentService, Serving
 from service.operating.metrics import TokenMeter
 from service.operating.work import Workers
-from service.typed.grounding import ground_typed
-from service.typed.schemas import TypedGroundResponse
+from service.queries.grounding import ground_query
+from service.queries.schemas import TypedGroundResponse
 
 _log = logging.getLogger("counterpoint")
 
@@ -70,7 +70,7 @@ def ground_claim(
     parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None], papers: int | None = None
 ) -> tuple[TypedGroundResponse, Grounding]:
     """Ground the typed text as a claim, and say what it was taken for."""
-    return ground_typed(serving.grounder, claim, lambda meant: run_grounding(parts, serving, meant, tell, papers))
+    return ground_query(serving.grounder, claim, lambda meant: run_grounding(parts, serving, meant, tell, papers))
 
 
 def run_grounding(

@@ -14,7 +14,7 @@ from service.checking.citations import CitedPaper, cited_in, numbers_in, without
 from service.checking.readers.passage import Writing
 from service.checking.readers.reading import TextFormat, read_text
 from service.checking.sentences import TextSentence, sentences_of
-from service.typed.typed import read_typed
+from service.queries.classify import classify_query
 
 
 def told(text: str, format: TextFormat = "text") -> list[TextSentence]:
@@ -151,7 +151,7 @@ def test_the_time_for_a_text_grows_with_its_length(piece: str) -> None:
         began = time.process_time()
         sentences_of(read_text(text, "text"))
         without_citations(text)
-        read_typed(text)
+        classify_query(text)
         return time.process_time() - began
 
     seconds(100)

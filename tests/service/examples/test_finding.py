@@ -12,9 +12,8 @@ from typer.testing import CliRunner
 
 from retrieval.index import Index
 from service.cli.commands import app
-from service.examples.schemas import ExamplesResponse
-from service.examples.statements import find_statements
-from service.examples.stored import NAME, has_examples
+from service.examples.finding import find_statements
+from service.examples.schemas import NAME, ExamplesResponse, has_examples
 from service.grounding.ground import Grounder
 from service.http.app import create_app
 from tests.helpers.fakes import make_index, make_reading_grounder

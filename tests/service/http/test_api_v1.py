@@ -26,10 +26,10 @@ from service.http.app import create_app
 from service.http.reference.docs import example
 from service.operating.settings import Settings
 from service.operating.work import Gone
+from service.queries.schemas import TypedGroundResponse
 from service.reading import evidence
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
 from service.serve.examples import CALLS, EXAMPLES
-from service.typed.schemas import TypedGroundResponse
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder

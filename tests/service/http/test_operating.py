@@ -135,7 +135,7 @@ def test_each_worker_gets_the_settings_as_an_argument(tmp_path: Path, monkeypatc
     monkeypatch.setattr(kept, "_chosen", None)
     monkeypatch.setattr(java, "_heap", None)
     made: list[Any] = []
-    monkeypatch.setattr("service.serve.supervise.supervise", lambda config, _listener, _loaded: made.append(config.app))
+    monkeypatch.setattr("service.serve.workers.supervise", lambda config, _listener, _loaded: made.append(config.app))
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")  # goes when the test is over, as it came
     before = dict(os.environ)
     settings = load_settings(index=tmp_path, workers=2, cache="off", keys={"alice": KEY})

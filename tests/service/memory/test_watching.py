@@ -18,10 +18,9 @@ from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
-from service.memory.changes import find_changes
 from service.memory.memory import Memory, open_memory
 from service.memory.schemas import SavedOut
-from service.memory.watching import WatchReport, watch
+from service.memory.watching import WatchReport, find_changes, watch
 from service.schemas import Provenance
 from tests.conftest import WriteCorpus
 from tests.helpers.fakes import make_index, make_reading_grounder

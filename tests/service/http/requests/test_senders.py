@@ -15,8 +15,7 @@ from fastapi.testclient import TestClient
 from retrieval.core.errors import BadConfig
 from service.grounding.ground import Grounder
 from service.http.app import create_app
-from service.operating.hosts import is_own_machine, read_host
-from service.operating.settings import Settings, load_settings, show_settings
+from service.operating.settings import Settings, is_own_machine, load_settings, read_host, show_settings
 from tests.helpers.fakes import make_index
 from tests.helpers.served import over_fakes, serving
 

@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.core.values import Document
 from service.grounding.schemas import GroundResponse
+from service.queries.classify import Kind, Query
+from service.queries.spelling import Suggestion
 from service.schemas import OfValue, Sent, SentenceOut, facts_of
-from service.typed.suggest import Suggestion
-from service.typed.typed import Kind, Typed
 
 Offer = Literal["ground", "answer", "search", "text"]
 MOST_TYPED = 200_000
@@ -70,7 +70,7 @@ class TypedOut(BaseModel):
     @classmethod
     def of(
         cls,
-        typed: Typed,
+        typed: Query,
         claim: str,
         document: Document | None = None,
         finding: SentenceOut | None = None,
@@ -97,7 +97,7 @@ class TypedGroundResponse(GroundResponse):
     typed: TypedOut
 
 
-def describe(typed: Typed, claim: str, document: Document | None) -> str:
+def describe(typed: Query, claim: str, document: Document | None) -> str:
     """What the input is taken for, in one or two sentences."""
     match typed.kind:
         case "claim":

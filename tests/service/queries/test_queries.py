@@ -12,11 +12,10 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
 from retrieval.index import Index
 from service.grounding.claims import state_claim
-from service.typed.grounding import ground_typed, look_at
-from service.typed.language import find_language
-from service.typed.paper import find_paper
-from service.typed.suggest import suggest_words
-from service.typed.typed import read_typed, refuse_keywords
+from service.queries.classify import classify_query, find_language, refuse_keywords
+from service.queries.grounding import describe_query, ground_query
+from service.queries.papers import find_paper
+from service.queries.spelling import suggest_words
 from tests.helpers.fakes import make_index, make_reading_grounder
 
 OTHER = Path(__file__).with_name("other_languages.tsv")
@@ -45,7 +44,7 @@ TEXT = (
     ],
 )  # fmt: skip
 def test_what_was_typed_is_told(text: str, kind: str) -> None:
-    assert read_typed(text).kind == kind
+    assert classify_query(text).kind == kind
 
 
 CLAIMS = (
@@ -65,36 +64,36 @@ KEYWORDS = (
 
 @pytest.mark.parametrize("change", [str, str.lower, str.upper, "{}.".format, "Finally, {}.".format, "In conclusion, {}".format])
 def test_neither_capitals_a_stop_nor_a_lead_make_a_claim_of_keywords(change: Callable[[str], str]) -> None:
-    assert [text for text in CLAIMS if read_typed(change(text)).kind != "claim"] == []
-    kinds = {text: read_typed(change(text)).kind for text in KEYWORDS if "AND" not in text or not change(text).isupper()}
+    assert [text for text in CLAIMS if classify_query(change(text)).kind != "claim"] == []
+    kinds = {text: classify_query(change(text)).kind for text in KEYWORDS if "AND" not in text or not change(text).isupper()}
     assert {text: kind for text, kind in kinds.items() if kind not in ("keywords", "question")} == {}
 
 
 def test_keywords_get_no_verdict(demo_index: Index) -> None:
     for text in ("lung cancer", "Lung cancer.", "Taken together, lung cancer risk."):
         with pytest.raises(BadInput, match="no claim but keywords, so there is no verdict"):
-            ground_typed(make_reading_grounder(demo_index), Claim(text))
+            ground_query(make_reading_grounder(demo_index), Claim(text))
         with pytest.raises(BadInput, match="no verdict"):
             refuse_keywords(text)
     with pytest.raises(BadInput, match="contains “cnacer”: did you mean “cancer”"):
-        ground_typed(make_reading_grounder(demo_index), Claim("lung cnacer"))
+        ground_query(make_reading_grounder(demo_index), Claim("lung cnacer"))
 
 
 def test_a_spelling_is_offered_before_a_language_is_guessed(demo_index: Index) -> None:
     assert find_language("beta-carotene lung cancer")
     for text in ("beta-carotene lung cancer", "beta-carotene lung cnacer"):
-        assert look_at(demo_index, text).kind == "keywords"
-    assert [one.instead for one in look_at(demo_index, "beta-carotene lung cnacer").suggestions] == ["cancer"]
+        assert describe_query(demo_index, text).kind == "keywords"
+    assert [one.instead for one in describe_query(demo_index, "beta-carotene lung cnacer").suggestions] == ["cancer"]
     others = [line.split("\t")[1] for line in OTHER.read_text("utf-8").splitlines()]
     guessed = [text for text in others if find_language(text)]
-    assert [text for text in guessed if look_at(demo_index, text).kind != "language"] == []
+    assert [text for text in guessed if describe_query(demo_index, text).kind != "language"] == []
 
 
 def test_a_claim_brings_back_the_same_however_it_is_typed(demo_index: Index) -> None:
     grounder = make_reading_grounder(demo_index)
 
     def list_found(text: str) -> list[tuple[str, str, str]]:
-        response, _ = ground_typed(grounder, Claim(text))
+        response, _ = ground_query(grounder, Claim(text))
         assert response.claim.text == text
         lists = [*response.contradicting, *response.supporting, *response.uncertain, *response.more]
         return [(one.pmid, one.place, one.sentence.text if one.sentence else "") for one in lists]
@@ -118,8 +117,8 @@ def test_what_only_looks_like_a_lead_stays(claim: str) -> None:
 
 
 def test_a_question_is_turned_into_its_claim() -> None:
-    assert read_typed("Does hormone therapy prevent heart disease?").claim == "Hormone therapy prevents heart disease."
-    assert read_typed("What prevents heart disease?").claim == ""
+    assert classify_query("Does hormone therapy prevent heart disease?").claim == "Hormone therapy prevents heart disease."
+    assert classify_query("What prevents heart disease?").claim == ""
 
 
 def test_other_languages_are_found() -> None:
@@ -144,9 +143,9 @@ def test_a_word_of_no_document_gets_an_offer_and_a_right_name_none(demo_index: I
 
 def test_a_paper_is_opened_by_what_it_finds(demo_index: Index) -> None:
     pmid = "demo-hcq-recovery-2020"
-    typed = look_at(demo_index, pmid)
+    typed = describe_query(demo_index, pmid)
     assert typed.kind == "paper" and typed.paper and typed.paper.finding and typed.claim
-    response, _ = ground_typed(make_reading_grounder(demo_index), Claim(pmid))
+    response, _ = ground_query(make_reading_grounder(demo_index), Claim(pmid))
     assert response.claim.text == typed.claim and response.typed.paper
     shown = [*response.contradicting, *response.supporting, *response.uncertain]
     assert pmid not in [one.pmid for one in shown]
@@ -178,11 +177,11 @@ DOI_DOCUMENTS = [
 )
 def test_a_typed_doi_opens_its_paper(tmp_path: Path, written: str, pmid: str) -> None:
     with closing(make_index(tmp_path, DOI_DOCUMENTS)) as index:
-        typed = look_at(index, written)
+        typed = describe_query(index, written)
         assert typed.kind == "paper" and typed.paper and typed.paper.pmid == pmid
         assert typed.claim and typed.claim in {str(one["abstract"]).partition(". ")[2] for one in DOI_DOCUMENTS}
         assert find_paper(index.store, written, 3).pmid == pmid
-        response, _ = ground_typed(make_reading_grounder(index), Claim(written))
+        response, _ = ground_query(make_reading_grounder(index), Claim(written))
         assert response.claim.text == typed.claim and response.typed.paper and response.typed.paper.pmid == pmid
         assert pmid not in [one.pmid for one in (*response.contradicting, *response.supporting, *response.uncertain)]
 
@@ -192,9 +191,9 @@ def test_a_typed_doi_that_the_index_lacks_is_told(tmp_path: Path) -> None:
         closing(make_index(tmp_path, DOI_DOCUMENTS)) as index,
         pytest.raises(BadInput, match=r"DOI 10\.1000/none is not among the 3"),
     ):
-        look_at(index, "https://doi.org/10.1000/none")
+        describe_query(index, "https://doi.org/10.1000/none")
 
 
 def test_a_paper_that_the_index_lacks_is_told(demo_index: Index) -> None:
     with pytest.raises(BadInput, match="PMID 999999 is not among the"):
-        look_at(demo_index, "PMID 999999")
+        describe_query(demo_index, "PMID 999999")

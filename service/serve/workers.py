@@ -1,4 +1,4 @@
-"""The responder while every worker is still loading: 503 at once, so that no connection waits until one has loaded.
+"""Several workers on one socket: restarted when they die; while none of them is loaded, this process responds with 503 at once.
 
 The workers share one listening socket, and the process that started them holds it too. When all of them have died, or none has
 loaded yet, the system accepts connections and nobody reads the requests; this process then does.
@@ -11,8 +11,12 @@ import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from multiprocessing.connection import wait
 from select import select
 from threading import Event, Thread
+
+from uvicorn import Config
+from uvicorn.supervisors import Multiprocess
 
 from service.http.requests.problems import MEDIA_TYPE, problem
 from service.http.schemas import Health
@@ -26,12 +30,12 @@ _LOOK_SECONDS = 0.2
 
 
 class LoadingResponder:
-    """Takes connections to `listener` while `is_attended` says that no worker does; runs in a thread from `open` to `shut`."""
+    """Responds at `listener` while `worker_is_ready` says that no worker does; runs in a thread from `open` to `shut`."""
 
-    def __init__(self, listener: socket.socket, is_attended: Callable[[], bool]) -> None:
-        self._listener, self._is_attended = listener, is_attended
+    def __init__(self, listener: socket.socket, worker_is_ready: Callable[[], bool]) -> None:
+        self._listener, self._worker_is_ready = listener, worker_is_ready
         self._stop = Event()
-        self._thread = Thread(target=self._keep, name="door", daemon=True)
+        self._thread = Thread(target=self._keep, name="loading responder", daemon=True)
 
     def open(self) -> None:
         """Start accepting connections."""
@@ -46,14 +50,14 @@ class LoadingResponder:
         self._listener.close()
 
     def _keep(self) -> None:
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="door") as pool:
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="loading response") as pool:
             while not self._stop.is_set():
-                if self._is_attended():
+                if self._worker_is_ready():
                     self._stop.wait(_LOOK_SECONDS)
                     continue
                 connections, _, _ = select([self._listener], [], [], _LOOK_SECONDS)
                 # A worker may have become ready since: do not turn away what it can answer.
-                if connections and not self._is_attended():
+                if connections and not self._worker_is_ready():
                     with suppress(OSError):  # a worker took it, or the client left
                         pool.submit(_answer, self._listener.accept()[0])
 
@@ -92,3 +96,36 @@ def _response(head: bytes) -> bytes:
         "Connection: close",
     ]
     return "\r\n".join([*lines, "", ""]).encode() + (b"" if method == b"HEAD" else body)
+
+
+class _Supervisor(Multiprocess):
+    """Uvicorn's supervisor, changed to notice at once that a worker has died."""
+
+    def keep_subprocess_alive(self) -> None:
+        for worker in self.processes:
+            # If this end stays open here too, the pipe of a dead worker never ends, and a health check waits for it as long as
+            # for a slow one.
+            worker.child_conn.close()
+        super().keep_subprocess_alive()
+
+
+def supervise(config: Config, listener: socket.socket, has_loaded: Callable[[int], bool]) -> None:
+    """Run the workers until asked to stop, as `uvicorn.run` does; `has_loaded` says by process id whether a worker has loaded."""
+    supervisor = _Supervisor(config, sockets=[listener])
+
+    def worker_is_ready() -> bool:
+        """Whether any worker takes connections: one that is loaded and has not died."""
+        return any(one.pid and has_loaded(one.pid) and not wait([one.process.sentinel], 0) for one in list(supervisor.processes))
+
+    responder = LoadingResponder(listener, worker_is_ready)
+
+    def shut() -> None:
+        # Workers that are stopping accept no connections any more; this process holds the socket too.
+        supervisor.should_exit.wait()
+        responder.shut()
+
+    closer = Thread(target=shut, name="closing", daemon=True)
+    responder.open()
+    closer.start()
+    supervisor.run()
+    closer.join()

@@ -1,4 +1,4 @@
-"""Grounding typed input: a paper by its finding, a yes-or-no question by the claim it asks about, anything else as it is."""
+"""Grounding what was typed: a paper by its finding, a yes-or-no question by the claim it asks about, anything else as it is."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from retrieval.index import Index
 from service.checking.checkable import find_verb
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
+from service.queries.classify import Query, classify_query, say_no_claim
+from service.queries.papers import check_known, find_finding, open_paper
+from service.queries.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
+from service.queries.spelling import find_missing, knows_words, suggest_words
 from service.schemas import Provenance, SentenceOut
-from service.typed.paper import check_known, find_finding, open_paper
-from service.typed.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
-from service.typed.suggest import find_missing, knows_words, suggest_words
-from service.typed.typed import Typed, read_typed, say_no_claim
 
 Ground = Callable[[Claim], Grounding]
 
@@ -29,9 +29,9 @@ def check_written(text: str) -> str:
     return text
 
 
-def look_at(index: Index, text: str) -> TypedOut:
+def describe_query(index: Index, text: str) -> TypedOut:
     """What the input is taken for on an index; raises `BadInput` for a paper that the index does not hold."""
-    typed = read_typed(text, index.store, lambda line: knows_words(index, line))
+    typed = classify_query(text, index.store, lambda line: knows_words(index, line))
     if typed.cited:
         entry = open_paper(index.store, typed.cited, index.manifest.counts.documents)
         finding = find_finding(entry)
@@ -44,13 +44,13 @@ def look_at(index: Index, text: str) -> TypedOut:
     return TypedOut.of(typed, typed.claim, suggestions=suggest_words(index, typed.text), missing=missing)
 
 
-def ground_typed(grounder: Grounder, claim: Claim, ground: Ground | None = None) -> tuple[TypedGroundResponse, Grounding]:
+def ground_query(grounder: Grounder, claim: Claim, ground: Ground | None = None) -> tuple[TypedGroundResponse, Grounding]:
     """Both sides of what was typed as a claim, with what it was taken for; and the grounding behind the response.
 
     `ground` replaces the grounder's own method, for callers that time or watch it. Raises `BadInput` for a paper that the index
     does not hold, or that has no abstract, for keywords, and for a known paper that is none.
     """
-    typed = look_at(grounder.index, claim.text)
+    typed = describe_query(grounder.index, claim.text)
     statement = _mean(check_known(claim, grounder.index.store), typed)
     grounding = (ground or grounder.ground)(statement)
     if typed.paper:
@@ -94,5 +94,5 @@ def _leave_out(grounding: Grounding, pmid: str) -> Grounding:
     )
 
 
-def _is_short(typed: Typed) -> bool:
+def _is_short(typed: Query) -> bool:
     return typed.kind in ("claim", "question", "keywords")

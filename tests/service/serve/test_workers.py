@@ -12,7 +12,7 @@ import pytest
 
 from service.http.schemas import Health
 from service.schemas import Problem
-from service.serve.while_loading import LoadingResponder
+from service.serve.workers import LoadingResponder
 
 
 @pytest.fixture
@@ -24,10 +24,10 @@ def attended() -> threading.Event:
 def listener(attended: threading.Event) -> Iterator[socket.socket]:
     listener = socket.create_server(("127.0.0.1", 0))
     shared = socket.socket(fileno=socket.dup(listener.fileno()))  # as a worker holds it
-    door = LoadingResponder(listener, attended.is_set)
-    door.open()
+    responder = LoadingResponder(listener, attended.is_set)
+    responder.open()
     yield shared
-    door.shut()
+    responder.shut()
     shared.close()
 
 
@@ -70,11 +70,11 @@ def test_what_a_loaded_worker_can_take_is_left_to_it(listener: socket.socket, ur
         taken.close()
 
 
-def test_a_shut_door_refuses() -> None:
+def test_a_stopped_responder_refuses() -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     address = listener.getsockname()
-    door = LoadingResponder(listener, lambda: False)
-    door.open()
-    door.shut()
+    responder = LoadingResponder(listener, lambda: False)
+    responder.open()
+    responder.shut()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(address)

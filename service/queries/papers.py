@@ -1,4 +1,4 @@
-"""A paper typed in place of a claim: which document it is, and its finding as a claim."""
+"""Papers by their words, or typed in place of a claim: which document it is, and its finding as a claim."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ import numpy as np
 from generation.quoting import drop_label
 from nli.reader.encode import score_for_reading
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Sentence
+from retrieval.core.values import Claim, Document, Hit, Sentence
+from retrieval.index import Index
 from retrieval.store.documents import Documents
 from retrieval.store.rows import Entry
+from retrieval.words.forms import add_other_forms
 from service.checking.checkable import claim_in
 from service.checking.citations import CitedPaper, cited_in, find_cited
-from service.typed.typed import read_typed
+from service.queries.classify import classify_query
+
+
+def search_words(index: Index, query: str, end: int, begin: int = 0) -> list[tuple[Hit, Document]]:
+    """The documents from place `begin` (from 0) up to place `end` that match the query's words, best first."""
+    hits = index.search(add_other_forms(query), end)[begin:]
+    entries = index.entries([hit.pmid for hit in hits])
+    return [(hit, entry.document) for hit, entry in zip(hits, entries, strict=True)]
 
 
 def open_paper(store: Documents, citation: CitedPaper, documents: int) -> Entry:
@@ -31,7 +40,7 @@ def open_paper(store: Documents, citation: CitedPaper, documents: int) -> Entry:
 
 def find_paper(store: Documents, text: str, documents: int) -> Entry:
     """The paper that a PMID, a DOI or a document's id names; raises `BadInput` if the index has none of that name."""
-    typed = read_typed(text, store)
+    typed = classify_query(text, store)
     if typed.cited:
         return open_paper(store, typed.cited, documents)
     if entry := store.get(typed.text):

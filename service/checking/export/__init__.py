@@ -246,7 +246,7 @@ def _write_html(report: CheckedText, title: str) -> str:
         "title": title, "checked": report, "blocks": _pieces(report), "claims": claims, "others": _not_checked(report),
         "signs": SIGNS, "paper": _paper, "words": _words_of, "why": _why, "reworded": _reworded, "cited_lines": _cited_lines,
     }  # fmt: skip
-    return load_templates("service.checking").get_template("checked.html").render(**context)
+    return load_templates("service.checking.export").get_template("checked.html").render(**context)
 
 
 COLUMNS = (

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from retrieval.core.errors import BadConfig
 from service.cli.commands import app as command_line
-from service.serve.listening import listen, write_address
+from service.serve.server import listen, write_address
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
