@@ -9,8 +9,15 @@ from pathlib import Path
 from nli.training.flips import Flips
 from nli.training.labelled import draw_confusions, find_scifact_rivals, read_labelled
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Pair
-from nli.training.rules import make_finding_pairs, make_prompt_pairs, make_title_pairs
-from nli.training.turns import frame_claims, hedge, make_number_pairs, turn_pairs
+from nli.training.rules import (
+    frame_claims,
+    hedge,
+    make_finding_pairs,
+    make_number_pairs,
+    make_prompt_pairs,
+    make_title_pairs,
+    turn_pairs,
+)
 
 GENERAL = {"negation_nli": 3000, "conjnli": 2000, "breaking_nli": 2000, "fever_symmetric": 600}
 FINDINGS, TITLES, PROMPTS, NUMBERS, FRAMED = 7_000, 2_000, 5_000, 1_500, 1_500

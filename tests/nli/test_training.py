@@ -17,7 +17,7 @@ from nli.training import decide
 from nli.training.flips import Flips
 from nli.training.labelled import read_labelled
 from nli.training.pairs import CONTRADICT, NEUTRAL, SUPPORT, Pair
-from nli.training.turns import frame_claims, hedge, make_number_pairs, turn_pairs
+from nli.training.rules import frame_claims, hedge, make_number_pairs, turn_pairs
 from retrieval.training.folds import assign_fold, is_held_out
 from tests.helpers.texts import write_rows
 
