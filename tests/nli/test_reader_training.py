@@ -26,11 +26,9 @@ from nli.training.reader.contrast_sets import (
     KINDS,
     make_claim_lessons,
     make_contrast_lessons,
-    make_family_lessons,
     make_kind_lessons,
     make_sentence_lessons,
     read_contrasts,
-    read_families,
     read_kinds,
 )
 from nli.training.reader.encoder import SMALL, ReaderEncoder, compute_relative_buckets, find_size, load_base
@@ -51,6 +49,7 @@ from nli.training.reader.examples import (
 from nli.training.reader.fit import fit_weights
 from nli.training.reader.lesson import Lesson, fit_claim_only, measure_leans
 from nli.training.reader.loop import TOKENS, compute_loss, make_batches, make_example
+from nli.training.reader.outcome_families import make_family_lessons, read_families
 from nli.training.reader.teach import draw_pairs, make_key, read_taught
 from nli.training.reader.train import load_model, load_start, make_parser, make_tokenizer
 from nli.training.reader.vocabulary import SPECIAL, find_base_rows, read_tokens, read_words

@@ -16,8 +16,8 @@ from nli.text.sentences import sentence_spans
 from nli.training.flips import Flips
 from nli.training.labelled import NAMES, clean_claim, find_scifact_rivals, read_labelled
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Pair
-from nli.training.reader.contrast_sets import make_family_lessons, read_families
 from nli.training.reader.lesson import Lesson
+from nli.training.reader.outcome_families import make_family_lessons, read_families
 from nli.training.rules import _NOMINAL, frame_claims, make_finding_pairs, make_number_pairs, make_prompt_pairs, shorten
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
