@@ -16,7 +16,7 @@ from pathlib import Path
 from indexes import plan
 from indexes.lucene_writer import LuceneWriter
 from indexes.plan import LOCK, make_folder, report_interrupt
-from indexes.readers import CSV, Columns, check_columns, detect_format, sources
+from indexes.readers import CSV, Columns, check_columns, check_format, detect_format, sources
 from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all
 from indexes.writer import StoreWriter
 from retrieval.bm25 import java
@@ -87,6 +87,7 @@ def expect_sources(files: Files) -> None:
 
 def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) -> Files:
     """The files of these paths (files or folders), each with its format; raises `BadInput` if one cannot be read."""
+    check_format(format)
     check_columns(columns or {})
     files = [(path, detect_format(path, columns) if format == "auto" else format) for path in sources(paths)]
     if columns and CSV not in (kind for _, kind in files):

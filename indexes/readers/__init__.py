@@ -57,6 +57,12 @@ CSL, CSV, XML = "csl", "csv", "pubmed"
 _LOOKED_AT = 100
 
 
+def check_format(name: str) -> None:
+    """Raise `BadInput` for a name that is neither "auto" nor a format's."""
+    if name not in ("auto", *FORMATS):
+        raise BadInput(f"{name!r} is not a document format: expected auto, {', '.join(FORMATS)}.")
+
+
 def read(path: Path, format: str = "auto", on_bad: OnBad = raise_bad, columns: Columns | None = None) -> Iterator[Record]:
     """The records of one file, in its order.
 
@@ -64,9 +70,8 @@ def read(path: Path, format: str = "auto", on_bad: OnBad = raise_bad, columns: C
     A file that cannot be read to its end raises `BadInput` when that is found, whatever `on_bad` does; a wrong name or
     format is found at once, before the first record is requested. `columns` maps the columns of a CSV file.
     """
+    check_format(format)
     name = detect_format(path, columns) if format == "auto" else format
-    if name not in FORMATS:
-        raise BadInput(f"{format!r} is not a document format: expected auto, {', '.join(FORMATS)}.")
     form = FORMATS[name]
     head = source.read_head(path)
     if _is_xml(head) != (name == XML):

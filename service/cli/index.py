@@ -34,7 +34,7 @@ FormatOption = Annotated[
     str,
     typer.Option(
         "--format",
-        help="pyserini, counterpoint, scifact, pubmed, nbib, ris, csl, bibtex or csv; auto detects it from the content.",
+        help="pyserini, counterpoint, scifact, pubmed, europepmc, nbib, ris, csl, bibtex or csv; auto detects it.",
     ),
 ]
 ColumnOption = Annotated[

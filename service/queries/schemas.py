@@ -103,7 +103,7 @@ def describe(typed: Query, claim: str, document: Document | None) -> str:
         case "claim":
             return "This is a claim."
         case "question":
-            alternative = f", or check the claim “{claim}”" if claim != typed.text else ""
+            alternative = f", or check the claim “{claim.rstrip('.')}”" if claim and claim != typed.text else ""
             return f"This is a question. It can be answered{alternative}."
         case "keywords":
             return "These are keywords, which have no verdict. A claim is one sentence with a verb that can be true or false."

@@ -183,6 +183,13 @@ def test_an_update_stopped_midway_changes_nothing(corpus: Path, tmp_path: Path, 
     assert [path.name for path in (tmp_path / "out").glob("v*")] == ["v0001"]
 
 
+def test_a_format_that_is_none_is_told_before_anything_is_written(corpus: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["index", "build", str(corpus), "--format", "nope", "--out", str(tmp_path / "built")])
+    assert result.exit_code == 2
+    assert "'nope' is not a document format: expected auto, pyserini" in " ".join(result.output.split())
+    assert not (tmp_path / "built").exists()
+
+
 def test_a_folder_that_is_no_index_is_never_overwritten(corpus: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()

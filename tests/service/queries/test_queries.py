@@ -121,6 +121,17 @@ def test_a_question_is_turned_into_its_claim() -> None:
     assert classify_query("What prevents heart disease?").claim == ""
 
 
+@pytest.mark.parametrize(
+    ("question", "detail"),
+    [
+        ("Does aspirin reduce fever?", "It can be answered, or check the claim “Aspirin reduces fever”."),
+        ("What is hope?", "It can be answered."),
+    ],
+)
+def test_a_question_offers_its_claim_if_it_has_one(demo_index: Index, question: str, detail: str) -> None:
+    assert describe_query(demo_index, question).detail == f"This is a question. {detail}"
+
+
 def test_other_languages_are_found() -> None:
     lines = [line.split("\t") for line in OTHER.read_text("utf-8").splitlines()]
     missed = [text for _, text in lines if not find_language(text)]
