@@ -72,10 +72,10 @@ def check_query(text: str) -> str:
 
 
 def _check(text: str, what: str, required: str = "") -> str:
-    """One line of text that is not too long; `required` says what to give if it is empty, or is "" if it may be."""
+    """One line of text that is not too long; `required` says what to give if it has no words, "" if it may have none."""
     clean = _one_line(text)
-    if required and not clean:
-        raise BadInput(f"The {what} is empty; {required}")
+    if required and not any(map(str.isalnum, clean)):
+        raise BadInput(f"The {what} {f'“{clean}” has no words' if clean else 'is empty'}; {required}")
     if len(clean) > MAX_CHARACTERS:
         raise BadInput(f"The {what} has {len(clean):,} characters; the limit is {MAX_CHARACTERS:,}, so shorten it.")
     return clean

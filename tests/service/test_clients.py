@@ -196,6 +196,8 @@ def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [
+        ("ground", {"claim": "???"},
+         "The claim “???” has no words; give one sentence that can be true or false, such as “Aspirin reduces fever.”"),
         ("ground", {"claim": " "}, "The claim is empty; give one sentence that can be true or false, such as “Aspirin "
                                    "reduces fever.”"),
         ("ground", {}, "claim is missing; give it."),
