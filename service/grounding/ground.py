@@ -80,7 +80,7 @@ class Grounder:
         found = find(self.index, self.models, path.find, claim, only)
         tell(GroundStage("rerank", None, len(found)))
         ranked = gate(self.models.rerankers[path.gate], claim, found)
-        step = path.read if papers is None else path.read.model_copy(update={"papers": papers, "sides": 0})
+        step = path.read if papers is None else path.read.model_copy(update={"papers": papers, "most": papers})
         readings = self._read_best(step, claim, ranked, tell, until)
         grounding = show(claim, readings, {entry.pmid: entry for entry in ranked}, len(found), path.show)
         for side, counts in grounding.checked.items():
@@ -93,8 +93,9 @@ class Grounder:
     ) -> list[PaperReading]:
         """The readings of the best papers, and of more while too few have taken a side and there is time."""
         readings: list[PaperReading] = []
-        for most in range(step.papers, (step.most or step.papers) + step.papers, step.papers):
-            best = take_best(claim, ranked, min(most, step.most or most))
+        most = step.most or step.papers
+        for papers in range(step.papers, most + step.papers, step.papers):
+            best = take_best(claim, ranked, min(papers, most))
             readings += self.read(claim, best[len(readings) :], tell, until, readings)
             on_a_side = sum(reading.verdict.label != "neutral" for reading in readings)
             if on_a_side >= step.sides or len(readings) < len(best) or len(best) == len(ranked):

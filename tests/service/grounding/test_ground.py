@@ -156,6 +156,12 @@ def test_more_papers_are_read_if_asked_for_and_each_has_one_place(
     assert sorted(placed) == sorted(set(placed)) == [str(number) for number in range(papers)]
 
 
+@pytest.mark.parametrize("papers", [1, 4, 7])
+def test_what_is_asked_for_is_read_whatever_the_configuration_reads_at_most(index: Index, papers: int) -> None:
+    grounder = make_reading_grounder(index, papers=2, sides=9, most=3)
+    assert len(place_papers(grounder.ground(CLAIM, papers=papers))) == papers
+
+
 def test_only_some_papers_may_be_read(index: Index) -> None:
     found = make_reading_grounder(index).ground(CLAIM, only=lambda pmids: [one for one in pmids if one in {"1", "3", "6"}])
     assert lists_of(found) == {"contradict": ["1"], "support": ["3"], "silent": ["6"]}
