@@ -1,10 +1,9 @@
-"""HTML and Markdown templates stored in a package; each may include `head.html`, the head that all pages share."""
+"""HTML templates stored in a package; each may include `head.html`, the head that all pages share."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
@@ -12,7 +11,7 @@ _HEAD = "head.html"
 
 
 @cache
-def load_templates(package: str, autoescape: bool = True, **options: Any) -> Environment:
+def load_templates(package: str) -> Environment:
     """Load the templates of a package by name; a variable that a template uses but is not given raises an error."""
 
     def read(name: str) -> str:
@@ -21,8 +20,7 @@ def load_templates(package: str, autoescape: bool = True, **options: Any) -> Env
     return Environment(
         loader=FunctionLoader(read),
         undefined=StrictUndefined,
-        autoescape=autoescape,
+        autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        **options,
     )
