@@ -23,7 +23,7 @@ import spacy
 from negspacy import negation as _registers_negex  # noqa: F401
 from spacy.tokens import Doc
 
-from nli.judges.judge import Judge
+from nli.judge import Judge
 from nli.text.negation import find_cues_by_sentence, make_termset
 from nli.text.sentences import split_document
 from retrieval.bm25.lucene import K1, B, load_pyserini

@@ -1,9 +1,9 @@
-"""The shipped models of the profile `fast` as Hugging Face modules, for the plain pipeline.
+"""The shipped models of the profile `fast` in torch, for the plain pipeline.
 
 A shipped `model.onnx` stores its matrices as int8 with a scale and computes in float32 (retrieval/training/export.py). Here the
-matrices are converted back to float32 and put into a `BertModel`, where they came from; for stance, the head of
-`retrieval.training.encoder.MarkedEncoder` goes on top. Logits agree with the shipped engine's to about 1e-4 where that computes
-in float32 (tests/bench/test_bench.py).
+matrices are converted back to float32 and put into a `BertModel`, where they came from, or, for the small reader, into the module
+that it was trained as. Logits agree with the shipped engine's to about 1e-4 where that computes in float32
+(tests/bench/test_bench.py).
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ import torch
 from numpy.typing import NDArray
 from onnx import numpy_helper
 from tokenizers import Tokenizer
-from torch import Tensor, nn
+from torch import nn
 from transformers import BertConfig, BertModel
 
-from nli.judges.embedded import STANCE_MODEL, Calibration, make_premise_text, read_decision
-from nli.judges.judge import judge_lazily
-from nli.train import PARTS
-from nli.wording.marking import MARKS, Lexicon, Marker
+from nli.judge import judge_lazily
+from nli.reader.encode import DocumentTokenizer
+from nli.reader.judge import SMALL, Calibration
+from nli.text.sentences import sentence_spans
+from nli.training.reader.encoder import ReaderEncoder, find_size
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.embedded import PARTS as RELEVANCE_PARTS
 from retrieval.rerank.embedded import RELEVANCE_MODEL, score_best_stretch, score_rare_words
-from retrieval.runtime.engine import EncodedPair, PairTokenizer, collate, make_model_name, read_card
-from retrieval.training.encoder import HEADS, INNER, LAYERS, POSITIONS, VOCABULARY, WIDTH, MarkedEncoder
+from retrieval.runtime.engine import EncodedPair, collate, make_model_name, read_card
+from retrieval.training.encoder import HEADS, INNER, LAYERS, POSITIONS, VOCABULARY, WIDTH
+from retrieval.training.export import restore_weights
 from retrieval.words.terms import read_rarity_tables, score_lexically
 
 BATCH = 32
@@ -95,45 +97,26 @@ def bert(arrays: dict[str, NDArray[np.float32]], types: Sequence[int]) -> BertMo
     return model
 
 
-class StanceTwin(MarkedEncoder):
-    """The shipped stance model: Hugging Face's encoder under our head, with the weights in `folder`."""
-
-    def __init__(self, folder: Path) -> None:
-        nn.Module.__init__(self)
-        arrays = weights(folder)
-        self.parts, self.dropout = PARTS, 0.0
-        self.bert = bert(arrays, range(MARKS))
-        self.hidden = nn.Linear(5 * WIDTH, WIDTH)
-        self.labels = nn.Linear(WIDTH, len(arrays["labels.bias"]))
-        for name in ("hidden", "labels"):
-            own = {part: torch.tensor(arrays[f"{name}.{part}"]) for part in ("weight", "bias")}
-            self.get_submodule(name).load_state_dict(own)
-        self.eval()
-
-    def states(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """All [batch, tokens], int64; states [batch, tokens, width]."""
-        out = self.bert(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
-        hidden: Tensor = out.last_hidden_state
-        return hidden
-
-
 class TorchJudge:
-    """The shipped judge's model in torch: batches of 32 in the order of arrival, padded to their longest pair."""
+    """The small reader in torch: batches of 32 in the order of arrival, padded to their longest text."""
 
-    def __init__(self, folder: Path = STANCE_MODEL) -> None:
-        card = read_card(folder)
+    def __init__(self, folder: Path = SMALL) -> None:
+        card, tokens = read_card(folder), Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.name = f"{make_model_name(card)}/torch-float32"
-        self.calibration, self.decision = Calibration(**card["calibration"]), read_decision(card, "open")
-        marker = Marker(Lexicon.read(folder / "polarity.txt"))
-        self._tokenize = PairTokenizer(Tokenizer.from_file(str(folder / "tokenizer.json")), int(card["max_tokens"]), marker)
-        self._model = StanceTwin(folder)
+        self.calibration = Calibration(**card["calibration"]["alone"])
+        self._tokenize = DocumentTokenizer(tokens, int(card["max_tokens"]))
+        state = restore_weights(folder / "model.onnx")
+        self._model = ReaderEncoder(tokens.get_vocab_size(), size=find_size(state))
+        self._model.load_state_dict(state)
+        self._model.eval()
 
     def logits(self, claim: str, premises: Sequence[Premise]) -> NDArray[np.float32]:
         """[premises, 3] of one batch, before calibration."""
-        claim = " ".join(claim.split())
-        batch = collate(self._tokenize([(claim, make_premise_text(premise)) for premise in premises]))
+        texts = [(one.title, [one.text[start:end] for start, end in sentence_spans(one.text)]) for one in premises]
+        encodings = [self._tokenize(" ".join(claim.split()), title, sentences) for title, sentences in texts]
+        batch = collate([EncodedPair(encoding.ids, encoding.types) for encoding in encodings])
         with torch.inference_mode():
-            logits: NDArray[np.float32] = self._model(*(torch.from_numpy(array) for array in batch)).numpy()
+            logits: NDArray[np.float32] = self._model(*(torch.from_numpy(array) for array in batch))[:, 0].numpy()
         return logits
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.judges.judge import Judge
+from nli.judge import Judge
 from nli.text.roles import ROLES, count_figures, is_report, load_role_model
 from retrieval.core.errors import BadInput
 from retrieval.core.paper import Paper, PaperSentence

@@ -18,7 +18,7 @@ from typing import get_args
 import pytest
 
 from indexes.vectors import add_vectors
-from nli.judges.judge import Judge
+from nli.judge import Judge
 from retrieval.core.values import Claim, Label, Premise, Verdict
 from retrieval.index import Index
 from service.configuration.config import load_config, load_profile

@@ -1,6 +1,6 @@
 """Observations of each answer of a run: its citations judged one by one, how much it repeats itself, and its uptake.
 
-Citations are judged by the profile's stance model and, where the profile's judge is a language model, by that model too.
+Citations are judged by the profile's judge and, where the profile's judge is a language model, by that model too.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ import numpy as np
 
 from eval.answers.runs import Response
 from generation.draft import Source
+from nli.judge import CachingJudge, Judge, judge_by_strongest
 from nli.judges.chat import ChatJudge
-from nli.judges.judge import CachingJudge, Judge
 from retrieval.core.values import Label, Topic
 from retrieval.dense.encoder import Encoder, normalise
-from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.chat import UsageCounter
 from retrieval.store.documents import Documents
 from retrieval.words.terms import measure_aboutness, split_terms
@@ -50,8 +49,8 @@ class Judges:
 
 
 def load_judges(profile: Profile) -> Judges:
-    """The profile's judge. A language model is asked only where the shipped stance model is undecided (nli.judges.chat), so the
-    stance model's own figures are reported beside it."""
+    """The profile's judge. A language model is asked only where the small reader is undecided (nli.judges.chat), so the
+    small reader's own figures are reported beside it."""
     judge = load_judge(JUDGE, profile)
     if not isinstance(judge, ChatJudge):
         return Judges({STANCE: CachingJudge(judge)}, (NamedJudge(STANCE, judge.name),))
@@ -66,7 +65,7 @@ def load_judges(profile: Profile) -> Judges:
 @dataclass(frozen=True, slots=True)
 class JudgedCitation:
     """A citation of the sentence at place `sentence`, from 0: what each judge decides about the whole document from its
-    sentences (nli.decision.document), and whether the document holds the sentence verbatim. Verbatim sentences are judged all
+    sentences (nli.judge), and whether the document holds the sentence verbatim. Verbatim sentences are judged all
     the same.
 
     `labels` is empty where the index does not hold the document or its abstract, so that nothing can be judged.
@@ -119,8 +118,7 @@ class Observer:
         source = Source(1, entry.document, entry.sentences())
         is_quote = find_verbatim(text, source.sentences) is not None
         premises = [make_premise(source, one) for one in source.sentences]
-        subject = measure_aboutness(text, make_passage(entry.document))
-        labels = {name: judge.decision(list(judge(text, premises)), about=subject).label for name, judge in self._judges.items()}
+        labels = {name: judge_by_strongest(list(judge(text, premises))).label for name, judge in self._judges.items()}
         return JudgedCitation(sentence, pmid, is_quote, labels)
 
 

@@ -1,4 +1,4 @@
-"""A language model as judge, alone and behind the shipped stance model, on sentences with known labels.
+"""A language model as judge, alone and behind the small reader, on sentences with known labels.
 
 The pairs of a claim and a sentence come from JSON lines, or from SciFact's claims and their cited abstracts. Every answer of the
 language model is kept. Judges are compared with the labels and with each other: accuracy, macro-F1 and Cohen's kappa.
@@ -20,8 +20,8 @@ from eval.scifact.files import LABELS as SCIFACT_LABELS
 from eval.scifact.files import Files
 from indexes.readers.base import jsonl
 from indexes.readers.base.records import RecordError
+from nli.judge import Judge
 from nli.judges.chat import WrongQuote, ask_opinion, is_undecided
-from nli.judges.judge import Judge
 from retrieval.core.code_hash import hash_code
 from retrieval.core.values import LABELS, Label, Premise
 from retrieval.runtime.chat import Chat
@@ -109,9 +109,9 @@ class JudgedPair:
 
 By = Callable[[JudgedPair], Label]
 JUDGES: dict[str, By] = {
-    "stance model": lambda one: one.small,
+    "small reader": lambda one: one.small,
     "language model alone": lambda one: one.alone,
-    "stance model, then language model": lambda one: one.behind,
+    "small reader, then language model": lambda one: one.behind,
 }
 
 
@@ -178,7 +178,7 @@ def make_report(opinions: Sequence[JudgedPair], command: str, models: tuple[str,
     )
     faults = [opinion.fault for opinion in opinions]
     return JudgesReport(
-        command, models, len(opinions), rows, figure(JUDGES["stance model"], JUDGES["language model alone"], kappa),
+        command, models, len(opinions), rows, figure(JUDGES["small reader"], JUDGES["language model alone"], kappa),
         sum(opinion.undecided for opinion in opinions), faults.count(UNANSWERED), faults.count(MISQUOTED),
     )  # fmt: skip
 
@@ -217,7 +217,7 @@ def show_judges(report: JudgesReport) -> Report:
     blocks: list[Table | str] = [
         Table("", ["judge", "accuracy", "macro-F1", "kappa with the labels"], rows),
         f"Kappa between {small} and {large}: {show(report.kappa_between, '.2f')}.",
-        f"{report.undecided} of {report.pairs} pairs are left undecided by the stance model; the language model gave no usable "
+        f"{report.undecided} of {report.pairs} pairs are left undecided by the small reader; the language model gave no usable "
         f"answer to {report.unanswered + report.misquoted} of all ({report.misquoted} quoted what is not in the sentence).",
         "In brackets: 95 % intervals by a bootstrap over pairs.",
     ]

@@ -183,11 +183,11 @@ def judges(
     json: JsonOption = None,
     markdown: MarkdownOption = None,
 ) -> None:
-    """Measure a language model as judge: alone, and where the shipped stance model is undecided."""
+    """Measure a language model as judge: alone, and where the small reader is undecided."""
     with report_errors():
         from eval.claims.judges import judge_pairs, make_report, read_pairs, read_scifact_pairs, show_judges
         from eval.scifact.files import find
-        from nli.judges.embedded import EmbeddedJudge
+        from nli.reader.judge import DocumentReader
         from service.configuration.config import load_profile
         from service.reading.evidence import chat_of
 
@@ -197,7 +197,7 @@ def judges(
             sample, name = read_pairs(pairs)[:most], pairs.name
         else:
             sample, name = read_scifact_pairs(find(data or os.environ.get(DATA_VARIABLE)), most), "SciFact dev"
-        small = EmbeddedJudge()
+        small = DocumentReader(size="small")
         print_note(f"Judging {len(sample):,} pairs of {name} with {small.name} and {chat.model}; progress is saved in {work}.")
         report = make_report(judge_pairs(sample, small, chat, work), get_command_line(), (small.name, chat.model))
         publish(show_judges(report), json, markdown)

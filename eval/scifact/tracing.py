@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nli.judges.judge import Abstract, Judge, Reader, Reading
+from nli.judge import Abstract, Judge, Reader, Reading
 from retrieval.core.values import OPPOSITE, Claim, Evidence, Label, Premise, Stance, Verdict
 from retrieval.store.rows import Entry
 from service.configuration.config import Branch, PathStep
@@ -95,7 +95,7 @@ class NotingJudge:
     """A judge that records what it is asked about: (title, text)."""
 
     def __init__(self, judge: Judge, notes: set[tuple[str, str]]) -> None:
-        self.name, self.decision = judge.name, judge.decision
+        self.name = judge.name
         self._judge, self._notes = judge, notes
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:

@@ -14,8 +14,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from nli.judges.embedded import EmbeddedJudge
-from nli.judges.judge import WINDOW, Judge, judge_lazily
+from nli.judge import WINDOW, Judge, judge_lazily
+from nli.reader.judge import DocumentReader
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Premise, Verdict
 from retrieval.runtime.chat import Chat, ChatUnanswered
@@ -49,7 +49,7 @@ class WrongQuote(ChatUnanswered):
 
 
 class ChatJudge:
-    """A `Judge`: the embedded model for what it is sure of, a chat model for the rest.
+    """A `Judge`: the small reader for what it is sure of, a chat model for the rest.
 
     A verdict is undecided when its most probable class has less than `sure`, and is worth asking about when support and
     contradict together have at least `worth`. At most `most` premises per claim are sent, `at_once` at a time. The probabilities
@@ -81,10 +81,9 @@ class ChatJudge:
                 "expected two probabilities and two counts of at least 1."
             )
         self._chat = Chat(model, base_url, key_env, timeout, retries, per_minute, budget)
-        self._small = small or EmbeddedJudge()
+        self._small = small or DocumentReader(size="small")
         self._worth, self._sure, self._most, self._at_once = worth, sure, most, at_once
         self.name = f"{model} where {self._small.name} is undecided"
-        self.decision = self._small.decision
         self.usage = self._chat.usage
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
-from nli.decision.document import PLAIN
-from nli.judges.judge import judge_lazily
+from nli.judge import judge_lazily
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import LABELS, Document, Label, Premise, Verdict
@@ -71,7 +70,6 @@ class ClassifierJudge:
     """
 
     name: str
-    decision = PLAIN
 
     def __init__(
         self,

@@ -16,8 +16,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from nli.decision.document import PLAIN
-from nli.judges.judge import judge_lazily
+from nli.judge import judge_lazily
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadConfig
 from retrieval.core.probabilities import softmax
@@ -65,7 +64,6 @@ class T5Judge:
     """
 
     name: str
-    decision = PLAIN
 
     def __init__(
         self,

@@ -3,36 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.decision.document import PLAIN
-from nli.judges.embedded import LABELS, Calibration
-from nli.judges.judge import WINDOW, Abstract, Decide, Reading, judge_lazily
+from nli.judge import WINDOW, Abstract, Decide, Reading, judge_lazily
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from nli.reader.glosses import gloss_claim
 from nli.reader.paper import PaperDecision
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import ModelUnusable
+from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise, Verdict
 from retrieval.runtime.engine import EncodedPair, Engine, collate, make_model_name, open_graph, read_card, read_tokenizer
 
-READER_MODEL = Path(__file__).parents[1] / "models" / "reader"
+MODELS = Path(__file__).parents[1] / "models"
+LARGE, SMALL = MODELS / "reader", MODELS / "small-reader"
+LABELS = ["support", "neutral", "contradict"]
 BATCH, BATCH_TOKENS = 8, 512
 """The most texts and tokens in a batch: an abstract is a batch of its own, short texts are read eight at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How logits become probabilities: softmax(scale * logits + bias).
+
+    Temperature scaling with one bias per class (Guo et al. 2017, "On Calibration of Modern Neural Networks", arXiv 1706.04599,
+    section 4.2), fitted on claims from the train split.
+    """
+
+    scale: float
+    bias: tuple[float, float, float]
+
+    def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
+        """[texts, 3] from logits [texts, 3]."""
+        return softmax(self.scale * logits.astype(np.float64) + np.asarray(self.bias))
 
 
 class DocumentReader:
     """Reads abstracts, and single sentences as abstracts of one sentence, on the CPU.
 
-    Raises `ModelUnusable` where the model's folder is incomplete or damaged.
+    `size` chooses one of the two models that ship, `folder` another of the same design. Raises `ModelUnusable` where the model's
+    folder is incomplete or damaged.
     """
 
-    decision = PLAIN
-
-    def __init__(self, folder: Path = READER_MODEL, engine: Engine = "auto", threads: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        engine: Engine = "auto",
+        threads: int = 0,
+        size: Literal["large", "small"] = "large",
+    ) -> None:
+        folder = folder or (LARGE if size == "large" else SMALL)
         self.card = read_card(folder)
         self.name = make_model_name(self.card)
         if self.card["labels"] != LABELS or self.card.get("reads") != "documents":

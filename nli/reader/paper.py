@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.decision.document import compute_margins
-from nli.judges.judge import Abstract, Reader, Reading
+from nli.judge import Abstract, Reader, Reading, compute_margins
 from nli.reader.encode import score_findings
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Label, Verdict

@@ -1,1 +1,1 @@
-"""How the stance model is made: its pairs, its loop, its calibration. Needs torch; never imported to serve."""
+"""How the readers and the model of roles are made. Needs torch; never imported to serve."""

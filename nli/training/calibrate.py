@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from nli.judges.embedded import Calibration
+from nli.reader.judge import Calibration
 
 
 def fit_calibration(logits: NDArray[np.float32], labels: NDArray[np.int64]) -> Calibration:

@@ -111,13 +111,6 @@ class Flips:
             return f"{text[: be.end()]} not{text[be.end() :]}"
         return None
 
-    def hedge(self, text: str, word: str) -> str | None:
-        """Put `word` ("may") before the first finite verb known to the rules; None where there is none."""
-        match = next((match for match in _WORD.finditer(text) if match.group() in self._third_person), None)
-        if match is None:
-            return None
-        return f"{text[: match.start()]}{word} {self._third_person[match.group()]}{text[match.end() :]}"
-
     def change_number(self, text: str, rng: random.Random) -> str | None:
         """Change one number of the text clearly (by at least half); None where it contains none."""
         numbers = list(re.finditer(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])", text))

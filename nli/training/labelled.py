@@ -74,14 +74,3 @@ def find_scifact_rivals(folder: Path) -> Rivals:
         top = [corpus[i] for i in index.top(claim["claim"], 10) if int(corpus[i]["doc_id"]) not in doc_ids]
         rivals.append((claim["claim"], top))
     return rivals
-
-
-def draw_confusions(rivals: Rivals, per_claim: int, rng: random.Random) -> list[Pair]:
-    """Hard neutrals: a best-matching sentence of each of `per_claim` rivals."""
-    pairs: list[Pair] = []
-    for claim, documents in rivals:
-        for document in rng.sample(documents, min(per_claim, len(documents))):
-            sentences = document["abstract"]
-            best = max(range(len(sentences)), key=lambda i: measure_overlap(claim, sentences[i]) + 0.3 * rng.random())
-            pairs.append(Pair(claim, sentences[best], document["title"], NEUTRAL, "scifact_bm25"))
-    return pairs

@@ -10,8 +10,8 @@ There are three sources, none of them labelled by hand for this purpose:
 Both labels use the same words in equal numbers, so that no word alone gives the label away. Abstracts that are gold for SciFact
 dev claims are left out (by title).
 
-Beside them stand rewordings whose effect on the label is known: reversed labelled pairs, our own frames around a claim (denials,
-assertions, aims, open questions), hedges, changed numbers.
+Beside them stand rewordings whose effect on the label is known: our own frames around a claim (denials, assertions, aims, open
+questions), changed numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -155,23 +155,6 @@ def make_finding_pairs(folder: Path, count: int, flips: Flips, rng: random.Rando
     return pairs
 
 
-def make_title_pairs(folder: Path, count: int, flips: Flips, rng: random.Random) -> list[Pair]:
-    """Pairs of a title that states a finding and the sentence of its abstract that matches it best."""
-    pairs: list[Pair] = []
-    for title, sentences in read_abstracts(folder):
-        claim = shorten(title, rng)
-        if not flips.has_finite_verb(claim) or _NOMINAL.search(title):
-            continue
-        if not 5 <= len(claim.split()) <= 25 or "?" in title or ":" in title or not flips.find_directions(claim):
-            continue
-        best = max(sentences, key=lambda sentence: measure_overlap(claim, sentence))
-        if measure_overlap(claim, best) < 0.5:
-            continue
-        pairs.extend(_make_variants(claim, best, "", flips, rng, "rule_titles"))
-    rng.shuffle(pairs)
-    return pairs[:count]
-
-
 _MORE = (
     "{i} increases {o} compared with {c}.",
     "{i} increases {o}.",
@@ -245,9 +228,6 @@ def capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-WRITTEN_AS_COUNTERCLAIMS = frozenset({"scifact"})
-"""Sets whose refuted claims were mostly made by negating a true one: reversed again, they are supported."""
-
 _DENIALS = (
     "It is not true that {}.",
     "It is not the case that {}.",
@@ -279,25 +259,6 @@ _DOUBTS = (
 )
 
 
-def turn_pairs(pairs: Iterable[Pair], flips: Flips, rng: random.Random) -> list[Pair]:
-    """Labelled pairs whose claim or text is reversed, with the resulting label."""
-    turned_pairs = []
-    for pair in pairs:
-        if pair.label == NEUTRAL or (pair.label == CONTRADICT and pair.source not in WRITTEN_AS_COUNTERCLAIMS):
-            continue
-        label = SUPPORT + CONTRADICT - pair.label
-        if pair.label == SUPPORT and rng.random() < 0.3:
-            text = flips.make_opposite(pair.text, rng, met=pair.claim)
-            if text:
-                turned_pairs.append(Pair(pair.claim, text, pair.title, label, f"{pair.source}_turned"))
-                continue
-        rules = [flips.make_opposite, flips.negate] if rng.random() < 0.6 else [flips.negate, flips.make_opposite]
-        claim = next((reversal for rule in rules if (reversal := rule(pair.claim, rng)) and reversal != pair.claim), None)
-        if claim:
-            turned_pairs.append(Pair(claim, pair.text, pair.title, label, f"{pair.source}_turned"))
-    return turned_pairs
-
-
 def _make_clause(claim: str) -> str:
     """The claim as it reads after "that": no full stop, its first word in lower case unless it is a name or an abbreviation."""
     text = claim.rstrip(" .")
@@ -325,12 +286,6 @@ def frame_claims(claims: Sequence[str], flips: Flips, rng: random.Random) -> Ite
             yield Pair(second, text, "", CONTRADICT, "rule_frames")
         else:
             yield Pair(first, rng.choice(_DOUBTS).format(_make_clause(rng.choice((first, second)))), "", NEUTRAL, "rule_frames")
-
-
-def hedge(pair: Pair, flips: Flips, rng: random.Random) -> Pair:
-    """The pair with a hedge such as "may" in its claim, where a rule finds the verb; the label stays the same."""
-    claim = flips.hedge(pair.claim, rng.choice(("may", "might", "could", "can")))
-    return Pair(claim, pair.text, pair.title, pair.label, pair.source) if claim else pair
 
 
 def make_number_pairs(folder: Path, count: int, flips: Flips, rng: random.Random) -> list[Pair]:

@@ -57,7 +57,7 @@ class _WithoutDocstrings(ast.NodeTransformer):
 
 
 def _find_source(module: str) -> Path | None:
-    """The file of a module; None for a name within a module ("from nli.judges.judge import Judge" may name either)."""
+    """The file of a module; None for a name within a module ("from nli.judge import Judge" may name either)."""
     try:
         spec = find_spec(module)
     except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""Running a shipped model on OpenVINO or ONNX Runtime, without torch: pairs of texts to logits, or a text to its vectors.
+"""Running a shipped model on OpenVINO or ONNX Runtime, without torch: texts to logits, or a text to its vectors.
 
 A model folder holds `model.onnx`, `tokenizer.json` and `model.json` (name, labels, max_tokens, calibration, base, sha256).
 The graph takes input_ids, attention_mask and token_type_ids, all int64 [batch, tokens], and gives logits [batch, labels] or
@@ -16,29 +16,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 
 from retrieval.core.errors import ModelUnusable
 
 Engine = Literal["auto", "openvino", "onnxruntime"]
 Batch = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
-BATCH = 8
-"""Pairs per batch: few enough that they have nearly one length, and that a claim's sentences make a batch for every core."""
 _CHARACTERS_A_TOKEN = 40
 """Texts are cut to this many characters per token before they are tokenised: nothing that would be kept is lost."""
-
-
-class TokenMarker(Protocol):
-    """Gives each token of an encoded pair its token type, for models whose types encode more than the side."""
-
-    def __call__(self, first: str, second: str, encoding: Encoding) -> Sequence[int]:
-        """One type per token of `encoding`, special tokens included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +38,6 @@ class EncodedPair:
 
     ids: NDArray[np.int64]
     types: NDArray[np.int64]
-
-
-class PairTokenizer:
-    """Turns pairs into token ids and types: [CLS] first [SEP] second [SEP], the second text cut if they are too long.
-
-    The first text (the claim) is cut only beyond half of `max_tokens`.
-    """
-
-    def __init__(self, tokenizer: Tokenizer, max_tokens: int, marker: TokenMarker | None = None) -> None:
-        self._tokenizer, self._max, self._marker = tokenizer, max_tokens, marker
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-
-    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[EncodedPair]:
-        """The pairs in order; the tokenizer is called once."""
-        limit = self._max * _CHARACTERS_A_TOKEN
-        short_pairs = [(first[:limit], second[:limit]) for first, second in pairs]
-        encodings = self._tokenizer.encode_batch(short_pairs)
-        return [self._make_pair(*pair, encoding) for pair, encoding in zip(short_pairs, encodings, strict=True)]
-
-    def _make_pair(self, first: str, second: str, encoding: Encoding) -> EncodedPair:
-        sides = encoding.sequence_ids
-        types = self._marker(first, second, encoding) if self._marker else encoding.type_ids
-        firsts = sides.count(0)
-        kept_firsts = min(firsts, self._max // 2)
-        kept_seconds = min(sides.count(1), self._max - kept_firsts - 3)
-        keep = np.r_[0 : kept_firsts + 1, firsts + 1 : firsts + 2 + kept_seconds, len(sides) - 1]
-        return EncodedPair(np.array(encoding.ids, dtype=np.int64)[keep], np.array(types, dtype=np.int64)[keep])
 
 
 def collate(pairs: Sequence[EncodedPair]) -> Batch:
@@ -107,27 +70,6 @@ class Graph:
         return self._pool.map(self._run, batches)
 
 
-class PairEncoder:
-    """A shipped cross-encoder. Safe to call from several threads at once: results do not depend on what others do."""
-
-    def __init__(self, folder: Path, engine: Engine = "auto", marker: TokenMarker | None = None, threads: int = 0) -> None:
-        self.card = read_card(folder)
-        self.name = make_model_name(self.card)
-        self._tokenize = PairTokenizer(read_tokenizer(folder), int(self.card["max_tokens"]), marker)
-        self._graph = open_graph(folder / "model.onnx", engine, threads)
-
-    def logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """[pairs, labels], in the order of `pairs`; run in batches of similar length."""
-        encodings = self._tokenize(pairs)
-        scores = np.zeros((len(encodings), len(self.card["labels"])), dtype=np.float32)
-        order = np.argsort([len(pair.ids) for pair in encodings], kind="stable")
-        batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
-        outputs = self._graph.each(collate([encodings[row] for row in rows]) for rows in batches)
-        for rows, output in zip(batches, outputs, strict=True):
-            scores[rows] = output
-        return scores
-
-
 class TextEncoder:
     """A shipped encoder of single texts. Each text is run alone, so that its vectors depend on nothing but itself."""
 
@@ -152,11 +94,10 @@ def make_model_name(card: Mapping[str, Any]) -> str:
 
     A refitted judge is a different one: results cached under the old name are not reused.
     """
-    if "decision" not in card and "paper" not in card:
+    if "paper" not in card:
         return f"{card['name']}-{card['sha256'][:8]}"
     glossed = ["glosses"] if card.get("glosses") else []
-    decision = card.get("paper", card.get("decision"))
-    identity = json.dumps([card["sha256"], card["calibration"], decision, *glossed], sort_keys=True)
+    identity = json.dumps([card["sha256"], card["calibration"], card["paper"], *glossed], sort_keys=True)
     return f"{card['name']}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 

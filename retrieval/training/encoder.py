@@ -1,17 +1,13 @@
-"""The MiniLM encoder with marks, written out so that it trains, exports and is read without a framework's model zoo.
+"""The MiniLM encoder, written out so that it trains, exports and is read without a framework's model zoo.
 
-The architecture is BERT's (Devlin et al. 2019, arXiv 1810.04805) at MiniLM's size (Wang et al. 2020, arXiv 2002.10957):
-6 layers, 384 wide, 12 heads. Two things are ours: the table of token types holds a row for each *mark* (a segment and
-whatever else is known of the word), built as a sum of one small table for each part; and the head reads, beside [CLS], the
-means of both texts, their difference and their product, which is what the base was trained to compare (all-MiniLM is a
-sentence encoder).
+The architecture is BERT's (Devlin et al. 2019, arXiv 1810.04805) at MiniLM's size (Wang et al. 2020, arXiv 2002.10957): 6 layers,
+384 wide, 12 heads.
 """
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TypeVar
 
 import torch
 from safetensors.torch import load_file
@@ -51,85 +47,35 @@ class BertLayer(nn.Module):
         return output
 
 
-class BertEncoder(nn.Module):
-    """Tokens to hidden states. `parts` are the sizes of the mark's parts, segment first: (3, 5, 5) for stance."""
+class TokenEncoder(nn.Module):
+    """One text to its tokens' vectors of length 1, for late interaction."""
 
-    def __init__(self, parts: tuple[int, ...], dropout: float = 0.1) -> None:
+    def __init__(self, dropout: float = 0.1) -> None:
         super().__init__()
-        self.parts = parts
         self.words = nn.Embedding(VOCABULARY, WIDTH)
         self.positions = nn.Embedding(POSITIONS, WIDTH)
-        self.marks = nn.ParameterList([nn.Parameter(torch.randn(size, WIDTH) * 0.01) for size in parts])
+        self.types = nn.Embedding(1, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
         self.layers = nn.ModuleList([BertLayer(dropout) for _ in range(LAYERS)])
         self.dropout = dropout
 
-    def table(self) -> Tensor:
-        """[marks, width]: for every mark, the sum of its parts' rows, in the order of `nli.wording.marking.mark`."""
-        table: Tensor = self.marks[0]
-        for part in list(self.marks)[1:]:
-            table = (table[:, None, :] + part[None, :, :]).reshape(-1, WIDTH)
-        return table
-
-    def states(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """All [batch, tokens], int64; states [batch, tokens, width]. Padding has attention 0."""
-        positions = self.positions.weight[: input_ids.shape[1]]
-        embeddings = self.words(input_ids) + positions + functional.embedding(token_type_ids, self.table())
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
+        """All [batch, tokens], int64; vectors [batch, tokens, width]; padding's vectors mean nothing."""
+        embeddings = self.words(input_ids) + self.positions.weight[: input_ids.shape[1]] + self.types(token_type_ids)
         hidden: Tensor = functional.dropout(self.norm(embeddings), self.dropout, self.training)
         bias = (1.0 - attention_mask.to(hidden.dtype))[:, None, None, :] * -1e4
         for layer in self.layers:
             hidden = layer(hidden, bias)
-        return hidden
+        return functional.normalize(hidden, dim=-1)
 
 
-class MarkedEncoder(BertEncoder):
-    """Pairs of texts to logits."""
-
-    def __init__(self, labels: int, parts: tuple[int, ...], dropout: float = 0.1) -> None:
-        super().__init__(parts, dropout)
-        self.hidden = nn.Linear(5 * WIDTH, WIDTH)
-        self.labels = nn.Linear(WIDTH, labels)
-
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """All [batch, tokens], int64; logits [batch, labels]."""
-        hidden = self.states(input_ids, attention_mask, token_type_ids)
-        present = attention_mask.to(hidden.dtype)
-        segment = torch.div(token_type_ids, math.prod(self.parts[1:]), rounding_mode="floor")
-        first = _average(hidden, present * (segment == 0).to(hidden.dtype))
-        second = _average(hidden, present * (segment == 1).to(hidden.dtype))
-        features = torch.cat([hidden[:, 0], first, second, (first - second).abs(), first * second], -1)
-        features = functional.dropout(features, self.dropout, self.training)
-        logits: Tensor = self.labels(torch.tanh(self.hidden(features)))
-        return logits
-
-
-class TokenEncoder(BertEncoder):
-    """One text to its tokens' vectors of length 1, for late interaction."""
-
-    def __init__(self, dropout: float = 0.1) -> None:
-        super().__init__((1,), dropout)
-
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """All [batch, tokens], int64; vectors [batch, tokens, width]; padding's vectors mean nothing."""
-        return functional.normalize(self.states(input_ids, attention_mask, token_type_ids), dim=-1)
-
-
-def _average(hidden: Tensor, mask: Tensor) -> Tensor:
-    """[batch, width]: the mean of the tokens that the mask [batch, tokens] keeps."""
-    return (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1.0)
-
-
-Model = TypeVar("Model", bound=BertEncoder)
-
-
-def load_base(model: Model, folder: Path) -> Model:
-    """Fill the encoder from a BERT checkpoint of this size (`model.safetensors`, Hugging Face's names); the head stays new."""
+def load_base(model: TokenEncoder, folder: Path) -> TokenEncoder:
+    """Fill the encoder from a BERT checkpoint of this size (`model.safetensors`, Hugging Face's names)."""
     weights = {name.removeprefix("bert."): value for name, value in load_file(folder / "model.safetensors").items()}
     state = model.state_dict()
     state["words.weight"] = weights["embeddings.word_embeddings.weight"]
     state["positions.weight"] = weights["embeddings.position_embeddings.weight"]
-    # The base was trained on segment 0 only: every segment starts from it.
-    state["marks.0"] = state["marks.0"] + weights["embeddings.token_type_embeddings.weight"][0]
+    state["types.weight"] = weights["embeddings.token_type_embeddings.weight"][:1]
     state["norm.weight"], state["norm.bias"] = (weights[f"embeddings.LayerNorm.{part}"] for part in ("weight", "bias"))
     for index in range(LAYERS):
         source, target = f"encoder.layer.{index}.", f"layers.{index}."

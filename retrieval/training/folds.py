@@ -1,6 +1,6 @@
 """Which claims and papers are held out of training, so that nothing is measured or fitted on a model's training data.
 
-Only the text decides, so that every model holds out the same claims: the stance models, the reader and the relevance model.
+Only the text decides, so that every model holds out the same claims: the readers and the relevance model.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ The order of the batches, the dropout and so the weights follow from the seed an
 from __future__ import annotations
 
 import pickle
-import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,68 +15,25 @@ from typing import TypeVar
 import joblib
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 from tqdm import tqdm
 
 from retrieval.core.errors import ModelUnusable
-from retrieval.runtime.engine import EncodedPair, collate
-from retrieval.training.encoder import MarkedEncoder
 
 Batch = TypeVar("Batch")
-
-
-@dataclass(frozen=True, slots=True)
-class PairExample:
-    """A tokenised pair and its label (an index for stance, 0 or 1 for relevance)."""
-
-    pair: EncodedPair
-    label: int
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """What the loop needs to know; rates are AdamW's at the top of the schedule."""
 
-    batch: int = 24
     rate: float = 1e-4
     new_rate: float = 1e-3
     warm_up: float = 0.04
     floor: float = 0.03
-    smoothing: float = 0.05
     seed: int = 13
     checkpoint_seconds: float = 240.0
     most_batches: int = 0
     """Stop after so many batches, the schedule shortened to suit; 0 for all of them."""
-
-
-def make_batches(stages: Sequence[Sequence[PairExample]], recipe: Recipe) -> list[list[PairExample]]:
-    """Every stage shuffled, cut into batches of similar length whose order is shuffled again, one stage after the other."""
-    rng = random.Random(recipe.seed)
-    batches: list[list[PairExample]] = []
-    for stage in stages:
-        examples = list(stage)
-        rng.shuffle(examples)
-        reach = recipe.batch * 40
-        stage_batches: list[list[PairExample]] = []
-        for start in range(0, len(examples), reach):
-            window = sorted(examples[start : start + reach], key=lambda example: len(example.pair.ids))
-            stage_batches.extend(window[at : at + recipe.batch] for at in range(0, len(window), recipe.batch))
-        rng.shuffle(stage_batches)
-        batches.extend(stage_batches)
-    return batches
-
-
-def make_optimizer(model: MarkedEncoder, recipe: Recipe) -> torch.optim.AdamW:
-    """AdamW over all but the word table, which stays as in the base (it is half of all weights, and 40,000 pairs use few of its
-    rows); new parts learn faster than the base."""
-    model.words.weight.requires_grad_(False)
-    new = [parameter for name, parameter in model.named_parameters() if name.startswith(("marks", "hidden", "labels"))]
-    fresh = {id(parameter) for parameter in new}
-    old = [parameter for parameter in model.parameters() if parameter.requires_grad and id(parameter) not in fresh]
-    return torch.optim.AdamW(
-        [{"params": old, "lr": recipe.rate, "top": recipe.rate}, {"params": new, "lr": recipe.new_rate, "top": recipe.new_rate}],
-        weight_decay=0.01,
-    )
 
 
 def scale_rate(step: int, steps: int, recipe: Recipe) -> float:
@@ -88,35 +44,9 @@ def scale_rate(step: int, steps: int, recipe: Recipe) -> float:
     return recipe.floor + (1 - recipe.floor) * (steps - step) / max(1, steps - warm)
 
 
-def make_tensors(examples: Sequence[PairExample], device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Ids, mask, types [batch, tokens] and labels [batch]."""
-    ids, mask, types = (torch.from_numpy(array).to(device) for array in collate([example.pair for example in examples]))
-    return ids, mask, types, torch.tensor([example.label for example in examples], device=device)
-
-
 def has_fast_bfloat16(device: torch.device) -> bool:
     """Whether autocast pays: GPUs, AMX and AVX-512 compute bfloat16 in hardware, three times as fast; elsewhere it is slower."""
     return device.type == "cuda" or torch.cpu._is_avx512_bf16_supported()
-
-
-def train(
-    model: MarkedEncoder,
-    stages: Sequence[Sequence[PairExample]],
-    recipe: Recipe,
-    checkpoint: Path,
-    device: torch.device,
-) -> None:
-    """Train in place on labelled pairs."""
-    model.to(device)
-    low = has_fast_bfloat16(device)
-
-    def loss(batch: Sequence[PairExample]) -> Tensor:
-        ids, mask, types, labels = make_tensors(batch, device)
-        with torch.autocast(device.type, torch.bfloat16, enabled=low):
-            logits = model(ids, mask, types)
-        return functional.cross_entropy(logits.float(), labels, label_smoothing=recipe.smoothing)
-
-    descend(model, make_optimizer(model, recipe), make_batches(stages, recipe), loss, recipe, checkpoint, device)
 
 
 def descend(

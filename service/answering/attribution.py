@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from generation.draft import CitedSource, DraftSentence, Source
 from generation.prompts.filling import is_order
-from nli.judges.judge import Abstract, Judge, Reader, Reading, drop_question
+from nli.judge import Abstract, Judge, Reader, Reading, drop_question
 from nli.reader.paper import READ_ALONE, weigh_alone
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from generation.draft import Limits
 from generation.quoting import drop_label
-from nli.judges.judge import Judge
+from nli.judge import Judge
 from nli.text.designs import are_comparable, differ_in_people, find_design
 from retrieval.core.answers import Citation, CitedSentence, Conflict
 from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic

@@ -20,7 +20,7 @@ import yaml
 
 from generation.draft import Finding
 from generation.quoting import LONGEST_QUOTE, choose_quotable, compile_phrases, stands_alone, trim_sentence
-from nli.judges.judge import Abstract, Reader, drop_question
+from nli.judge import Abstract, Reader, drop_question
 from nli.reader.paper import READ_ALONE, weigh_alone
 from nli.text.designs import find_design
 from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from generation.draft import Finding
-from nli.judges.judge import Reader
+from nli.judge import Reader
 from nli.text.designs import ANIMAL, find_design, has_findings, names_animals, studied_others
 from retrieval.core.values import Document, Hit, Topic
 from retrieval.index import Index

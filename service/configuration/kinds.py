@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticKnownError
 
-from nli.judges.judge import Judge
+from nli.judge import Judge
 from retrieval.rerank.reranker import Reranker
 from service.configuration.files import KIND, Strict
 
@@ -34,7 +34,6 @@ KINDS: Mapping[str, Mapping[str, str]] = {
         "cross-encoder": "retrieval.rerank.cross_encoder:HuggingFaceReranker",
     },
     "judges": {
-        "embedded": "nli.judges.embedded:EmbeddedJudge",
         "reader": "nli.reader.judge:DocumentReader",
         "classifier": "nli.judges.classifier:ClassifierJudge",
         "t5": "nli.judges.t5:T5Judge",
@@ -56,6 +55,7 @@ MODULES = tuple(loader.split(":")[0] for kinds in KINDS.values() for loader in k
 """The module of every kind."""
 _WRITTEN: Mapping[Any, Any] = {
     Path: Annotated[Path, Field(strict=False)],
+    Path | None: Annotated[Path, Field(strict=False)] | None,
     Reranker | None: str | None,  # the name of one of the profile's
 }
 """What a file holds for an argument of a type that YAML has no words for."""

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import cast
 
 from generation.draft import Generator
-from nli.judges import judge
-from nli.judges.judge import Judge
+from nli import judge
+from nli.judge import Judge
 from retrieval.core.errors import BadConfig
 from retrieval.core.result_cache import open_cache
 from retrieval.dense import encoder

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
-from nli.judges.judge import Abstract, Reader, drop_question
+from nli.judge import Abstract, Reader, drop_question
 from nli.reader.paper import judge_paper, read_twice
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Claim, Verdict

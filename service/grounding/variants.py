@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice, tee
 
-from nli.judges.judge import BothWays, Judge
+from nli.judge import BothWays, Judge
 from nli.text.designs import is_notice
 from nli.variants import Penalty, choose_most_promising
 from retrieval.core.values import OPPOSITE, BranchCounts, Claim, Evidence, Grounding, Premise, Sentence, Stance, Verdict

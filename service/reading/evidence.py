@@ -40,7 +40,7 @@ How = Literal["embedded", "plain", "shots", "sections"]
 class PaperEvidence:
     """What was found in a paper: the sentences in the order in which they were chosen, how, and by which models.
 
-    `read` counts the sentences that could be chosen, `judged` those that the stance model judged.
+    `read` counts the sentences that could be chosen, `judged` those that the small reader judged.
     """
 
     hypothesis: str

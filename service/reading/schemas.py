@@ -88,7 +88,7 @@ class EvidenceRequest(Sent):
 
 
 class StanceOut(OfValue):
-    """The stance model's verdict on a sentence: its label and the three probabilities, which sum to 1."""
+    """The small reader's verdict on a sentence: its label and the three probabilities, which sum to 1."""
 
     label: Label
     support: float

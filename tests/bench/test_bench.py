@@ -159,7 +159,8 @@ def test_the_torch_twins_agree_with_the_shipped_engine(demo_index: Index) -> Non
     import numpy as np
 
     from bench.torch_models import TorchJudge, TorchReranker
-    from nli.judges.embedded import EmbeddedJudge
+    from nli.judge import Abstract
+    from nli.reader.judge import DocumentReader
     from retrieval.core.values import Premise
     from retrieval.rerank.embedded import RELEVANCE_MODEL
     from retrieval.rerank.reranker import make_passage
@@ -169,7 +170,9 @@ def test_the_torch_twins_agree_with_the_shipped_engine(demo_index: Index) -> Non
     premises = [Premise(one.text, entry.document.title) for entry in entries for one in entry.sentences()][:24]
     texts = [make_passage(entry.document) for entry in entries]
     # ONNX Runtime computes in float32 on every processor; OpenVINO in bfloat16 where the processor has it.
-    shipped = EmbeddedJudge(engine="onnxruntime").logits(CLAIM.text, premises)
+    reader = DocumentReader(engine="onnxruntime", size="small")
+    abstracts = [Abstract(one.title, (one.text,)) for one in premises]
+    shipped = np.array([rows[0] for rows in reader.logits(CLAIM.text, abstracts)])
     assert np.abs(shipped - TorchJudge().logits(CLAIM.text, premises)).max() < 1e-4
     encoder = TextEncoder(RELEVANCE_MODEL, engine="onnxruntime")
     for text, (ids, vectors) in zip(texts, TorchReranker().vectors(texts), strict=True):

@@ -79,7 +79,7 @@ def test_the_example_paper_is_read_and_every_sentence_shown_stands_in_it(open_pa
     assert len(shown) == 5 and all(sentence in paper for sentence in shown)
     expect(page.locator(".asked")).to_have_text(HYPOTHESIS)
     expect(page.locator("#answer .says").first).to_have_text(re.compile("the hypothesis|both ways"))
-    expect(page.locator(".sum")).to_contain_text("5 of 7 sentences chosen; the stance model judged 7.")
+    expect(page.locator(".sum")).to_contain_text("5 of 7 sentences chosen; the small reader judged 7.")
     example = page.locator("#examples button")
     expect(example).to_have_attribute("aria-pressed", "true")
     for card, sentence in zip(page.locator(".chosen .card").all(), shown, strict=True):

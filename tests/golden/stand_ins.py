@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from generation.generators.extractive import ExtractiveGenerator
-from nli.decision.document import PLAIN
-from nli.judges.judge import Abstract, Reading
+from nli.judge import Abstract, Reading
 from retrieval.core.values import Premise, Verdict
 from tests.helpers.answer_fakes import ScriptedGenerator
 from tests.helpers.fake_encoder import WordEncoder
@@ -44,7 +43,6 @@ class OverlapReader:
     """Takes a side where a text shares half of the claim's words, the surer the more; the other if one is turned round."""
 
     name = "overlap-reader@1"
-    decision = PLAIN
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         if os.environ.get(DIE, "\0") in claim:

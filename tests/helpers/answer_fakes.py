@@ -8,8 +8,7 @@ from typing import Any
 
 from generation.draft import Draft, Generator, Limits, Source
 from generation.generators.extractive import ExtractiveGenerator
-from nli.decision.document import PLAIN
-from nli.judges.judge import Reader
+from nli.judge import Reader
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Premise, Topic, Verdict
 from retrieval.index import Index
@@ -24,7 +23,6 @@ class OverlapJudge:
     """Support where most words of the claim stand in the premise, contradict where only one of the two says "not"."""
 
     name = "overlap-judge@1"
-    decision = PLAIN
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         said = set(re.findall(r"[a-z]+", claim.lower()))

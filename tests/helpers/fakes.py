@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.build import build
-from nli.decision.document import PLAIN
-from nli.judges.judge import Abstract, Decide, Judge, Reader, Reading
+from nli.judge import Abstract, Decide, Judge, Reader, Reading
 from retrieval.core.answers import Answer, Citation, CitedSentence
 from retrieval.core.values import Claim, Hit, Premise, Stance, Topic, Verdict
 from retrieval.index import Index
@@ -29,7 +28,6 @@ class WordJudge:
     neutral; keeps what it was asked."""
 
     name = "word-judge@1"
-    decision = PLAIN
 
     def __init__(self) -> None:
         self.read: list[str] = []
@@ -70,7 +68,6 @@ class WordReader:
     first sentence."""
 
     name = "word-reader@1"
-    decision = PLAIN
     paper: Decide = WholePaper()
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:

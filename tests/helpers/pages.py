@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nli.judges.judge import Abstract, Reading
+from nli.judge import Abstract, Reading
 from retrieval.core.values import Verdict
 from retrieval.index import Index
 from service.examples.finding import SAMPLED, Example, find_examples, find_statements

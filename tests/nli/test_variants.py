@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.judges.judge import BothWays
+from nli.judge import BothWays
 from nli.variants import Penalty, choose_most_promising
 from retrieval.core.values import Premise, Verdict
 from tests.helpers.fakes import WordJudge

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nli.judges.judge import Abstract, drop_question
+from nli.judge import Abstract, drop_question
 from nli.text.sentences import sentence_spans
 from nli.training.labelled import NAMES, clean_claim
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT

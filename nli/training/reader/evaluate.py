@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 import numpy as np
 from tqdm import tqdm
 
-from nli.judges.judge import Abstract, Reader
-from nli.reader.judge import READER_MODEL, DocumentReader
+from nli.judge import Abstract, Reader
+from nli.reader.judge import LARGE, DocumentReader
 from nli.reader.paper import judge_paper, read_twice
 from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases
@@ -168,7 +168,7 @@ def make_parser() -> argparse.ArgumentParser:
         prog="python -m nli.training.reader.evaluate", description="Evaluate the reader on dev splits."
     )
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    parser.add_argument("--model", type=Path, default=READER_MODEL, help="the folder of the model (default: the shipped one)")
+    parser.add_argument("--model", type=Path, default=LARGE, help="the folder of the model (default: the shipped one)")
     parser.add_argument("--probes", type=Path, default=Path("tests/probes.jsonl"), help="JSON lines of probes")
     parser.add_argument("--kinds", type=Path, default=Path("eval/claims/kinds.jsonl"), help="claims by kind of mistake")
     parser.add_argument("--only", nargs="*", default=list(SETS), choices=SETS, help="which sets")

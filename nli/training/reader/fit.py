@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
-from nli.judges.embedded import Calibration
-from nli.judges.judge import Abstract, Reader, cache_verdicts_on_disk
-from nli.reader.judge import READER_MODEL, DocumentReader
+from nli.judge import Abstract, Reader, cache_verdicts_on_disk
+from nli.reader.judge import LARGE, Calibration, DocumentReader
 from nli.reader.paper import FEATURES, make_features, read_twice
 from nli.training import calibrate
 from nli.training.pairs import LABELS, NEUTRAL
@@ -153,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, help="the folder of the training run; without it, only the decision is fitted anew")
-    parser.add_argument("--model", type=Path, default=READER_MODEL, help="the model whose decision is fitted, without --out")
+    parser.add_argument("--model", type=Path, default=LARGE, help="the model whose decision is fitted, without --out")
     parser.add_argument("--vocabulary", type=Path, help=f"{VOCABULARY_HELP}; with --out")
     parser.add_argument(
         "--mean", type=Path, nargs="*", default=[], metavar="FILE", help="more weights to average, as --start of train takes them"

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from nli.judges.judge import Abstract, drop_question
-from nli.reader.judge import READER_MODEL, DocumentReader
+from nli.judge import Abstract, drop_question
+from nli.reader.judge import LARGE, DocumentReader
 from nli.training.reader.cases import state
 from nli.training.reader.examples import CLAIMS, read_literature, read_papers
 from nli.training.reader.lesson import Lesson
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the pairs."""
     parser = argparse.ArgumentParser(prog="python -m nli.training.reader.teach", description="What the large reader thinks.")
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    parser.add_argument("--model", type=Path, default=READER_MODEL, help="the teacher's folder (default: the shipped reader)")
+    parser.add_argument("--model", type=Path, default=LARGE, help="the teacher's folder (default: the shipped reader)")
     parser.add_argument("--out", type=Path, required=True, help="the file to write or to continue")
     parser.add_argument("--most", type=int, default=40_000, help="at most how many pairs (default: 40,000)")
     parser.add_argument("--seed", type=int, default=13)

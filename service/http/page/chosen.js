@@ -21,7 +21,7 @@ export function chosen(answer, body) {
   return shown;
 }
 
-const summaryOf = ({ evidence, read, judged }) => `${number(evidence.length)} of ${count(read, "sentence")} chosen; the stance model judged ${number(judged)}.`;
+const summaryOf = ({ evidence, read, judged }) => `${number(evidence.length)} of ${count(read, "sentence")} chosen; the small reader judged ${number(judged)}.`;
 
 // ---- A sentence ------------------------------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ function card(one, characters, resultsOnly) {
   fillBadges(at(".badges"), takesSide(one) ? [[`Judged: ${READS_AS[one.stance.label]}`, "says"]] : []);
   at(".quotes").append(quoted(one, characters));
   if (one.stance) fillVerdict(shown, one.stance);
-  else at(".verdict").replaceWith(element("p", "Not judged: the stance model reads only the abstract and the sentences most relevant to the hypothesis.", "unjudged"));
+  else at(".verdict").replaceWith(element("p", "Not judged: the small reader reads only the abstract and the sentences most relevant to the hypothesis.", "unjudged"));
   at(".likely").textContent = `Score ${one.score.toFixed(2)}`;
   at(".likely").title = "Scores of different papers are not comparable.";
   at(".why").textContent = one.why;

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from eval.answers.leads import FEWEST, KnownQuestion, MeasuredLead, figures, fit_certainty, lead_all, read_known, show_leads
-from nli.judges.judge import Abstract, Reading
+from nli.judge import Abstract, Reading
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.index import Index
 from service.cli.commands import app

@@ -20,7 +20,7 @@ from eval.answers.questions import (
     read_questions,
     show_questions,
 )
-from nli.judges.judge import Abstract, Reading
+from nli.judge import Abstract, Reading
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Topic
 from retrieval.index import Index

@@ -1,4 +1,4 @@
-"""A language model beside the stance model on labelled pairs: what each says, how far they agree, and every fault counted."""
+"""A language model beside the small reader on labelled pairs: what each says, how far they agree, and every fault counted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from eval.claims.judges import (
 from eval.cli import eval_app
 from eval.measures.figures import kappa
 from eval.scifact.files import Files
-from nli.decision.document import PLAIN
 from retrieval.core.errors import BadInput
 from retrieval.core.values import LABELS, Label, Premise, Verdict
 from retrieval.runtime.chat import Chat, ChatUnanswered
@@ -39,7 +38,6 @@ class SmallJudge:
     """Unsure of what asks, and sure that the rest supports."""
 
     name = "small@1"
-    decision = PLAIN
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         for premise in premises:

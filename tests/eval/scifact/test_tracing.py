@@ -11,7 +11,6 @@ import pytest
 from eval.scifact.files import Gold, LabelledClaim
 from eval.scifact.observing import observe
 from eval.scifact.tracing import FATES, Fate, Trace, fate, trace
-from nli.decision.document import PLAIN
 from retrieval.core.values import Claim, Stance
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig, Profile, load_config
@@ -183,7 +182,6 @@ def test_tracing_asks_no_more_than_the_last_gold_document_needs(variant: Variant
     grounder = variant("v5")
     judge = grounder.models.judges["stance"]
     assert isinstance(judge, WordJudge)
-    assert judge.decision is PLAIN
     trace(grounder, CLAIM, "contradict", frozenset({"2"}))
     assert set(judge.read) == {DOCUMENTS["1"], DOCUMENTS["2"]}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from nli.judges.judge import Abstract, Reading
+from nli.judge import Abstract, Reading
 from nli.reader.paper import (
     AT_ODDS,
     FEATURES,

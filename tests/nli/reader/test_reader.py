@@ -12,13 +12,13 @@ import pytest
 from tokenizers import Tokenizer
 
 from eval.scifact.tracing import note_questions
-from nli.decision.document import PLAIN
-from nli.judges.judge import Abstract, Decide, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
+from nli.judge import Abstract, Decide, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
 from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer, choose_fitting, score_for_reading
-from nli.reader.judge import READER_MODEL, DocumentReader
+from nli.reader.judge import LARGE, DocumentReader
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.result_cache import DiskCache
 from retrieval.core.values import Claim, Premise, Verdict
+from retrieval.rerank.embedded import RELEVANCE_MODEL
 from retrieval.runtime.engine import make_model_name
 from service.configuration.config import load_config, load_profile
 from service.configuration.models import Models
@@ -43,7 +43,7 @@ def reader() -> DocumentReader:
 
 @pytest.fixture(scope="module")
 def tokenize() -> DocumentTokenizer:
-    return DocumentTokenizer(Tokenizer.from_file(str(READER_MODEL / "tokenizer.json")), 256)
+    return DocumentTokenizer(Tokenizer.from_file(str(LARGE / "tokenizer.json")), 256)
 
 
 def test_a_claim_is_read_in_each_papers_words(reader: DocumentReader) -> None:
@@ -68,7 +68,7 @@ def test_a_claim_is_read_in_each_papers_words(reader: DocumentReader) -> None:
 
 
 def test_a_reader_that_takes_claims_as_they_are_has_another_name(reader: DocumentReader) -> None:
-    card = json.loads((READER_MODEL / "model.json").read_text("utf-8"))
+    card = json.loads((LARGE / "model.json").read_text("utf-8"))
     assert reader.name == make_model_name(card) != make_model_name({**card, "glosses": False})
 
 
@@ -76,7 +76,6 @@ class ScriptedReader:
     """Reads what its script says of each title."""
 
     name = "scripted-reader@1"
-    decision = PLAIN
     paper: Decide = WholePaper()
 
     def __init__(self, script: dict[str, Reading]) -> None:
@@ -239,16 +238,14 @@ class TestShippedModel:
         assert np.abs(one - other).max() < 0.35
 
     def test_a_folder_of_another_model_is_refused(self) -> None:
-        from nli.judges.embedded import STANCE_MODEL
-
         with pytest.raises(ModelUnusable, match="does not contain a document reader"):
-            DocumentReader(STANCE_MODEL)
+            DocumentReader(RELEVANCE_MODEL)
 
-    def test_the_models_together_stay_under_150_megabytes(self) -> None:
+    def test_the_models_together_stay_under_145_megabytes(self) -> None:
         files = [*Path("nli/models").rglob("*"), *Path("retrieval/models").rglob("*")]
-        assert sum(path.stat().st_size for path in files if path.is_file()) < 150e6
-        assert (READER_MODEL / "model.onnx").stat().st_size < 100e6
+        assert sum(path.stat().st_size for path in files if path.is_file()) < 145e6
+        assert (LARGE / "model.onnx").stat().st_size < 100e6
 
     def test_its_card_names_its_base_and_its_labels(self) -> None:
-        card = json.loads((READER_MODEL / "model.json").read_text("utf-8"))
+        card = json.loads((LARGE / "model.json").read_text("utf-8"))
         assert (card["base"], card["labels"]) == ("all-mpnet-base-v2", ["support", "neutral", "contradict"])

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from nli.decision.document import PLAIN
-from nli.judges.judge import DiskCachingJudge
+from nli.judge import DiskCachingJudge
 from retrieval.core import result_cache
 from retrieval.core.errors import BadConfig
 from retrieval.core.result_cache import CachesInTurn, DiskCache, SharedCache, make_key, open_cache
@@ -29,7 +28,7 @@ PREMISES = [Premise(f"Sentence {number} of the paper.", "Title") for number in r
 class CountingJudge:
     """Gives each premise a verdict of its own and notes what it was asked."""
 
-    name, decision = "counting-1", PLAIN
+    name = "counting-1"
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
@@ -101,7 +100,7 @@ def test_a_folder_that_cannot_be_made_costs_only_the_keeping(tmp_path: Path) -> 
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from nli.judges.judge import DiskCachingJudge
+from nli.judge import DiskCachingJudge
 from retrieval.core.result_cache import DiskCache
 from tests.retrieval.core.test_result_cache import PREMISES, CountingJudge
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -140,7 +139,7 @@ def test_another_claim_text_model_or_code_is_asked_anew(tmp_path: Path, monkeypa
     list(DiskCachingJudge(judge, results)("A claim.", [Premise(PREMISES[0].text, "Another title")]))
     judge.name = "counting-2"
     list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
-    monkeypatch.setattr("nli.judges.judge.hash_code", lambda _: "edited")
+    monkeypatch.setattr("nli.judge.hash_code", lambda _: "edited")
     list(DiskCachingJudge(judge, results)("A claim.", PREMISES[:1]))
     assert len(judge.asked) == 5
 

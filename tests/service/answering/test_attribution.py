@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from generation.draft import CitedSource, DraftSentence, Finding, Source
-from nli.judges.judge import Abstract, Reading
+from nli.judge import Abstract, Reading
 from retrieval.core.values import Document, Sentence, Stance
 from service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures, find_verbatim
 from tests.helpers.answer_fakes import OverlapJudge, config

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from generation.question import YesNoQuestion, parse_question
-from nli.judges.judge import Abstract, Reading
+from nli.judge import Abstract, Reading
 from retrieval.core.answers import Answer
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Topic, Verdict
 from retrieval.index import Index

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nli.judges.judge import Decide
+from nli.judge import Decide
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
 from service.checking.check import Checker, Reading, _tell_citations, explain, find_verdict, split_sides

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from nli.judges.judge import Abstract, Reading
+from nli.judge import Abstract, Reading
 from nli.reader.paper import AT_ODDS
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import BranchCounts, Claim, Evidence, Grounding, Hit

@@ -132,7 +132,7 @@ def test_the_command_line_prints_the_answer_or_one_sentence(index: Index, monkey
 
 def test_a_profile_without_the_generator_is_told(index: Index, tmp_path: Path) -> None:
     profile = tmp_path / "mine.yaml"
-    profile.write_text("name: mine\nrerankers: {relevance: {kind: embedded}}\njudges: {stance: {kind: embedded}}\n")
+    profile.write_text("name: mine\nrerankers: {relevance: {kind: embedded}}\njudges: {stance: {kind: reader, size: small}}\n")
     done = CliRunner().invoke(
         command_line, ["answer", "Does zeta work?", "--index", str(index.folder), "--profile", str(profile)]
     )

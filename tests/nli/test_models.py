@@ -14,15 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer
 
-from nli.decision.document import PLAIN, Decision, compute_margins, make_features
-from nli.judges.embedded import STANCE_MODEL, Calibration, EmbeddedJudge
-from nli.wording.marking import DIRECTIONS, MEETINGS, SEGMENTS, Lexicon, Marker, drop_directions, make_mark
+from nli.judge import judge_by_strongest
+from nli.reader.judge import SMALL, Calibration, DocumentReader
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker, score_best_stretch, score_rare_words
-from retrieval.runtime.engine import PairTokenizer, collate, make_model_name, read_card
+from retrieval.runtime.engine import make_model_name, read_card
 from retrieval.words.terms import PLACES, find_most_alike, locate_term, measure_aboutness, score_lexically, split_terms
 
 CLAIM = "Aspirin reduces the risk of stroke."
@@ -35,8 +33,8 @@ PROBES = [json.loads(line) for line in (Path(__file__).parent.parent / "probes.j
 
 
 @pytest.fixture(scope="module")
-def judge() -> EmbeddedJudge:
-    return EmbeddedJudge()
+def judge() -> DocumentReader:
+    return DocumentReader(size="small")
 
 
 @pytest.fixture(scope="module")
@@ -44,18 +42,18 @@ def reranker() -> EmbeddedReranker:
     return EmbeddedReranker()
 
 
-def test_verdicts_are_probabilities_in_the_order_of_the_premises(judge: EmbeddedJudge) -> None:
+def test_verdicts_are_probabilities_in_the_order_of_the_premises(judge: DocumentReader) -> None:
     verdicts = list(judge(CLAIM, PREMISES))
     assert all(abs(v.support + v.neutral + v.contradict - 1) < 1e-6 for v in verdicts)
     backwards = list(judge(CLAIM, PREMISES[::-1]))
     assert [v.label for v in verdicts] == [v.label for v in backwards[::-1]]
 
 
-def test_the_stance_model_tells_direction_and_subject(judge: EmbeddedJudge) -> None:
+def test_the_small_reader_tells_direction_and_subject(judge: DocumentReader) -> None:
     assert [verdict.label for verdict in judge(CLAIM, PREMISES)] == ["contradict", "support", "neutral"]
 
 
-def test_the_judge_reads_premises_only_as_verdicts_are_asked_for(judge: EmbeddedJudge) -> None:
+def test_the_judge_reads_premises_only_as_verdicts_are_asked_for(judge: DocumentReader) -> None:
     taken: list[int] = []
 
     def endless() -> object:
@@ -67,7 +65,7 @@ def test_the_judge_reads_premises_only_as_verdicts_are_asked_for(judge: Embedded
     assert len(taken) <= 64
 
 
-def test_models_repeat_byte_for_byte_whatever_other_threads_do(judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
+def test_models_repeat_byte_for_byte_whatever_other_threads_do(judge: DocumentReader, reranker: EmbeddedReranker) -> None:
     texts = [premise.text for premise in PREMISES]
     alone = [list(judge(CLAIM, PREMISES)), reranker(CLAIM, texts)]
     with ThreadPoolExecutor(4) as pool:
@@ -76,7 +74,7 @@ def test_models_repeat_byte_for_byte_whatever_other_threads_do(judge: EmbeddedJu
 
 
 def test_both_engines_agree() -> None:
-    judges = [EmbeddedJudge(engine=engine, threads=1) for engine in ("openvino", "onnxruntime")]
+    judges = [DocumentReader(engine=engine, threads=1, size="small") for engine in ("openvino", "onnxruntime")]
     one, other = ([v.contradict for v in judge(CLAIM, PREMISES)] for judge in judges)
     # OpenVINO computes in bfloat16 where the processor can.
     assert np.allclose(one, other, atol=0.03)
@@ -86,10 +84,10 @@ FIRST_USE = """
 import sys
 import threading
 import numpy as np
-from nli.judges.embedded import STANCE_MODEL
+from nli.reader.judge import SMALL
 from retrieval.runtime.engine import open_graph
 
-graph, together = open_graph(STANCE_MODEL / "model.onnx", "openvino", 4), threading.Barrier(4)
+graph, together = open_graph(SMALL / "model.onnx", "openvino", 4), threading.Barrier(4)
 batch = (np.ones((2, 8), dtype=np.int64),) * 3
 sys.setswitchinterval(1e-6)
 threads = [threading.Thread(target=lambda: (together.wait(), graph(batch))) for _ in range(4)]
@@ -104,11 +102,11 @@ def test_threads_that_use_a_model_first_at_the_same_time_do_not_block_each_other
         subprocess.run([sys.executable, "-c", FIRST_USE], check=True, timeout=30)
 
 
-def test_names_trace_what_scores_come_from(judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
+def test_names_trace_what_scores_come_from(judge: DocumentReader, reranker: EmbeddedReranker) -> None:
     assert reranker.name.endswith(read_card(RELEVANCE_MODEL)["sha256"][:8])
-    card = read_card(STANCE_MODEL)
+    card = read_card(SMALL)
     assert judge.name == make_model_name(card)
-    fitted_again = {**card, "decision": {**card["decision"], "about": 0.123}}
+    fitted_again = {**card, "paper": {**card["paper"], "side": 0.123}}
     assert make_model_name(fitted_again) != judge.name, "what is kept of one decision is not another's"
     assert make_model_name({**card, "sha256": "0" * 64}) != judge.name
 
@@ -120,53 +118,37 @@ def test_the_reranker_prefers_what_answers(reranker: EmbeddedReranker) -> None:
     assert reranker("anything", []) == []
 
 
-def test_a_text_may_be_of_any_length(judge: EmbeddedJudge, reranker: EmbeddedReranker) -> None:
+def test_a_text_may_be_of_any_length(judge: DocumentReader, reranker: EmbeddedReranker) -> None:
     endless = "word " * 20_000
     assert len(list(judge(endless, [Premise(endless, endless), Premise("")]))) == 2
     assert len(reranker(endless, [endless, ""])) == 2
 
 
-def test_the_second_text_is_cut_and_the_claim_kept() -> None:
-    tokenize = PairTokenizer(Tokenizer.from_file(str(STANCE_MODEL / "tokenizer.json")), 16)
-    [short, long_claim] = tokenize([("a b c", "d " * 100), ("a " * 100, "d " * 100)])
-    assert len(short.ids) == 16
-    assert list(short.types).count(0) == 5  # [CLS] a b c [SEP]
-    assert len(long_claim.ids) == 16
-    assert list(long_claim.types).count(0) == 10  # half of the tokens, [CLS] and [SEP]
-
-
-def test_batches_are_padded_to_their_longest() -> None:
-    tokenize = PairTokenizer(Tokenizer.from_file(str(STANCE_MODEL / "tokenizer.json")), 64)
-    ids, mask, types = collate(tokenize([("a", "b"), ("a b", "c d")]))
-    assert ids.shape == mask.shape == types.shape == (2, 7)
-    assert mask.sum(axis=1).tolist() == [5, 7]
-
-
-@pytest.mark.parametrize("damage", ["model.onnx", "model.json", "tokenizer.json", "polarity.txt"])
+@pytest.mark.parametrize("damage", ["model.onnx", "model.json", "tokenizer.json"])
 def test_a_missing_or_damaged_file_is_named_in_one_sentence(tmp_path: Path, damage: str) -> None:
-    folder = tmp_path / "stance"
-    shutil.copytree(STANCE_MODEL, folder)
+    folder = tmp_path / "reader"
+    shutil.copytree(SMALL, folder)
     (folder / damage).write_bytes(b"\xff\x00 broken")
     with pytest.raises(ModelUnusable, match=r"reinstall|name another") as damaged:
-        EmbeddedJudge(folder)
+        DocumentReader(folder)
     assert "\n" not in str(damaged.value)
     (folder / damage).unlink()
     with pytest.raises(ModelUnusable):
-        EmbeddedJudge(folder)
+        DocumentReader(folder)
 
 
 def test_inference_imports_neither_torch_nor_transformers() -> None:
     code = (
-        "import sys, nli.judges.embedded, retrieval.rerank.embedded; "
+        "import sys, nli.reader.judge, retrieval.rerank.embedded; "
         "print([m for m in ('torch', 'transformers', 'onnx') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
 def test_both_models_fit_in_sixty_megabytes() -> None:
-    files = [file for folder in (STANCE_MODEL, RELEVANCE_MODEL) for file in folder.rglob("*") if file.is_file()]
+    files = [file for folder in (SMALL, RELEVANCE_MODEL) for file in folder.rglob("*") if file.is_file()]
     assert sum(file.stat().st_size for file in files) <= 60_000_000
-    for folder in (STANCE_MODEL, RELEVANCE_MODEL):
+    for folder in (SMALL, RELEVANCE_MODEL):
         card = (folder / "README.md").read_text("utf-8")
         assert read_card(folder)["sha256"] in card
         assert "Apache-2.0" in card
@@ -176,38 +158,6 @@ def test_calibration_is_a_softmax_of_scaled_logits() -> None:
     rows = Calibration(2.0, (0.0, 0.0, 2.0)).probabilities(np.array([[1.0, 0.0, -1.0], [1000.0, 0.0, 0.0]], dtype=np.float32))
     assert np.allclose(rows.sum(axis=1), 1)
     assert np.allclose(rows[0] / rows[0][1], [np.e**2, 1, 1])
-
-
-class TestMarks:
-    lexicon = Lexicon({"up": ["increas* more"], "down": ["reduc*"], "opposites": ["increas* / reduc*"]})
-    tokenizer = Tokenizer.from_file(str(STANCE_MODEL / "tokenizer.json"))
-
-    def marks(self, claim: str, second: str) -> dict[str, int]:
-        self.tokenizer.no_padding()
-        self.tokenizer.no_truncation()
-        encoding = self.tokenizer.encode(claim, second)
-        return dict(zip(encoding.tokens, Marker(self.lexicon)(claim, second, encoding), strict=True))
-
-    def test_opposites_and_shared_words_are_seen_across_the_pair(self) -> None:
-        marks = self.marks("salt increases pressure", "pressure reduced\nsalt trial")
-        assert marks["increases"] == make_mark(0, DIRECTIONS.index("up"), MEETINGS.index("opposite"))
-        assert marks["reduced"] == make_mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
-        assert marks["pressure"] == make_mark(1, 0, MEETINGS.index("same"))
-        assert marks["trial"] == make_mark(SEGMENTS.index("title"), 0, 0)
-
-    def test_a_number_that_differs_and_a_word_only_the_title_has(self) -> None:
-        marks = self.marks("zinc 10", "seen in 62\nzinc")
-        assert marks["10"] == make_mark(0, 0, MEETINGS.index("other number"))
-        assert marks["zinc"] == make_mark(SEGMENTS.index("title"), 0, MEETINGS.index("same"))
-
-    def test_directions_can_be_taken_out(self) -> None:
-        value = make_mark(1, DIRECTIONS.index("down"), MEETINGS.index("opposite"))
-        assert drop_directions(np.array([value])).tolist() == [make_mark(1, 0, MEETINGS.index("opposite"))]
-
-    def test_a_line_outside_the_sections_is_refused(self, tmp_path: Path) -> None:
-        (tmp_path / "list.txt").write_text("stray\n", "utf-8")
-        with pytest.raises(ModelUnusable, match="heading"):
-            Lexicon.read(tmp_path / "list.txt")
 
 
 def test_the_texts_most_alike_are_kept_in_their_order() -> None:
@@ -240,53 +190,23 @@ def test_the_probe_set_is_large_and_even() -> None:
     assert len({(probe["claim"], probe["sentence"]) for probe in PROBES}) == len(PROBES)
 
 
-def test_the_probes_are_answered_better_than_by_chance(judge: EmbeddedJudge) -> None:
+def test_the_probes_are_answered_better_than_by_chance(judge: DocumentReader) -> None:
     """The figures by kind are in docs/research/training.md; this holds the floor."""
     right = sum(next(iter(judge(p["claim"], [Premise(p["sentence"])]))).label == p["label"] for p in islice(PROBES, 0, None))
     assert right / len(PROBES) > 0.5
 
 
-# The decision about a document
-
-
-def test_a_document_speaks_by_its_strongest_sentences() -> None:
-    decision = Decision(strongest=1.0, second=0.5, against=-0.5, gap=-1.0, support=0.0, contradict=0.0)
-    strong, weak, opposed = Verdict(0.8, 0.1, 0.1), Verdict(0.05, 0.9, 0.05), Verdict(0.1, 0.1, 0.8)
-    alone = decision([strong, weak])
-    assert alone.label == "support"
-    assert alone.support + alone.neutral + alone.contradict == pytest.approx(1.0)
-    assert decision([strong, strong, weak]).support > alone.support, "a second sentence that says the same makes it likelier"
-    assert decision([strong, opposed, weak]).support < alone.support, "one that says the opposite makes it less likely"
-    assert decision([strong, weak], gap=2.0).support < alone.support, "a document far behind the best is rarely evidence"
-    assert decision([opposed, weak]).label == "contradict"
-
-
-@pytest.mark.parametrize(
-    ("support", "contradict", "label"),
-    [(0.05, 0.2, "neutral"), (0.3, 0.2, "support"), (0.3, 0.5, "contradict"), (0.1, 0.25, "neutral"), (0.4, 0.5, "support")],
-)
-def test_a_stance_must_pass_its_threshold_and_the_one_further_above_wins(support: float, contradict: float, label: str) -> None:
-    decision = Decision(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, thresholds=(0.1, 0.25))
-    assert decision.label(support, contradict) == label
+def test_the_strongest_sentence_speaks_for_its_document() -> None:
+    strong, weak, opposed = Verdict(0.8, 0.1, 0.1), Verdict(0.05, 0.9, 0.05), Verdict(0.05, 0.05, 0.9)
+    assert judge_by_strongest([]).label == judge_by_strongest([weak]).label == "neutral"
+    assert judge_by_strongest([strong, weak]).label == "support"
+    assert judge_by_strongest([weak, strong, opposed]).label == "contradict"
 
 
 def test_a_decided_verdict_outweighs_its_own_probabilities() -> None:
     asked = Verdict(0.4, 0.5, 0.1, decided="contradict", reason="the large model said so")
-    assert PLAIN([asked]).label == "contradict"
-    assert PLAIN([Verdict(0.4, 0.5, 0.1)]).label == "neutral"
-
-
-def test_a_document_without_sentences_is_neutral_and_a_far_gap_saturates() -> None:
-    assert PLAIN([]).label == "neutral"
-    assert (make_features(compute_margins([]), 1e9, 0.5) == make_features(compute_margins([]), 5.0, 0.5)).all()
-
-
-def test_the_best_of_a_collection_that_holds_nothing_on_the_subject_is_no_evidence(judge: EmbeddedJudge) -> None:
-    said_by_both = [Verdict(0.7, 0.2, 0.1)]
-    here, elsewhere = (judge.decision(said_by_both, gap=0.0, about=share) for share in (0.9, 0.2))
-    assert here.label == "support"
-    assert elsewhere.label == "neutral"
-    assert elsewhere.support < here.support / 5
+    assert judge_by_strongest([asked]).label == "contradict"
+    assert judge_by_strongest([Verdict(0.4, 0.5, 0.1)]).label == "neutral"
 
 
 # What a text is about

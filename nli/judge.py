@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol, runtime_checkable
 
-from nli.decision.document import Decision
+import numpy as np
+from numpy.typing import NDArray
+
 from retrieval.core.code_hash import hash_code
+from retrieval.core.probabilities import softmax
 from retrieval.core.result_cache import Cache, make_key
-from retrieval.core.values import Document, Premise, Verdict
-from retrieval.rerank.reranker import make_passage
-from retrieval.words.terms import measure_aboutness
+from retrieval.core.values import Label, Premise, Verdict
 
 WINDOW = 64
 """Premises judged at a time: enough to sort by length, few enough that a caller that stops early saves work."""
@@ -31,11 +32,9 @@ _BYTES = struct.Struct("<3d")
 
 
 class Judge(Protocol):
-    """`name` identifies model and weights, so that every verdict can be traced to them; `decision` derives a document's stance
-    from the verdicts on its sentences (`nli.decision.document.PLAIN` where none was fitted for the model)."""
+    """`name` identifies model and weights, so that every verdict can be traced to them."""
 
     name: str
-    decision: Decision
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict per premise, in order; consumes premises only as verdicts are requested (at most a window ahead)."""
@@ -98,10 +97,10 @@ class Reader(Judge, Protocol):
 
 
 class SentenceReader:
-    """A judge of sentences as a reader: it reads an abstract sentence by sentence, and its own decision judges the paper."""
+    """A judge of sentences as a reader: it reads an abstract sentence by sentence, and the strongest judges the paper."""
 
     def __init__(self, judge: Judge) -> None:
-        self.name, self.decision = judge.name, judge.decision
+        self.name = judge.name
         self.paper: Decide = DecideAsRead()
         self._judge = judge
 
@@ -115,8 +114,7 @@ class SentenceReader:
             texts = ("", *one.sentences, "")
             premises = [Premise(text, one.title, texts[at], texts[at + 2]) for at, text in enumerate(one.sentences)]
             verdicts = tuple(self._judge(claim, premises))
-            passage = make_passage(Document("", one.title, " ".join(one.sentences)))
-            yield Reading(self.decision(verdicts, about=measure_aboutness(claim, passage)), verdicts)
+            yield Reading(judge_by_strongest(verdicts), verdicts)
 
 
 def make_reader(judge: Judge) -> Reader:
@@ -124,11 +122,39 @@ def make_reader(judge: Judge) -> Reader:
     return judge if isinstance(judge, Reader) else SentenceReader(judge)
 
 
+_WIDEST = 8.0
+"""The largest log odds that a probability is turned into."""
+_CLEAR_ODDS = 3.0
+
+
+def compute_margins(verdicts: Sequence[Verdict]) -> NDArray[np.float64]:
+    """[sentences, 2]: the log odds of support and of contradict against neutral.
+
+    Where a verdict's decision overrides its probabilities (a language model over a small one), the decision counts as clear.
+    """
+    shares = np.array([[v.support, v.neutral, v.contradict] for v in verdicts]).reshape(-1, 3)
+    shares = np.log(np.maximum(shares, 1e-9))
+    odds: NDArray[np.float64] = np.clip(shares[:, [0, 2]] - shares[:, [1]], -_WIDEST, _WIDEST)
+    for row, verdict in enumerate(verdicts):
+        if verdict.decided is not None:
+            clear = (verdict.decided == "support", verdict.decided == "contradict")
+            odds[row] = [max(o, _CLEAR_ODDS) if yes else min(o, -_CLEAR_ODDS) for o, yes in zip(odds[row], clear, strict=True)]
+    return odds
+
+
+def judge_by_strongest(verdicts: Sequence[Verdict]) -> Verdict:
+    """A document's verdict by the strongest of its sentences' for either side; it takes one that is likelier than not."""
+    support, contradict = compute_margins(verdicts).max(axis=0) if verdicts else (-_WIDEST, -_WIDEST)
+    for_it, neither, against = softmax(np.array([support, 0.0, contradict])).tolist()
+    side: Label = "support" if for_it >= against else "contradict"
+    return Verdict(for_it, neither, against, decided=side if max(for_it, against) > 0.5 else "neutral")
+
+
 class CachingJudge:
     """A judge that is asked once for each (claim, premise). Use it for one request only, since it never evicts anything."""
 
     def __init__(self, judge: Judge) -> None:
-        self.name, self.decision, self._judge = judge.name, judge.decision, judge
+        self.name, self._judge = judge.name, judge
         self._verdicts: dict[tuple[str, Premise], Verdict] = {}
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
@@ -174,7 +200,7 @@ class DiskCachingJudge:
     """
 
     def __init__(self, judge: Judge, cache: Cache) -> None:
-        self.name, self.decision, self._judge, self.cache = judge.name, judge.decision, judge, cache
+        self.name, self._judge, self.cache = judge.name, judge, cache
         self._made_by = (judge.name, hash_code([type(judge).__module__]))
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
@@ -238,7 +264,7 @@ class BothWays:
     """
 
     def __init__(self, judge: Judge) -> None:
-        self.name, self.decision, self._judge = judge.name, judge.decision, judge
+        self.name, self._judge = judge.name, judge
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One mean verdict per premise, in order."""

@@ -1,1 +1,0 @@
-"""How single words change a claim: the stance model's marks, and qualifiers."""
