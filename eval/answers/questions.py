@@ -29,7 +29,7 @@ COLUMNS = ("question", "answer", "pmids")
 _OPPOSITE = {"yes": "no", "no": "yes"}
 _CODE = (
     "eval.answers.questions",
-    "generation.generators.extractive",
+    "generation.extractive",
     "generation.question",
     "service.answering.answer",
     "service.answering.lead",

@@ -13,7 +13,7 @@ import numpy as np
 
 from eval.evidence.evidencebench import EvidenceCase, Task, check_names
 from eval.measures.resuming import answer_or
-from generation.prompts.evidence import STRATEGIES, Strategy, ask_for_evidence
+from generation.prompting import STRATEGIES, Strategy, ask_for_evidence
 from nli.evidence import WEIGHTS, EvidenceReading, Floats, choose_sentences
 from retrieval.core.code_hash import hash_code
 from retrieval.runtime.chat import Chat
@@ -117,7 +117,7 @@ class ModelChooser:
     def __init__(self, chat: Chat, strategy: Strategy, folder: Path) -> None:
         self._chat, self._strategy = chat, strategy
         self.asked = self.unanswered = 0
-        origin = Origin(None, [chat.model, chat.base_url, strategy], hash_code(["generation.prompts.evidence"]))
+        origin = Origin(None, [chat.model, chat.base_url, strategy], hash_code(["generation.prompting"]))
         self._journal = Journal.of(origin, folder, f"{PREFIX}{strategy}")
 
     def __call__(self, case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:

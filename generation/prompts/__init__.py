@@ -1,1 +1,1 @@
-"""The prompts for language models, one file each, and the code that fills them in."""
+"""The prompts for language models, one file each; generation.prompting fills them in."""

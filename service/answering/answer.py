@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from generation.draft import Draft, DraftSentence, Generator, Limits, Source
-from generation.prompts.filling import read_instructions
-from generation.replies.faults import Faults, refers_elsewhere
-from generation.replies.parsing import parse_sentences
+from generation.prompting import read_instructions
+from generation.replies import Faults, parse_sentences, refers_elsewhere
 from nli.text.roles import find_findings
 from nli.text.sentences import sentence_spans
 from retrieval.core.answers import Answer, CitedSentence, Conflict, Drafted, RemovedSentence, Usage

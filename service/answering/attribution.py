@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generation.draft import CitedSource, DraftSentence, Source
-from generation.prompts.filling import is_order
+from generation.prompting import is_order
 from nli.judge import Abstract, Judge, Reader, Reading, drop_question
 from nli.reader.paper import READ_ALONE, weigh_alone
 from nli.text.designs import has_findings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from generation.draft import Limits
-from generation.quoting import drop_label
+from generation.extractive import drop_label
 from nli.judge import Judge
 from nli.text.designs import are_comparable, differ_in_people, find_design
 from retrieval.core.answers import Citation, CitedSentence, Conflict

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from generation.draft import Finding
-from generation.quoting import LONGEST_QUOTE, choose_quotable, compile_phrases, stands_alone, trim_sentence
+from generation.extractive import LONGEST_QUOTE, choose_quotable, compile_phrases, stands_alone, trim_sentence
 from nli.judge import Abstract, Reader, drop_question
 from nli.reader.paper import READ_ALONE, weigh_alone
 from nli.text.designs import find_design

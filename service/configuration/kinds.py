@@ -45,9 +45,9 @@ KINDS: Mapping[str, Mapping[str, str]] = {
         "bi-encoder": "retrieval.dense.bi_encoder:BiEncoder",
     },
     "generators": {
-        "extractive": "generation.generators.extractive:ExtractiveGenerator",
-        "chat": "generation.generators.chat:ChatGenerator",
-        "causal": "generation.generators.causal:CausalGenerator",
+        "extractive": "generation.extractive:ExtractiveGenerator",
+        "chat": "generation.language_models:ChatGenerator",
+        "causal": "generation.language_models:CausalGenerator",
     },
 }
 """For each section of a profile, the kinds of models in it and the class of each, as "module:class"."""

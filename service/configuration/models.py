@@ -96,7 +96,7 @@ def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | N
     )
     models = _load(needs, profile, stock or Models(profile, {}, {}))
     if config.generate.fallback and not models.generators[config.generate.generator].extractive:
-        from generation.generators.extractive import ExtractiveGenerator
+        from generation.extractive import ExtractiveGenerator
 
         models.generators[FALLBACK] = ExtractiveGenerator(next(iter(models.rerankers.values()), None))
     return models

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from generation.quoting import drop_label
+from generation.extractive import drop_label
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Topic

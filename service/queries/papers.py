@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from generation.quoting import drop_label
+from generation.extractive import drop_label
 from nli.reader.encode import score_for_reading
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Document, Hit, Sentence

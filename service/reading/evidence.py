@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Literal
 
-from generation.prompts.evidence import STRATEGIES, ask_for_evidence
+from generation.prompting import STRATEGIES, ask_for_evidence
 from indexes.readers.paper import parse_paper, read_paper
 from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose_sentences, describe_chosen
 from retrieval.core.errors import BadConfig
@@ -33,7 +33,7 @@ def read_paper_file(path: Path, format: str = "auto") -> Paper:
 RERANKER, JUDGE, ENCODER, WRITER = "relevance", "sentences", "dense", "writer"
 """The names of the models in a profile."""
 How = Literal["embedded", "plain", "shots", "sections"]
-"""The embedded models, or a strategy of a language model (generation.prompts.evidence)."""
+"""The embedded models, or a strategy of a language model (generation.prompting)."""
 
 
 @dataclass(frozen=True, slots=True)

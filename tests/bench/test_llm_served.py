@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 
 from bench.llm.__main__ import ALIAS, ServeOptions
-from generation.generators.chat import ChatGenerator
-from generation.prompts.evidence import STRATEGIES, Strategy, ask_for_evidence
+from generation.language_models import ChatGenerator
+from generation.prompting import STRATEGIES, Strategy, ask_for_evidence
 from indexes.readers.paper import make_paper
 from nli.judges.chat import Opinion, ask_opinion
 from retrieval.core.values import Premise, Topic

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from generation.generators.chat import ChatGenerator
+from generation.language_models import ChatGenerator
 from retrieval.core.answers import Answer, Drafted
 from retrieval.core.values import Topic
 from retrieval.index import Index

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from generation.draft import Limits, Source
-from generation.generators.chat import ChatGenerator
+from generation.language_models import ChatGenerator
 from retrieval.core.values import Document, Sentence, Topic
 from retrieval.runtime.chat import Chat
 from tests.helpers.tiny_models import tiny_causal

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from generation.draft import CitedSource, Draft, Finding, Limits, Source
-from generation.generators.extractive import ExtractiveGenerator
-from generation.quoting import stands_alone, trim_sentence
+from generation.extractive import ExtractiveGenerator, stands_alone, trim_sentence
 from nli.text.sentences import split_document
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Document, Sentence, Stance, Topic

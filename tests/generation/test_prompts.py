@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from generation.draft import Limits, Source
-from generation.generators.causal import CausalGenerator
-from generation.generators.chat import ChatGenerator
-from generation.prompts.filling import fill_prompt, is_order
-from generation.replies.parsing import parse_sentences
+from generation.language_models import CausalGenerator, ChatGenerator
+from generation.prompting import fill_prompt, is_order
+from generation.replies import parse_sentences
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Document, Sentence, Topic

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.grammar import make_past, make_third_person
-from generation.question import parse_question, write_question
+from generation.question import make_past, make_third_person, parse_question, write_question
 
 
 @pytest.mark.parametrize(

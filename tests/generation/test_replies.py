@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from generation.draft import Source
-from generation.prompts.filling import read_instructions
-from generation.replies.faults import Faults, makes_statement, refers_elsewhere
-from generation.replies.parsing import find_marks, keep_whole_sentences, parse_sentences
+from generation.prompting import read_instructions
+from generation.replies import Faults, find_marks, keep_whole_sentences, makes_statement, parse_sentences, refers_elsewhere
 from nli.text.sentences import sentence_spans
 from retrieval.core.values import Document, Sentence
 

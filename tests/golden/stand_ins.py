@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from generation.generators.extractive import ExtractiveGenerator
+from generation.extractive import ExtractiveGenerator
 from nli.judge import Abstract, Reading
 from retrieval.core.values import Premise, Verdict
 from tests.helpers.answer_fakes import ScriptedGenerator

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from generation.draft import Draft, Generator, Limits, Source
-from generation.generators.extractive import ExtractiveGenerator
+from generation.extractive import ExtractiveGenerator
 from nli.judge import Reader
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Premise, Topic, Verdict

@@ -14,7 +14,7 @@ import pytest
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
-from generation.prompts.evidence import ask_for_evidence, make_prompt, read_numbers
+from generation.prompting import ask_for_evidence, make_prompt, read_numbers
 from indexes.readers.paper import make_paper, parse_paper, read_paper
 from nli.evidence import WEIGHTS, choose_sentences, score_sentences
 from nli.text.headings import continue_section, find_heading_kind, looks_like_heading

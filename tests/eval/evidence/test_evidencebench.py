@@ -18,7 +18,7 @@ from eval.cli import eval_app
 from eval.evidence.evidencebench import TASKS, EvidenceCase, Goal, read_cases, tasks
 from eval.evidence.methods import METHODS, describe_unanswered, llm_methods, methods
 from eval.evidence.report import KeptReadings, make_report, recalls, show_evidence, standard_error
-from generation.prompts.evidence import ask_for_evidence, read_numbers
+from generation.prompting import ask_for_evidence, read_numbers
 from nli.evidence import EvidenceReading
 from retrieval.core.errors import BadConfig, BadInput
 from retrieval.runtime.chat import Chat, ChatUnanswered

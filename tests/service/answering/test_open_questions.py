@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from generation.quoting import compile_phrases
+from generation.extractive import compile_phrases
 from retrieval.core.answers import Answer
 from retrieval.core.values import Topic
 from retrieval.index import Index

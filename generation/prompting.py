@@ -1,6 +1,7 @@
-"""Asking a language model which sentences of a paper are evidence: in one go, after worked examples, or section by section.
+"""Prompts for language models (generation/prompts): filled in, and what comes back for evidence, the numbers of sentences.
 
-The model sees numbered sentences and answers with numbers: what comes back is always a sentence of the paper, word for word.
+A prompt is a file of instructions and, below its line of dashes, the template of the task. Documents are data: each stands
+between marks that its own text cannot close, so that an abstract that gives orders is only quoted.
 """
 
 from __future__ import annotations
@@ -13,20 +14,99 @@ from itertools import groupby
 from string import Template
 from typing import Literal, get_args
 
-from generation.prompts.filling import Prompt, strip_markup
+from generation.draft import Source
+from retrieval.core.errors import BadConfig
 from retrieval.core.paper import Paper, PaperSentence
+from retrieval.core.values import Topic
 from retrieval.runtime.chat import Chat, ChatUnanswered
+
+_BREAK = "\n---\n"
+_TEMPLATE_MARK = re.compile(r"\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS))\]")
+_ORDER = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,6}(?:instructions?|prompts?)\b"
+    r"|\b(?:system|user) prompt\b|\byou are (?:now )?(?:an? )?(?:AI|assistant|chatbot|language model)\b"
+    r"|\b(?:AI|LLM|(?:language )?models?|assistants?|chatbots?)(?::\s*(?:write|say|ignore|cite|answer)\b|,\s*(?:please|you)\b)"
+    r"|\b(?:and nothing else|instead of (?:the|your) answer)\b|\b(?:in|of) your (?:answer|reply|output)\b",
+    re.IGNORECASE,
+)
+"""Words with which a document addresses a language model; none of 24,806 PubMed abstracts contains any of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a chat model is sent: the instructions, and the task."""
+
+    system: str
+    user: str
+
+
+def fill_prompt(name: str, topic: Topic, sources: Sequence[Source], words: int | None = None, sentence: str = "") -> Prompt:
+    """The prompt of this name for a topic and its sources, each abstract cut after the sentence that reaches `words`."""
+    system, task = _read(name)
+    user = Template(task).substitute(
+        documents="\n".join(fence(source, words) for source in sources),
+        question=strip_markup(topic.question),
+        narrative=strip_markup(topic.narrative) or "none",
+        topic=strip_markup(topic.topic) or "none",
+        sentence=strip_markup(sentence),
+    )
+    return Prompt(system, user.strip())
+
+
+def read_instructions(name: str) -> str:
+    """The instructions of the prompt of this name, the same for every task, with its worked example.
+
+    Raises `BadConfig` if there is no such prompt.
+    """
+    return _read(name)[0]
+
+
+def _read(name: str) -> tuple[str, str]:
+    """The instructions of a prompt, and the form of its tasks."""
+    file = files("generation.prompts").joinpath(f"{name}.md")
+    if not file.is_file():
+        raise BadConfig(f"There is no prompt called {name!r}.")
+    system, _, task = file.read_text("utf-8").partition(_BREAK)
+    return system.strip(), task
+
+
+def fence(source: Source, words: int | None = None) -> str:
+    """A document between its marks, with its number and PMID."""
+    texts: list[str] = []
+    for sentence in source.sentences:
+        if is_order(sentence.text):
+            continue
+        if words is not None and sum(len(one.split()) for one in texts) >= words:
+            break
+        texts.append(sentence.text)
+    lines = [
+        f'<document number="{source.number}" pmid="{strip_markup(source.document.pmid)}">',
+        f"Title: {'(left out)' if is_order(source.document.title) else strip_markup(source.document.title)}",
+        strip_markup(" ".join(texts)),
+        "</document>",
+    ]
+    return "\n".join(lines)
+
+
+def is_order(text: str) -> bool:
+    """Whether a document's text addresses the language model that reads it; such a sentence is not passed on."""
+    return _ORDER.search(text) is not None
+
+
+def strip_markup(text: str) -> str:
+    """One line without the signs that marks are made of, ours or a chat template's."""
+    return _TEMPLATE_MARK.sub(r"(\1)", " ".join(text.split()).replace("<", "‹").replace(">", "›"))
+
 
 Strategy = Literal["plain", "shots", "sections"]
 """Reasoning first and then the numbers; the same after eight worked examples; section by section and then a final choice."""
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 MAX_TOKENS = 1500
-_BREAK = "\n---\n"
 _ANSWER = re.compile(r"ANSWER\s*:?\**\s*([^\n]*)", re.IGNORECASE)
 _BARE_LINE = re.compile(r"[\s\d,;.\[\]]*\d[\s\d,;.\[\]]*")
 """A last line of nothing but numbers: what a model writes if it forgets the word ANSWER."""
 _NUMBER = re.compile(r"\d+")
-_NONE = re.compile(r"\W*none\b", re.IGNORECASE)
+_NO_NUMBERS = re.compile(r"\W*none\b", re.IGNORECASE)
 _SCOPES = {
     False: "any part of the evidence: who and what was studied, how, and what came out",
     True: "results only: what the study itself found, not how it was done and not what is known from others",
@@ -111,16 +191,16 @@ def read_numbers(reply: str, choices: set[int]) -> tuple[int, ...] | None:
     if not lines:
         return None
     numbers = tuple(dict.fromkeys(number for number in map(int, _NUMBER.findall(lines[-1])) if number in choices))
-    return numbers if numbers or _NONE.match(lines[-1]) else None
+    return numbers if numbers or _NO_NUMBERS.match(lines[-1]) else None
 
 
 def make_prompt(name: str, hypothesis: str, sentences: Sequence[PaperSentence], k: int, results_only: bool = False) -> Prompt:
     """The prompt of this name (generation/prompts) with the sentences, numbered as in the paper, under their sections."""
-    system, _, task = files("generation.prompts").joinpath(f"{name}.md").read_text("utf-8").partition(_BREAK)
+    system, task = _read(name)
     user = Template(task).substitute(
         hypothesis=strip_markup(hypothesis), k=k, wanted=_SCOPES[results_only], sentences="\n".join(list_sentences(sentences))
     )
-    return Prompt(system.strip(), user.strip())
+    return Prompt(system, user.strip())
 
 
 def list_sentences(sentences: Sequence[PaperSentence]) -> Iterator[str]:

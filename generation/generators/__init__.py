@@ -1,1 +1,0 @@
-"""The generators of answers: quotations from the papers, a chat server, a model run locally."""
