@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from retrieval.core.answers import Usage
-from retrieval.core.values import Document, Sentence, Stance, Topic
+from retrieval.core.values import Document, Sentence, Stance, Topic, Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from generation.draft import Draft, Limits, Source
 from generation.prompting import Prompt, fill_prompt
 from generation.replies import keep_whole_sentences
-from retrieval.core.answers import Usage
 from retrieval.core.errors import BadConfig, ModelUnusable
-from retrieval.core.values import Topic
+from retrieval.core.values import Topic, Usage
 from retrieval.runtime.chat import Chat
 from retrieval.runtime.torch_runtime import Precision, Runtime, TokenRow, refuse_below
 

@@ -16,8 +16,7 @@ from typing import Literal, get_args
 
 from generation.draft import Source
 from retrieval.core.errors import BadConfig
-from retrieval.core.paper import Paper, PaperSentence
-from retrieval.core.values import Topic
+from retrieval.core.values import Paper, PaperSentence, Topic
 from retrieval.runtime.chat import Chat, ChatUnanswered
 
 _BREAK = "\n---\n"

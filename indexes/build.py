@@ -19,8 +19,7 @@ from indexes.plan import LOCK, make_folder, report_interrupt
 from indexes.readers import CSV, Columns, check_columns, check_format, detect_format, sources
 from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all
 from indexes.writer import StoreWriter
-from retrieval.bm25 import java
-from retrieval.bm25.lucene import make_contents
+from retrieval.bm25.lucene import expect_short_run, make_contents
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.store.documents import list_changes
 from retrieval.store.manifest import (
@@ -82,7 +81,7 @@ def build(
 def expect_sources(files: Files) -> None:
     """Configure Java for the size of this process's only job."""
     if sum(path.stat().st_size * (4 if path.suffix == ".gz" else 1) for path, _ in files) < _BRIEF:
-        java.expect_short_run()
+        expect_short_run()
 
 
 def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) -> Files:

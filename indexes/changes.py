@@ -19,9 +19,19 @@ from pathlib import Path
 from typing import Any
 
 from indexes.writer import StoreWriter
-from retrieval.store.documents import COLUMNS, POINTERS, REPLACED, attach, define_view, list_changes, name_changes
+from retrieval.store.documents import (
+    COLUMNS,
+    POINTERS,
+    REPLACED,
+    TALLIED,
+    Tally,
+    attach,
+    define_view,
+    find_targets,
+    list_changes,
+    name_changes,
+)
 from retrieval.store.manifest import STORE, IndexCounts, Manifest
-from retrieval.store.rows import TALLIED, Tally, find_targets
 
 _CHUNK = 1000
 

@@ -16,8 +16,7 @@ from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any
 
-from retrieval.bm25.java import HEAP_VARIABLE, load_java_class
-from retrieval.bm25.lucene import load_pyserini, start_on_lucene_thread
+from retrieval.bm25.lucene import HEAP_VARIABLE, load_java_class, load_pyserini, start_on_lucene_thread
 from retrieval.core.errors import BadConfig, BadInput
 
 # Pyserini sets 2 GB, more than the whole heap we give to Java; Lucene itself recommends a few hundred megabytes at most.

@@ -13,9 +13,8 @@ from indexes.readers.exports.entry import Paper
 from nli.text.negation import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
 from retrieval.core.values import Author, Document
-from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA
+from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA, TALLIED, Row, Tally, find_targets, pack
 from retrieval.store.manifest import IndexCounts
-from retrieval.store.rows import TALLIED, Row, Tally, find_targets, pack
 
 Text = tuple[str, str, str]
 """A document's PMID, title and abstract."""

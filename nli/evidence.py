@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from nli.judge import Judge
 from nli.text.roles import ROLES, count_figures, is_report, load_role_model
 from retrieval.core.errors import BadInput
-from retrieval.core.paper import Paper, PaperSentence
-from retrieval.core.values import Premise, Verdict
+from retrieval.core.values import Paper, PaperSentence, Premise, Verdict
 from retrieval.dense.encoder import Encoder
 from retrieval.rerank.diverse import diversify
 from retrieval.rerank.reranker import Reranker

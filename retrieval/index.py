@@ -1,6 +1,6 @@
 """An open index: BM25 over it, its vectors, the fusion of their rankings, and the documents, sentences and cues behind the hits.
 
-An index is a folder, or is on an OpenSearch cluster and named by its address (retrieval.cluster.address). Both have the same
+An index is a folder, or is on an OpenSearch cluster and named by its address (retrieval.cluster.client). Both have the same
 parts, and only this module distinguishes them.
 """
 
@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Protocol
 
 from retrieval.bm25.lucene import Lucene, SimilarTerm, Vocabulary
-from retrieval.cluster.address import is_address, read_address
+from retrieval.cluster.client import is_address, read_address
 from retrieval.cluster.mapping import read_state
 from retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
 from retrieval.core.errors import CounterpointError, IndexUnusable
 from retrieval.core.values import Hit
 from retrieval.dense.search import DenseIndex, find_usable_part
-from retrieval.store.documents import Documents, Store
+from retrieval.store.documents import Documents, Entry, Store
 from retrieval.store.manifest import LUCENE, NAME, STORE, Manifest, read_manifest
-from retrieval.store.rows import Entry
 
 
 class Searcher(Protocol):

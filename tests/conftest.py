@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from indexes.build import build
-from retrieval.bm25 import java
+from retrieval.bm25.lucene import expect_short_run
 from retrieval.index import Index
 
 # Before anything is loaded: a test neither reads nor writes what the user's own work has left on this machine.
@@ -21,7 +21,7 @@ os.environ["COUNTERPOINT_STATE"] = "off"
 # The host that FastAPI's test client asks.
 os.environ["COUNTERPOINT_HOSTS"] = "testserver"
 # The indexes of tests hold a few lines: Java's optimising compiler would only take the cores from them.
-java.expect_short_run()
+expect_short_run()
 
 DEMO = Path(__file__).parent.parent / "indexes" / "demo" / "corpus.jsonl"
 

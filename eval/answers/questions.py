@@ -16,9 +16,8 @@ from typing import Any, Literal, get_args
 from eval.measures.figures import Figure, Resampler, Tally, share
 from eval.measures.report import Report, Table, show
 from eval.measures.resuming import record_each
-from retrieval.core.answers import Answer
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Topic
+from retrieval.core.values import Answer, Topic
 from retrieval.store.journal import Origin, hash_json
 from service.answering.answer import Answerer
 from service.runs.journal import code_of

@@ -20,8 +20,7 @@ from eval.answers.observing import Judges, NamedJudge, Observed, Observer
 from eval.answers.runs import Run
 from eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
 from eval.measures.report import NOTHING, Measure, Report, Table, show
-from retrieval.core.answers import Drafted
-from retrieval.core.values import Label, Topic
+from retrieval.core.values import Drafted, Label, Topic
 from retrieval.dense.encoder import Encoder
 from retrieval.index import open_documents
 from service.configuration.config import Profile

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.answers import Drafted
 from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.values import Drafted
 from service.trec.records import is_id, is_id_list, keys, kind, read_json_or_lines
 from service.trec.task_b import answers_path
 

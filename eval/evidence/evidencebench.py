@@ -23,7 +23,7 @@ from indexes.readers.base.jsonl import parse_line, read_lines
 from indexes.readers.base.records import RecordError
 from indexes.readers.paper import make_paper
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.paper import Paper, SectionKind
+from retrieval.core.values import Paper, SectionKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from nli.judge import Abstract, Judge, Reader, Reading
 from retrieval.core.values import OPPOSITE, Claim, Evidence, Label, Premise, Stance, Verdict
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 from service.configuration.config import Branch, PathStep
 from service.configuration.models import Models
 from service.grounding.find import find

@@ -20,8 +20,7 @@ from indexes.cluster.bulk import BulkSender, index_action
 from indexes.cluster.writer import ClusterWriter, Progress, WriteLock, drop_progress, list_cue_names, read_progress
 from indexes.readers import Columns
 from indexes.reading import BuildReport, describe_emptiness, read_all
-from retrieval.cluster.address import Address
-from retrieval.cluster.client import connect, read_access, translate_faults
+from retrieval.cluster.client import Address, connect, read_access, translate_faults
 from retrieval.cluster.mapping import LIMBS, MANIFEST, add_up, derive, make_mapping, make_settings, read_state
 from retrieval.cluster.search import run_search
 from retrieval.core.errors import BadInput, IndexUnusable

@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from retrieval.cluster.address import Address
-from retrieval.cluster.client import ClusterBusy, connect, translate_faults
+from retrieval.cluster.client import Address, ClusterBusy, connect, translate_faults
 from retrieval.core.errors import IndexUnusable, OutOfSpace
 
 PATIENCE = 180.0

@@ -38,15 +38,13 @@ from indexes.readers import Columns
 from indexes.reading import BuildReport
 from indexes.writer import StoreWriter
 from retrieval.bm25.lucene import make_contents
-from retrieval.cluster.address import Address, is_address, read_address
-from retrieval.cluster.client import translate_faults
+from retrieval.cluster.client import Address, is_address, read_address, translate_faults
 from retrieval.cluster.mapping import make_source, read_row, read_state
 from retrieval.cluster.search import ClusterDocuments
 from retrieval.core.errors import IndexUnusable
-from retrieval.store.documents import COLUMNS, open_read_only
+from retrieval.store.documents import COLUMNS, Row, open_read_only
 from retrieval.store.journal import hash_json
 from retrieval.store.manifest import FORMAT, LUCENE, STORE, Manifest, list_data_files, name_staging_folder, read_manifest
-from retrieval.store.rows import Row
 
 _BATCH = 1000
 

@@ -18,8 +18,7 @@ from indexes.readers.base.records import Deletion
 from indexes.readers.exports.entry import Paper
 from indexes.writer import Change, annotate, settle
 from nli.text.negation import load_cue_list
-from retrieval.cluster.address import Address
-from retrieval.cluster.client import ClusterBusy, connect, translate_faults
+from retrieval.cluster.client import Address, ClusterBusy, connect, translate_faults
 from retrieval.cluster.mapping import make_source
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document

@@ -24,7 +24,7 @@ from nli.text.roles import find_abstract_end
 from nli.text.sentences import sentence_spans
 from retrieval.core.characters import replace_surrogates
 from retrieval.core.errors import BadInput
-from retrieval.core.paper import Paper, SectionKind
+from retrieval.core.values import Paper, SectionKind
 
 MOST_SENTENCES = 20_000
 """A book has fewer; a file with more is not a paper, and the models would read every sentence of it."""

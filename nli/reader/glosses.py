@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from retrieval.words.synonyms import Group, Phrase, find_groups
-from retrieval.words.terms import find_rare_words, find_terms, split_terms
+from retrieval.words.terms import Group, Phrase, find_groups, find_rare_words, find_terms, split_terms
 
 RARE = 4.5
 """The inverse document frequency from which a single word is glossed: "stomach" has more, "help" less."""

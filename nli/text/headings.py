@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from retrieval.core.paper import PaperSentence, SectionKind
+from retrieval.core.values import PaperSentence, SectionKind
 
 _HEADINGS = Path(__file__).parent / "headings.yaml"
 # "2.1 ", "IV. ", "A) ": numbering in front of a heading.

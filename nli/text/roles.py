@@ -1,4 +1,4 @@
-"""The role of each sentence in a paper (retrieval.core.paper), by a model.
+"""The role of each sentence in a paper (retrieval.core.values), by a model.
 
 A linear model over words and pairs of words, trained on abstracts whose publishers label their sections (nli.training.roles).
 Within an abstract, position is more informative than any word, so there the probabilities are multiplied by a table of positions.
@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from nli.text.headings import Part, find_heading_kind
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.paper import ROLE_OF, PaperSentence, Role
 from retrieval.core.probabilities import softmax
+from retrieval.core.values import ROLE_OF, PaperSentence, Role
 from retrieval.core.word_list import read_word_list
 
 ROLES: tuple[Role, ...] = get_args(Role)

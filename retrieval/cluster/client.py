@@ -1,11 +1,14 @@
-"""The connection to a cluster: opensearch-py's client, its errors in one sentence each, and whether the cluster can answer.
+"""The address of an index on a cluster (`opensearch://host:9200/name`) and the connection: opensearch-py's client, its errors
+in one sentence each, and whether the cluster can answer.
 
-How to reach a cluster (user, password, TLS) is a setting, never part of an address, a manifest or a log.
+`Path` collapses adjacent slashes, so the address is recognised in that form too: every option that takes a folder also takes an
+address. How to reach a cluster (user, password, TLS) is a setting, never part of an address, a manifest or a log.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +16,69 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval.cluster.address import Address, is_address, read_address
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, OutOfSpace
+
+if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
+
+SCHEME = "opensearch"
+DEFAULT_PORT = 9200
+_ADDRESS = re.compile(rf"{SCHEME}:/{{1,2}}(?P<hosts>[^/]*)/?(?P<name>.*)", re.DOTALL)
+_HOST = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>\d{1,5}))?")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,199}")
+_EXAMPLE = f"{SCHEME}://host:9200/pubmed"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One or more nodes of a cluster, each a host and a port, and the name of an index there."""
+
+    hosts: tuple[tuple[str, int], ...]
+    name: str
+
+    def __str__(self) -> str:
+        return f"{SCHEME}://{','.join(f'{host}:{port}' for host, port in self.hosts)}/{self.name}"
+
+
+def is_address(place: Path | str) -> bool:
+    """Whether a place is, or is meant to be, the address of an index on a cluster."""
+    return str(place).startswith(f"{SCHEME}:/")
+
+
+def read_address(place: Path | str) -> Address:
+    """The address that a place stands for; raises `BadInput` for one that cannot be used."""
+    match = _ADDRESS.fullmatch(str(place))
+    if not match:
+        raise BadInput(f"{place} is not the address of an index on a cluster; expected one such as {_EXAMPLE}.")
+    if "@" in match["hosts"]:
+        raise BadInput(
+            f"The address of an index names no user and no password; set them as COUNTERPOINT_OPENSEARCH_USER and "
+            f"COUNTERPOINT_OPENSEARCH_PASSWORD, and write {_EXAMPLE}."
+        )
+    hosts = tuple(_read_host(host, place) for host in match["hosts"].split(","))
+    if not _NAME.fullmatch(match["name"]):
+        raise BadInput(
+            f"{place} should end in the name of an index, such as {_EXAMPLE}: lower-case letters, digits, '-', '_' and '.'."
+        )
+    return Address(hosts, match["name"])
+
+
+def show_place(place: Path) -> str:
+    """A folder as it was given, or an address."""
+    return str(read_address(place)) if is_address(place) else str(place)
+
+
+def name_place(place: Path) -> str:
+    """The unique name of an index: the absolute path of its folder, or its address."""
+    return str(read_address(place)) if is_address(place) else str(place.resolve())
+
+
+def _read_host(text: str, place: Path | str) -> tuple[str, int]:
+    match = _HOST.fullmatch(text)
+    if not match or not 0 < int(match["port"] or DEFAULT_PORT) < 65536:
+        raise BadInput(f"{place} names no usable host ({text!r}); expected an address such as {_EXAMPLE}.")
+    return match["host"], int(match["port"] or DEFAULT_PORT)
+
 
 RETRY_SECONDS = 5
 _TOO_MANY = ("too_many_clauses", "too_many_nested_clauses", "maxclausecount")
@@ -137,9 +201,6 @@ def _first(text: str) -> str:
 def _list_hosts(address: Address) -> str:
     return ", ".join(f"{host}:{port}" for host, port in address.hosts)
 
-
-if TYPE_CHECKING:
-    from opensearchpy import OpenSearch
 
 PREFIX = "COUNTERPOINT_OPENSEARCH_"
 _POOL = 16

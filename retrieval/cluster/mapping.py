@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrieval.bm25.lucene import K1, B, make_contents
-from retrieval.cluster.address import Address
-from retrieval.cluster.client import connect, translate_faults
+from retrieval.cluster.client import Address, connect, translate_faults
 from retrieval.core.errors import IndexUnusable
+from retrieval.store.documents import RETRACTING, Row, unpack
 from retrieval.store.manifest import FORMAT, Manifest, parse_manifest
-from retrieval.store.rows import RETRACTING, Row, unpack
 
 LAYOUT = 2
 """Increased whenever the mapping or the source changes in a way that older code would misread."""

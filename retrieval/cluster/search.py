@@ -16,13 +16,12 @@ from typing import Any
 from rapidfuzz.distance import OSA
 
 from retrieval.bm25.lucene import SimilarTerm
-from retrieval.cluster.address import Address
-from retrieval.cluster.client import ClusterBusy, connect, read_access, translate_faults
+from retrieval.cluster.client import Address, ClusterBusy, connect, read_access, translate_faults
 from retrieval.cluster.mapping import ANALYZER, CONTENTS, State, read_row
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Hit
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 
 MOST = 100_000
 """The most documents in a ranking (`max_result_window` of the mapping)."""

@@ -5,7 +5,9 @@ Offsets are Python character offsets, half open, into the text that the field's 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, get_args
 
 Stance = Literal["support", "contradict"]
@@ -255,3 +257,169 @@ class Grounding:
     uncertain: tuple[Evidence, ...] = ()
     more: tuple[Evidence, ...] = ()
     silent: tuple[Evidence, ...] = ()
+
+
+SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "other"]
+"""What a heading stands for."""
+Role = Literal["background", "methods", "results", "conclusion"]
+"""What a sentence does in a paper: it gives the background, the methods, the results or the conclusion."""
+ROLE_OF: Mapping[SectionKind, Role] = {
+    "introduction": "background",
+    "methods": "methods",
+    "results": "results",
+    "discussion": "conclusion",
+    "conclusion": "conclusion",
+}
+"""The role of the sentences in a section; for an unstructured abstract or any other section it is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSentence:
+    """A sentence of a paper: `text == paper.text[start:end]`, `index` counts from 0 in the whole paper, headings included.
+
+    `section` is the nearest heading above it as printed ("" if there is none) and `kind` what that heading stands for.
+    `position` counts from 0 within the run of `length` sentences of one kind, without headings: 0 is the section's first
+    sentence, `length` - 1 its last. A heading is a sentence with `heading` True: it is never evidence.
+    """
+
+    index: int
+    start: int
+    end: int
+    text: str
+    section: str
+    kind: SectionKind
+    position: int
+    length: int
+    heading: bool = False
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The sentences of one paper in reading order; offsets are into `text`."""
+
+    text: str
+    sentences: tuple[PaperSentence, ...]
+    title: str = ""
+    id: str = ""
+
+    @cached_property
+    def body(self) -> tuple[PaperSentence, ...]:
+        """Every sentence that can be evidence: all but the headings."""
+        return tuple(sentence for sentence in self.sentences if not sentence.heading)
+
+    @cached_property
+    def abstract(self) -> tuple[PaperSentence, ...]:
+        """The abstract's sentences."""
+        return tuple(sentence for sentence in self.body if sentence.kind == "abstract")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A document cited for a sentence of an answer, and the sentence of its abstract that supports it.
+
+    `verdict` is the judge's verdict with that sentence as the premise and the answer's sentence as the hypothesis; `verbatim`
+    means that the answer's sentence is in the abstract word for word, which needs no judge.
+    """
+
+    document: Document
+    sentence: Sentence
+    verdict: Verdict
+    verbatim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSentence:
+    """A sentence of an answer with the citations that passed the check."""
+
+    text: str
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedSentence:
+    """A sentence that the generator wrote and the check removed, and why."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Evidence from the index against a sentence of the answer; `sentence` is that sentence's position in the answer, from 0."""
+
+    sentence: int
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A generator's requests and tokens, as counted by its server; `cost` is in US dollars if a price is configured."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """Counts of what a generator wrote, before any check: sentences, sentences with a citation, and citations."""
+
+    sentences: int
+    cited: int
+    citations: int
+
+
+LeadVerdict = Literal["yes", "no", "mixed", "unclear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What the papers of the index, weighed together, answer to a yes/no question.
+
+    `claim` is the question as a claim; `certainty` is the probability that the verdict is right, calibrated on questions whose
+    answer is known; `supporting` and `contradicting` are the papers that take a side, those that count most first; `silent` is
+    the number of papers on the question that take none.
+    """
+
+    claim: str
+    verdict: LeadVerdict
+    certainty: float
+    supporting: tuple[Evidence, ...]
+    contradicting: tuple[Evidence, ...]
+    silent: int = 0
+
+    @property
+    def side(self) -> Stance | None:
+        """The side of the papers that carry the verdict; None if it takes none."""
+        sides: dict[LeadVerdict, Stance] = {"yes": "support", "no": "contradict"}
+        return sides.get(self.verdict)
+
+
+Outcome = Literal["answered", "too little"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why.
+
+    `context` are the documents that the generator was given, best first; `generated_by` names the generator. `lead` is what the
+    first sentence states, None unless it is a yes/no question; `drafted` is None if no generator wrote anything.
+    """
+
+    topic: Topic
+    outcome: Outcome
+    sentences: tuple[CitedSentence, ...]
+    conflicts: tuple[Conflict, ...]
+    removed: tuple[RemovedSentence, ...]
+    context: tuple[Hit, ...]
+    generated_by: str
+    usage: Usage = Usage()
+    note: str = ""
+    lead: Lead | None = None
+    drafted: Drafted | None = None
+
+    @property
+    def words(self) -> int:
+        """The number of words in all sentences, split at white space as the track does."""
+        return sum(len(sentence.text.split()) for sentence in self.sentences)

@@ -1,22 +1,106 @@
-"""What a claim names, and a paper on that claim names too: the drug, exposure, disease or group of people that was studied.
+"""Abbreviations, acronyms, and what a claim names.
 
-A paper on dipyridamole shares nearly every word with a claim on aspirin, and neither a ranking nor a reader is sure to notice.
-The names are data (names.txt, made by retrieval/training/words/names.py): words that stand in titles often, and that the paper of
-a claim rarely lacks where the claim contains them.
+Abbreviations are those that patients and titles use (abbreviations.tsv), and acronyms that a text introduces itself.
+
+The long form of "polycystic ovary syndrome (PCOS)" is looked for as Schwartz and Hearst do (2003, Pacific Symposium on
+Biocomputing, p. 451): the letters of the acronym, from the last to the first, in the words before the bracket, its first letter
+at the beginning of a word; words joined by hyphens are one. A long form has no brackets of its own: of "women control (WC) and
+trained (WCT)", the second acronym stays as it is.
+
+A paper on a claim names what the claim names: the drug, exposure, disease or group of people that was studied. A paper
+on dipyridamole shares nearly every word with a claim on aspirin, and neither a ranking nor a reader is sure to notice. The names
+are data (names.txt, made by retrieval/training/words/names.py): words that stand in titles often, and that the paper of a claim
+rarely lacks where the claim contains them.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Collection
-from functools import cache
+from collections.abc import Collection, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 
 from retrieval.core.characters import unify_characters
-from retrieval.core.word_list import read_word_list
-from retrieval.words.abbreviations import WORD, expand
-from retrieval.words.synonyms import find_shared_terms
-from retrieval.words.terms import find_terms, split_terms
+from retrieval.core.errors import BadConfig
+from retrieval.core.word_list import read_shipped, read_word_list
+from retrieval.words.terms import find_shared_terms, find_terms, split_terms
+
+_ABBREVIATIONS_FILE = Path(__file__).with_name("abbreviations.tsv")
+WORD = re.compile(r"\w+(?:['’\-]\w+)*")
+_DEFINED = re.compile(r"\(([A-Z][A-Za-z0-9-]{1,9})\)")
+_BRACKET = re.compile(r"[()\[\]]")
+_EXTRA = 5
+"""Words that a long form may have beyond the letters of its acronym; it has at most twice as many."""
+
+
+@cache
+def load_abbreviations() -> Mapping[str, str]:
+    """The shipped table, by abbreviation as it is written."""
+    return read_abbreviations(read_shipped(_ABBREVIATIONS_FILE))
+
+
+def read_abbreviations(text: str) -> dict[str, str]:
+    """Read a table with one abbreviation, tab and expansion per line; lines that begin with # state its source.
+
+    Raises `BadConfig` for a wrong line.
+    """
+    table: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        short, _, long = (part.strip() for part in line.partition("\t"))
+        if not (short and long) or short in table:
+            raise BadConfig(f"Line {number} of the abbreviations should be a new abbreviation, a tab and what it stands for.")
+        table[short] = long
+    return table
+
+
+def expand(text: str) -> str:
+    """The text followed by the expansions of its abbreviations, once each."""
+    known = load_abbreviations()
+    found: dict[str, None] = {}
+    for word in WORD.findall(unify_characters(text)):
+        for form in (word, word.removesuffix("s")):
+            if form in known:
+                found[known[form]] = None
+                break
+    return " ".join([text, *found])
+
+
+def spell_out(text: str, passage: str) -> str:
+    """The text with the long form added after each acronym that the passage introduces."""
+    for acronym, words in find_acronyms(passage):
+        # Not as a template: an abstract may contain backslashes.
+        text = f"{acronym} {words}".join(re.split(rf"\b{re.escape(acronym)}s?\b", text))
+    return text
+
+
+@lru_cache(maxsize=512)
+def find_acronyms(passage: str) -> tuple[tuple[str, str], ...]:
+    """Each acronym that a text introduces in brackets, with its long form."""
+    passage, found = unify_characters(passage), dict[str, str]()
+    for place in _DEFINED.finditer(passage):
+        acronym, before = place.group(1), passage[: place.start()].split()
+        if sum(letter.isupper() for letter in acronym) > 1:
+            words = _find_long_form(acronym, " ".join(before[-min(len(acronym) + _EXTRA, 2 * len(acronym)) :]))
+            if words:
+                found.setdefault(acronym, words)
+    return tuple(found.items())
+
+
+def _find_long_form(acronym: str, before: str) -> str:
+    letters = [letter.lower() for letter in acronym if letter.isalnum()]
+    low, at = before.lower(), len(before)
+    for number, letter in reversed(list(enumerate(letters))):
+        at -= 1
+        while at >= 0 and (low[at] != letter or (number == 0 and at > 0 and (low[at - 1].isalnum() or low[at - 1] == "-"))):
+            at -= 1
+        if at < 0:
+            return ""
+    words = before[at:]
+    return "" if _BRACKET.search(words) else words
+
 
 NAMES_FILE = Path(__file__).with_name("names.txt")
 _SAME, _ENDING = 6, 2

@@ -15,9 +15,8 @@ from generation.prompting import read_instructions
 from generation.replies import Faults, parse_sentences, refers_elsewhere
 from nli.text.roles import find_findings
 from nli.text.sentences import sentence_spans
-from retrieval.core.answers import Answer, CitedSentence, Conflict, Drafted, RemovedSentence, Usage
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Hit, Topic
+from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit, RemovedSentence, Topic, Usage
 from retrieval.index import Index
 from service.answering.attribution import Attribution, CheckedSentence, StatedVerdict
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides

@@ -17,12 +17,10 @@ from nli.judge import Abstract, Judge, Reader, Reading, drop_question
 from nli.reader.paper import READ_ALONE, weigh_alone
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings
-from retrieval.core.answers import Citation
-from retrieval.core.values import OPPOSITE, Document, Premise, Sentence, Stance, Verdict
+from retrieval.core.values import OPPOSITE, Citation, Document, Premise, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.names import find_unnamed
-from retrieval.words.synonyms import find_shared_terms
-from retrieval.words.terms import find_rare_words, measure_aboutness, weigh_share
+from retrieval.words.terms import find_rare_words, find_shared_terms, measure_aboutness, weigh_share
 from service.configuration.config import Attribute
 
 FEWEST_WORDS = 4

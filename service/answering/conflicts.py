@@ -8,11 +8,9 @@ from generation.draft import Limits
 from generation.extractive import drop_label
 from nli.judge import Judge
 from nli.text.designs import are_comparable, differ_in_people, find_design
-from retrieval.core.answers import Citation, CitedSentence, Conflict
-from retrieval.core.values import Claim, Document, Evidence, Premise, Sentence, Topic
+from retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Evidence, Premise, Sentence, Topic
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.synonyms import weigh_shared_terms
-from retrieval.words.terms import find_subject
+from retrieval.words.terms import find_subject, weigh_shared_terms
 from service.answering.attribution import get_stated_probability
 from service.answering.lead import GroundedQuestion
 from service.answering.retrieve import measure_coverage

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.core.answers import CitedSentence, RemovedSentence
+from retrieval.core.values import CitedSentence, RemovedSentence
 
 StageName = Literal["retrieve", "rerank", "write", "check", "conflicts"]
 

@@ -13,8 +13,7 @@ from itertools import zip_longest
 from generation.draft import Finding
 from generation.question import YesNoQuestion, parse_question
 from nli.text.designs import find_design
-from retrieval.core.answers import Citation, CitedSentence, Lead, LeadVerdict
-from retrieval.core.values import Claim, Document, Evidence, Grounding, Verdict
+from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Grounding, Lead, LeadVerdict, Verdict
 from service.grounding.ground import Grounder
 from service.grounding.weigh import Outcome, Weighed, describe_certainty, place_papers, weigh
 

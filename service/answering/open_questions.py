@@ -26,10 +26,9 @@ from nli.text.designs import find_design
 from nli.text.roles import ROLES, find_findings, load_role_model, locate_stretch
 from retrieval.core.word_list import read_shipped
 from retrieval.rerank.reranker import make_passage
-from retrieval.store.rows import Entry
-from retrieval.words.abbreviations import spell_out
-from retrieval.words.synonyms import weigh_shared_terms
-from retrieval.words.terms import find_subject
+from retrieval.store.documents import Entry
+from retrieval.words.names import spell_out
+from retrieval.words.terms import find_subject, weigh_shared_terms
 
 OWN_COVERAGE, COVERAGE = 0.3, 0.65
 """The share of what is asked that a sentence must contain on its own, and together with its paper's title."""

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from nli.text.designs import ANIMAL, find_design, names_animals, studied_others
 from retrieval.core.values import Document
-from retrieval.words.synonyms import weigh_shared_terms
-from retrieval.words.terms import find_subject
+from retrieval.words.terms import find_subject, weigh_shared_terms
 
 
 def about(question: str, texts: Sequence[str]) -> list[float]:

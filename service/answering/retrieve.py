@@ -13,8 +13,7 @@ from retrieval.core.values import Document, Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.forms import add_other_forms, unify_text
-from retrieval.words.synonyms import weigh_shared_terms
-from retrieval.words.terms import find_subject
+from retrieval.words.terms import find_subject, weigh_shared_terms
 from service.answering.events import OnEvent, Stage
 from service.answering.lead import NEAREST, GroundedQuestion, collect_findings, name_nearest
 from service.answering.open_questions import choose_evidence

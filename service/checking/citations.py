@@ -9,8 +9,7 @@ from typing import Literal
 
 from indexes.readers.base.fields import DOI, clean_doi
 from nli.text.sentences import REFERENCES
-from retrieval.store.documents import Documents
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Documents, Entry
 from service.checking.readers.passage import Link
 
 # An index's own document ids may contain letters; PMIDs contain none. Every repetition over what a text may repeat is bounded,

@@ -10,8 +10,7 @@ from typing import Literal
 
 from nli.text.headings import find_heading_kind, looks_like_heading
 from nli.text.sentences import sentence_spans
-from retrieval.core.paper import SectionKind
-from retrieval.core.values import Span
+from retrieval.core.values import SectionKind, Span
 from service.checking.checkable import Reason, claim_in
 from service.checking.citations import CitedPaper, cited_in, leading_citations, numbers_in
 from service.checking.readers.passage import Block, Link, Passage

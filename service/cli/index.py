@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from retrieval.cluster.address import is_address, read_address, show_place
+from retrieval.cluster.client import is_address, read_address, show_place
 from service.cli.shared import ProfileOption, print_note, read_place, report_errors
 from service.configuration import defaults
 
@@ -227,7 +227,7 @@ def index_follow(
 ) -> None:
     """Apply new update files in their order, once each, after a check of their .md5; resumes where it was stopped."""
     from indexes.cluster.following import follow, read_interval
-    from retrieval.cluster.address import is_address
+    from retrieval.cluster.client import is_address
     from retrieval.index import read_index_manifest
     from service.examples.schemas import has_examples
 
@@ -253,7 +253,7 @@ def index_copy(
 ) -> None:
     """Copy an index from a folder to a cluster, or back; no text is read anew, and vectors stay behind."""
     from indexes.cluster.places import copy_to_cluster, copy_to_folder
-    from retrieval.cluster.address import is_address, read_address
+    from retrieval.cluster.client import is_address, read_address
     from retrieval.core.errors import BadInput
 
     with report_errors():
@@ -364,7 +364,7 @@ def _make_examples(place: Path, profile: str) -> None:
     """
     import time
 
-    from retrieval.cluster.address import is_address
+    from retrieval.cluster.client import is_address
     from retrieval.core.errors import CounterpointError
 
     if is_address(place):

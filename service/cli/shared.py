@@ -80,7 +80,7 @@ def _shorten(text: str) -> str:
 
 def read_place(place: Path) -> Path:
     """Return the place of an index as given; for an index on a cluster, also apply the settings for reaching it."""
-    from retrieval.cluster.address import is_address, read_address
+    from retrieval.cluster.client import is_address, read_address
 
     if is_address(place):
         with report_errors():

@@ -12,7 +12,7 @@ from generation.question import write_question
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings
 from retrieval.core.values import Claim, Document, Grounding
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 from service.checking.checkable import claim_in
 from service.grounding.ground import Grounder
 from service.grounding.weigh import Placed, place_papers

@@ -9,7 +9,7 @@ from nli.text.designs import is_notice
 from retrieval.core.values import Claim, Hit
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index, reciprocal_rank_fusion
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 from retrieval.words.adversarial import make_adversarial_queries
 from retrieval.words.forms import add_other_forms
 from service.configuration.config import Retrieve

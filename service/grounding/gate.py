@@ -8,7 +8,7 @@ from itertools import accumulate
 from nli.text.designs import has_findings
 from retrieval.core.values import Claim
 from retrieval.rerank.reranker import Reranker, make_passage
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 
 
 def gate(reranker: Reranker, claim: Claim, found: Sequence[Entry]) -> list[Entry]:

@@ -14,7 +14,7 @@ from nli.judge import Reader, make_reader
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 from service.configuration.config import Branch, GroundingConfig, PathStep, ReadStep, Retrieve
 from service.configuration.defaults import MOST_READ
 from service.configuration.models import Models

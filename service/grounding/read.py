@@ -12,7 +12,7 @@ from nli.judge import Abstract, Reader, drop_question
 from nli.reader.paper import judge_paper, read_twice
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Claim, Verdict
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 from service.grounding.values import PaperReading
 
 UNREAD = Verdict(0.0, 1.0, 0.0, decided="neutral", of="document")

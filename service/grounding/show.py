@@ -9,7 +9,7 @@ from math import floor
 from nli.text.negation import negation_scopes
 from nli.text.qualify import find_qualifiers
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Stance, Verdict
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 from service.configuration.config import Show
 from service.grounding.reasons import why
 from service.grounding.values import PaperReading

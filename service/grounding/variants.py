@@ -19,7 +19,7 @@ from retrieval.core.values import OPPOSITE, BranchCounts, Claim, Evidence, Groun
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 from retrieval.words.terms import find_most_alike
 from service.configuration.config import Branch, GroundingConfig, JudgeStep, Retrieve
 from service.configuration.models import Models

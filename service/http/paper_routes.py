@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from retrieval.cluster.address import is_address, read_address
+from retrieval.cluster.client import is_address, read_address
 from retrieval.index import Index
 from service.examples.schemas import ExamplesResponse, read_examples
 from service.grounding.claims import check_hypothesis, check_query

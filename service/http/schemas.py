@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Hit, Label, Stance
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
 from service.queries.schemas import TypedGroundResponse

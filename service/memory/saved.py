@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrieval.cluster.address import name_place
+from retrieval.cluster.client import name_place
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
 from retrieval.store.journal import hash_json

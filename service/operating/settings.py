@@ -24,7 +24,7 @@ from pydantic_settings import (
 )
 
 from indexes.fetch.source import EUROPE_PMC, NCBI
-from retrieval.bm25 import java
+from retrieval.bm25 import lucene
 from retrieval.cluster.client import Access, use_access
 from retrieval.core import result_cache
 from retrieval.core.errors import BadConfig
@@ -143,7 +143,7 @@ class Settings(BaseSettings):
     )
     history: bool = Field(default=True, description="Whether claims and questions go into the history.")
     watch: bool = Field(default=True, description="Whether to ground saved claims again when the index changes.")
-    jvm_heap: str = Field(default=java.DEFAULT_HEAP, description="The size of Java's heap, such as 512m or 4g.")
+    jvm_heap: str = Field(default=lucene.DEFAULT_HEAP, description="The size of Java's heap, such as 512m or 4g.")
     log_format: Literal["text", "json"] = Field(
         default="text", description="The format of the log: one line of text or of JSON for each request."
     )
@@ -269,7 +269,7 @@ def hand_down(settings: Settings) -> None:
     """Apply the process-wide settings to the layers below; raises `BadConfig` for what they refuse."""
     result_cache.set_cache_folder(settings.cache, settings.cache_mb)
     result_cache.set_shared_cache(settings.cache_redis.get_secret_value() if settings.cache_redis else "")
-    java.use_heap(settings.jvm_heap)
+    lucene.use_heap(settings.jvm_heap)
     hand_down_access(settings)
 
 

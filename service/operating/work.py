@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 from starlette.requests import Request
 
 from retrieval.core.errors import CounterpointError
-from retrieval.runtime.chat_messages import stop_by
+from retrieval.runtime.chat import stop_by
 from service.operating import metrics
 
 _log = logging.getLogger("counterpoint")

@@ -17,8 +17,7 @@ from urllib.parse import quote
 
 from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
 from indexes.readers.exports.bibtex import SIGNS
-from retrieval.core.answers import Answer, Citation
-from retrieval.core.values import Author, Document, Evidence, Grounding
+from retrieval.core.values import Answer, Author, Citation, Document, Evidence, Grounding
 from service.grounding.weigh import weigh
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from retrieval.cluster.address import is_address, read_address
+from retrieval.cluster.client import is_address, read_address
 from retrieval.store.manifest import Manifest
 from service.grounding.weigh import COUNTED, Counted
 from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut

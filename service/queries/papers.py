@@ -12,8 +12,7 @@ from nli.reader.encode import score_for_reading
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Document, Hit, Sentence
 from retrieval.index import Index
-from retrieval.store.documents import Documents
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Documents, Entry
 from retrieval.words.forms import add_other_forms
 from service.checking.checkable import claim_in
 from service.checking.citations import CitedPaper, cited_in, find_cited

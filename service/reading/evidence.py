@@ -12,7 +12,7 @@ from generation.prompting import STRATEGIES, ask_for_evidence
 from indexes.readers.paper import parse_paper, read_paper
 from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose_sentences, describe_chosen
 from retrieval.core.errors import BadConfig
-from retrieval.core.paper import Paper
+from retrieval.core.values import Paper
 from retrieval.rerank.reranker import Reranker
 from retrieval.runtime.chat import Chat
 from service.checking.readers.reading import is_document, read_file

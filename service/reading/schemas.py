@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from indexes.readers.paper import make_paper, parse_paper
 from nli.evidence import EvidenceSentence
 from retrieval.core.characters import replace_surrogates
-from retrieval.core.paper import Paper, SectionKind
-from retrieval.core.values import Label
+from retrieval.core.values import Label, Paper, SectionKind
 from service.reading.evidence import How, PaperEvidence
 from service.schemas import OfValue, Sent
 

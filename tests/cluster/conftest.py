@@ -33,8 +33,7 @@ def nodes() -> Iterator[LocalCluster]:
 @pytest.fixture
 def place(nodes: LocalCluster, request: pytest.FixtureRequest) -> Iterator[Path]:
     """The address of an index that does not exist yet; it is deleted in the end."""
-    from retrieval.cluster.address import read_address
-    from retrieval.cluster.client import connect
+    from retrieval.cluster.client import connect, read_address
 
     name = request.node.name.lower().replace("[", "-").replace("]", "")[:60].replace("_", "-")
     address = read_address(nodes.address(name))

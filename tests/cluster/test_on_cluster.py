@@ -18,8 +18,7 @@ from indexes.cluster.building import merge_segments, update_on_cluster
 from indexes.cluster.following import follow
 from indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, update_at
 from indexes.update import update
-from retrieval.cluster.address import is_address, read_address
-from retrieval.cluster.client import ClusterBusy, connect
+from retrieval.cluster.client import ClusterBusy, connect, is_address, read_address
 from retrieval.cluster.mapping import read_state
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
 from retrieval.index import Index, read_index_manifest

@@ -20,8 +20,7 @@ from fastapi.testclient import TestClient
 from bench.cluster.nodes import LocalCluster
 from indexes.cluster.building import merge_segments
 from indexes.cluster.places import build_at, update_at
-from retrieval.cluster.address import read_address
-from retrieval.cluster.client import connect
+from retrieval.cluster.client import connect, read_address
 from retrieval.cluster.mapping import read_state
 from retrieval.index import Index, read_index_manifest
 from service.operating.settings import Settings

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from generation.language_models import ChatGenerator
-from retrieval.core.answers import Answer, Drafted
-from retrieval.core.values import Topic
+from retrieval.core.values import Answer, Drafted, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
 from tests.helpers.answer_fakes import make_answerer

@@ -10,8 +10,7 @@ from typing import Any
 
 from indexes.build import build
 from nli.judge import Abstract, Decide, Judge, Reader, Reading
-from retrieval.core.answers import Answer, Citation, CitedSentence
-from retrieval.core.values import Claim, Hit, Premise, Stance, Topic, Verdict
+from retrieval.core.values import Answer, Citation, CitedSentence, Claim, Hit, Premise, Stance, Topic, Verdict
 from retrieval.index import Index
 from service.configuration.config import ReadStep, load_config, load_profile
 from service.configuration.models import Models

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
-from retrieval.core.answers import Answer
-from retrieval.core.values import Topic
+from retrieval.core.values import Answer, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
 from service.configuration.config import load_answer_config, load_profile

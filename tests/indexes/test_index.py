@@ -16,11 +16,11 @@ from indexes import reading
 from indexes.build import build
 from indexes.update import update
 from nli.text.negation import load_cue_list
-from retrieval.bm25 import java
+from retrieval.bm25 import lucene
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.index import Index
+from retrieval.store.documents import Entry
 from retrieval.store.manifest import IndexCounts, read_manifest
-from retrieval.store.rows import Entry
 from service.cli.commands import app
 
 WriteCorpus = Callable[..., Path]
@@ -323,10 +323,10 @@ def test_small_batches_change_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_small_build_leaves_java_as_it_is_for_what_the_process_does_next(
     write_corpus: WriteCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(java, "_brief", False)
+    monkeypatch.setattr(lucene, "_brief", False)
     corpus = write_corpus("Zeta lowers pressure.")
     build([corpus], tmp_path / "one")
     update(tmp_path / "one", [corpus])
-    assert not java._brief, "an evaluation that builds its own index may search it for hours"
+    assert not lucene._brief, "an evaluation that builds its own index may search it for hours"
     assert CliRunner().invoke(app, ["index", "build", str(corpus), "--out", str(tmp_path / "two")]).exit_code == 0
-    assert java._brief, "the command has nothing else to do"
+    assert lucene._brief, "the command has nothing else to do"

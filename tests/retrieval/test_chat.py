@@ -12,8 +12,7 @@ import pytest
 
 from nli.judges.chat import Opinion
 from retrieval.core.errors import BadConfig
-from retrieval.runtime.chat import Chat, ChatUnanswered
-from retrieval.runtime.chat_messages import stop_by
+from retrieval.runtime.chat import Chat, ChatUnanswered, stop_by
 from retrieval.runtime.pace import Pace
 from tests.helpers.chat_server import ChatServer, Reply, fault, serving, text, whole
 from tests.helpers.ready import wait_until

@@ -18,13 +18,21 @@ from cryptography.x509.oid import NameOID
 
 from indexes import plan
 from retrieval.cluster import client
-from retrieval.cluster.address import Address, is_address, name_place, read_address
-from retrieval.cluster.client import Access, ClusterBusy, EngineState, look_at_engine
+from retrieval.cluster.client import (
+    Access,
+    Address,
+    ClusterBusy,
+    EngineState,
+    is_address,
+    look_at_engine,
+    name_place,
+    read_address,
+)
 from retrieval.cluster.mapping import ANALYSIS, LAYOUT, SIMILARITY, add_up, derive, make_mapping, make_source, read_row
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable
 from retrieval.index import Index, read_index_manifest
+from retrieval.store.documents import Row, pack
 from retrieval.store.manifest import FORMAT, IndexCounts, Manifest
-from retrieval.store.rows import Row, pack
 from tests.cluster.fake_server import Answer, FakeCluster, serve_cluster
 
 COMPLETE = {"total": 3, "successful": 3, "skipped": 0, "failed": 0}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.bm25.java import HEAP_VARIABLE, get_heap_size
+from retrieval.bm25.lucene import HEAP_VARIABLE, get_heap_size
 from retrieval.core.errors import BadConfig
 
 

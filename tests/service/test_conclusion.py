@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nli.evidence import EvidenceSentence
-from retrieval.core.paper import PaperSentence
-from retrieval.core.values import Verdict
+from retrieval.core.values import PaperSentence, Verdict
 from service.reading.schemas import conclude
 
 VERDICTS = {"c": Verdict(0.1, 0.1, 0.8), "s": Verdict(0.8, 0.1, 0.1), "n": Verdict(0.1, 0.8, 0.1), "-": None}

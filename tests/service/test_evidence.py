@@ -21,7 +21,7 @@ from nli.text.headings import continue_section, find_heading_kind, looks_like_he
 from nli.text.roles import ROLES, RoleModel, count_figures, find_role_tokens, is_report, load_role_model, locate_stretch
 from nli.training.roles import save, train_model
 from retrieval.core.errors import BadConfig, BadInput, ModelUnusable
-from retrieval.core.paper import Paper
+from retrieval.core.values import Paper
 from retrieval.rerank.diverse import diversify
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from service.cli.commands import app

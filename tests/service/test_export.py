@@ -23,8 +23,22 @@ from typer.testing import CliRunner
 from indexes.readers import detect_format, read
 from indexes.readers.exports.bibtex import SIGNS
 from indexes.readers.exports.entry import clean_prose
-from retrieval.core.answers import Answer, Citation, CitedSentence, Conflict, RemovedSentence
-from retrieval.core.values import Author, BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Topic, Verdict
+from retrieval.core.values import (
+    Answer,
+    Author,
+    BranchCounts,
+    Citation,
+    CitedSentence,
+    Claim,
+    Conflict,
+    Document,
+    Evidence,
+    Grounding,
+    RemovedSentence,
+    Sentence,
+    Topic,
+    Verdict,
+)
 from retrieval.index import Index
 from service.cli.commands import app
 from service.output.export import Format, bibtex, documents, escaped, export_text, markdown, ris, shorten_authors

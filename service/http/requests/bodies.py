@@ -17,9 +17,8 @@ from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from retrieval.core.answers import Answer
 from retrieval.core.errors import CounterpointError
-from retrieval.core.values import Grounding
+from retrieval.core.values import Answer, Grounding
 from service.http.requests import problems
 from service.http.requests.faults import repair_json
 from service.http.requests.working import parts_of

@@ -11,9 +11,8 @@ from typing import cast
 
 from fastapi import Request
 
-from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import CounterpointError
-from retrieval.core.values import Claim, Grounding, Topic
+from retrieval.core.values import Answer, Claim, Grounding, RemovedSentence, Topic
 from service.answering.events import KeptSentence, Stage
 from service.grounding.values import GroundStage
 from service.http.requests.access import holder_of

@@ -12,8 +12,7 @@ from indexes.cluster import bulk
 from indexes.cluster.bulk import BulkSender, delete_action, index_action
 from indexes.cluster.writer import Progress, make_order
 from retrieval.cluster import client
-from retrieval.cluster.address import read_address
-from retrieval.cluster.client import Access, ClusterBusy
+from retrieval.cluster.client import Access, ClusterBusy, read_address
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
 from tests.cluster.fake_server import Answer, FakeCluster, serve_cluster
 

@@ -13,8 +13,7 @@ from indexes.readers import read
 from indexes.readers.base.fields import write_raised
 from indexes.readers.paper import parse_paper
 from retrieval.core.errors import BadInput
-from retrieval.core.paper import Paper
-from retrieval.core.values import Document
+from retrieval.core.values import Document, Paper
 
 MATH = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 

@@ -12,9 +12,8 @@ from nli.text.qualify import find_qualifiers
 from nli.text.sentences import sentence_spans
 from retrieval.core.characters import align_characters, unify_characters
 from retrieval.core.values import Sentence
-from retrieval.words.abbreviations import expand, find_acronyms
 from retrieval.words.forms import unify_text
-from retrieval.words.names import find_unnamed
+from retrieval.words.names import expand, find_acronyms, find_unnamed
 from retrieval.words.terms import split_terms
 from service.grounding.claims import check_claim
 from tests.helpers.fakes import make_index, make_reading_grounder

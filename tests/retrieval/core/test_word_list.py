@@ -8,7 +8,7 @@ import pytest
 
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.word_list import read_sections, read_word_list
-from retrieval.words.synonyms import find_synonyms
+from retrieval.words.terms import find_synonyms
 
 
 def test_entries_are_lines_without_remarks(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from retrieval.dense.bi_encoder import BiEncoder, MedCPTEncoder
 from retrieval.dense.embedded_encoder import EmbeddedEncoder
 from retrieval.dense.encoder import Encoder, Vectors
 from retrieval.rerank.reranker import make_passage
-from retrieval.runtime.hub import find_model, identify_model
+from retrieval.runtime.torch_runtime import find_model, identify_model
 from service.configuration.config import load_profile
 from service.configuration.files import list_shipped
 from service.configuration.models import load_encoder

@@ -23,9 +23,8 @@ from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise
 from retrieval.rerank.cross_encoder import HuggingFaceReranker
-from retrieval.runtime import hub
-from retrieval.runtime.hub import choose_weight_files, find_model
-from retrieval.runtime.torch_runtime import Runtime, TokenRow, batch_by_length
+from retrieval.runtime import torch_runtime
+from retrieval.runtime.torch_runtime import Runtime, TokenRow, batch_by_length, choose_weight_files, find_model
 from tests.helpers.tiny_models import tiny_classifier, tiny_t5
 
 QUERY = "aspirin reduces risk of stroke"
@@ -375,7 +374,7 @@ def test_a_silent_hub_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     import huggingface_hub
 
-    monkeypatch.setattr(hub, "HUB_TIMEOUT", 0.2)
+    monkeypatch.setattr(torch_runtime, "HUB_TIMEOUT", 0.2)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as mute:
         monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", f"http://127.0.0.1:{mute.getsockname()[1]}")
@@ -479,7 +478,7 @@ def test_a_model_is_downloaded_once_and_then_found_in_the_cache(models: Path, tm
     threading.Thread(target=hub.serve_forever, daemon=True).start()
     # A process of its own, because huggingface_hub reads its settings when it is imported.
     code = (
-        "import sys\nfrom retrieval.runtime.hub import find_model, identify_model\n"
+        "import sys\nfrom retrieval.runtime.torch_runtime import find_model, identify_model\n"
         "from retrieval.core.errors import ModelUnusable\n"
         "try:\n    print(identify_model(sys.argv[1], find_model(sys.argv[1])))\nexcept ModelUnusable as error:\n    print(error)"
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.core.errors import BadConfig
-from retrieval.words.abbreviations import expand, find_acronyms, load_abbreviations, read_abbreviations, spell_out
+from retrieval.words.names import expand, find_acronyms, load_abbreviations, read_abbreviations, spell_out
 
 
 @pytest.mark.parametrize(

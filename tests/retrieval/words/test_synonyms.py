@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from retrieval.core.values import Document
-from retrieval.words.synonyms import weigh_shared_terms
-from retrieval.words.terms import find_subject
+from retrieval.words.terms import find_subject, weigh_shared_terms
 from service.answering.open_questions import drop_study_group
 from service.answering.retrieve import is_same_kind
 

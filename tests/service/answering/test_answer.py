@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.answers import Answer, RemovedSentence
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Topic
+from retrieval.core.values import Answer, RemovedSentence, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
 from service.answering.events import Event, KeptSentence, Stage

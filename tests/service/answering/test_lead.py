@@ -11,8 +11,19 @@ import pytest
 
 from generation.question import YesNoQuestion, parse_question
 from nli.judge import Abstract, Reading
-from retrieval.core.answers import Answer
-from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Topic, Verdict
+from retrieval.core.values import (
+    Answer,
+    BranchCounts,
+    Claim,
+    Document,
+    Evidence,
+    Grounding,
+    Label,
+    Sentence,
+    Stance,
+    Topic,
+    Verdict,
+)
 from retrieval.index import Index
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check

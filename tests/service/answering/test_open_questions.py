@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from generation.extractive import compile_phrases
-from retrieval.core.answers import Answer
-from retrieval.core.values import Topic
+from retrieval.core.values import Answer, Topic
 from retrieval.index import Index
 from service.answering.open_questions import (
     choose_evidence,

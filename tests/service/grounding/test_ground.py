@@ -19,7 +19,7 @@ from nli.reader.paper import AT_ODDS
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import BranchCounts, Claim, Evidence, Grounding, Hit
 from retrieval.index import Index
-from retrieval.store.rows import Entry
+from retrieval.store.documents import Entry
 from service.grounding.coverage import summary
 from service.grounding.ground import Grounder
 from service.grounding.read import read

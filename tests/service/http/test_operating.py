@@ -24,7 +24,7 @@ from prometheus_client import REGISTRY
 from typer.testing import CliRunner
 
 from indexes.update import update
-from retrieval.bm25 import java
+from retrieval.bm25 import lucene
 from retrieval.core import result_cache as kept
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Claim
@@ -116,11 +116,11 @@ def test_the_layers_below_are_told_what_the_file_says(tmp_path: Path, monkeypatc
         monkeypatch.setenv(f"COUNTERPOINT_{name}", "")  # the file's comes before none
     # So that what is told goes when the test is over.
     monkeypatch.setattr(kept, "_chosen", None)
-    monkeypatch.setattr(java, "_heap", None)
+    monkeypatch.setattr(lucene, "_heap", None)
     before = dict(os.environ)
     monkeypatch.setenv("COUNTERPOINT_SETTINGS", str(file))
     hand_down(load_settings())
-    assert (kept.get_cache_folder(), kept.get_cache_megabytes(), java.get_heap_size()) == (tmp_path / "kept", 64, "256m")
+    assert (kept.get_cache_folder(), kept.get_cache_megabytes(), lucene.get_heap_size()) == (tmp_path / "kept", 64, "256m")
     assert dict(os.environ) == {**before, "COUNTERPOINT_SETTINGS": str(file)}
     file.write_text("jvm_heap: plenty\n")
     with pytest.raises(BadConfig, match="512m or 4g, not 'plenty'"):
@@ -133,7 +133,7 @@ def test_each_worker_gets_the_settings_as_an_argument(tmp_path: Path, monkeypatc
     from service.serve import server
 
     monkeypatch.setattr(kept, "_chosen", None)
-    monkeypatch.setattr(java, "_heap", None)
+    monkeypatch.setattr(lucene, "_heap", None)
     made: list[Any] = []
     monkeypatch.setattr("service.serve.workers.supervise", lambda config, _listener, _loaded: made.append(config.app))
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")  # goes when the test is over, as it came
