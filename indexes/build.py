@@ -14,11 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from indexes import plan
-from indexes.lucene_writer import LuceneWriter
 from indexes.plan import LOCK, make_folder, report_interrupt
 from indexes.readers import CSV, Columns, check_columns, check_format, detect_format, sources
 from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all
-from indexes.writer import StoreWriter
+from indexes.writer import LuceneWriter, StoreWriter
 from retrieval.bm25.lucene import expect_short_run, make_contents
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.store.documents import list_changes

@@ -11,10 +11,9 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
-from indexes.lucene_writer import LuceneWriter
 from indexes.readers import FORMATS, Columns, Deletion, Note, Omission, Record, SkipBad, read
 from indexes.readers.exports.entry import Paper, is_same, make_id
-from indexes.writer import Change
+from indexes.writer import Change, LuceneWriter
 from retrieval.bm25.lucene import make_contents
 from retrieval.core.errors import BadRecord
 from retrieval.core.values import Document

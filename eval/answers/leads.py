@@ -20,7 +20,7 @@ from eval.measures.report import Report, Table, show
 from eval.measures.resuming import record_each
 from generation.question import parse_question
 from indexes.readers.base import jsonl
-from indexes.readers.base.records import RecordError
+from indexes.readers.base.fields import RecordError
 from retrieval.core.errors import BadInput
 from retrieval.core.probabilities import log_odds
 from retrieval.core.values import Claim

@@ -16,8 +16,8 @@ from typing import Any, Literal, get_args
 from eval.measures.report import Report, Table
 from eval.measures.resuming import record_each
 from eval.scifact.observing import grounding_code
+from indexes.readers.base.fields import RecordError
 from indexes.readers.base.jsonl import read_some
-from indexes.readers.base.records import RecordError
 from retrieval.core.values import Claim, Document
 from retrieval.store.journal import Origin, hash_file
 from retrieval.training.measure import bootstrap_interval

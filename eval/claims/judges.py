@@ -19,7 +19,7 @@ from eval.measures.resuming import answer_or, record_each
 from eval.scifact.files import LABELS as SCIFACT_LABELS
 from eval.scifact.files import Files
 from indexes.readers.base import jsonl
-from indexes.readers.base.records import RecordError
+from indexes.readers.base.fields import RecordError
 from nli.judge import Judge
 from nli.judges.chat import WrongQuote, ask_opinion, is_undecided
 from retrieval.core.code_hash import hash_code

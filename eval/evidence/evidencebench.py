@@ -19,8 +19,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from indexes.readers.base.fields import RecordError
 from indexes.readers.base.jsonl import parse_line, read_lines
-from indexes.readers.base.records import RecordError
 from indexes.readers.paper import make_paper
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Paper, SectionKind

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.readers.base import jsonl
-from indexes.readers.base.fields import check_required, read_id, read_text
-from indexes.readers.base.records import RecordError
+from indexes.readers.base.fields import RecordError, check_required, read_id, read_text
 from indexes.readers.json_formats import read_scifact
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, BadRecord, translate_write_errors

@@ -16,8 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from indexes import plan
-from indexes.cluster.bulk import BulkSender, index_action
-from indexes.cluster.writer import ClusterWriter, Progress, WriteLock, drop_progress, list_cue_names, read_progress
+from indexes.cluster.writer import (
+    BulkSender,
+    ClusterWriter,
+    Progress,
+    WriteLock,
+    drop_progress,
+    index_action,
+    list_cue_names,
+    read_progress,
+)
 from indexes.readers import Columns
 from indexes.reading import BuildReport, describe_emptiness, read_all
 from retrieval.cluster.client import Address, connect, read_access, translate_faults

@@ -10,10 +10,22 @@ from typing import Literal
 
 from indexes.readers import json_formats, pubmed
 from indexes.readers.base import jsonl, source
-from indexes.readers.base.fields import describe_keys, describe_value, is_placeholder, is_retracted
-from indexes.readers.base.records import Deletion, Note, Omission, OnBad, Record, RecordError, SkipBad, raise_bad
+from indexes.readers.base.fields import (
+    Deletion,
+    Note,
+    Omission,
+    OnBad,
+    Record,
+    RecordError,
+    SkipBad,
+    describe_keys,
+    describe_value,
+    is_placeholder,
+    is_retracted,
+    raise_bad,
+)
 from indexes.readers.base.source import sources
-from indexes.readers.exports import bibtex, json_exports, table, tagged
+from indexes.readers.exports import bibtex, table, tagged
 from indexes.readers.exports.table import Columns, check_columns
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document
@@ -46,9 +58,9 @@ FORMATS: dict[str, Format] = {
     "pubmed": Format("PubMed XML", pubmed.read, repeats="replace"),
     "nbib": Format("PubMed's export (.nbib)", tagged.read_nbib, begins=tagged.is_nbib, repeats="skip"),
     "ris": Format("RIS", tagged.read_ris, begins=tagged.is_ris, repeats="skip"),
-    "csl": Format("CSL-JSON", json_exports.read_csl, repeats="skip"),
+    "csl": Format("CSL-JSON", json_formats.read_csl, repeats="skip"),
     "bibtex": Format("BibTeX", bibtex.read, begins=bibtex.is_bibtex, repeats="skip"),
-    "europepmc": Format("Europe PMC's JSON lines", json_exports.read_europepmc, json_exports.EUROPE_PMC_KEYS, repeats="skip"),
+    "europepmc": Format("Europe PMC's JSON lines", json_formats.read_europepmc, json_formats.EUROPE_PMC_KEYS, repeats="skip"),
     "csv": Format("CSV", table.read, repeats="skip"),
 }
 CSL, CSV, XML = "csl", "csv", "pubmed"
@@ -118,7 +130,7 @@ def _detect_json(path: Path) -> str:
             continue
         keys = found.keys()
         for name, format in FORMATS.items():
-            if (format.keys and format.keys <= keys) or (name == CSL and json_exports.is_item(keys)):
+            if (format.keys and format.keys <= keys) or (name == CSL and json_formats.is_item(keys)):
                 return name
         first = first or f"got {describe_keys(keys)}"
     formats = "; ".join(f"{', '.join(sorted(form.keys))} ({name})" for name, form in FORMATS.items() if form.keys)

@@ -210,8 +210,7 @@ CREATE TABLE cue_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 POINTERS = """
 CREATE TABLE IF NOT EXISTS pointers (target TEXT NOT NULL, pmid TEXT NOT NULL, PRIMARY KEY (target, pmid)) WITHOUT ROWID;
 """
-"""Which document (pmid) reports which other (target) as retracted: for the whole index, in its newest file. It is valid only if
-the file's `user_version` is the version of the index; older code leaves the table unchanged."""
+"""Which document (pmid) reports which other (target) as retracted: for the whole index, in its newest file."""
 REPLACED = "CREATE TABLE replaced (pmid TEXT PRIMARY KEY) WITHOUT ROWID;"
 """In a file of changes: the documents of older files that no longer count."""
 

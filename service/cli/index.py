@@ -12,7 +12,7 @@ from service.cli.shared import ProfileOption, print_note, read_place, report_err
 from service.configuration import defaults
 
 if TYPE_CHECKING:
-    from indexes.fetch.source import Source
+    from indexes.fetch.fetching import Source
     from indexes.reading import BuildReport
     from retrieval.dense.encoder import Encoder
 
@@ -226,7 +226,7 @@ def index_follow(
     encoder: EncoderOption = "dense",
 ) -> None:
     """Apply new update files in their order, once each, after a check of their .md5; resumes where it was stopped."""
-    from indexes.cluster.following import follow, read_interval
+    from indexes.cluster.places import follow, read_interval
     from retrieval.cluster.client import is_address
     from retrieval.index import read_index_manifest
     from service.examples.schemas import has_examples

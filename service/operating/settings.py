@@ -23,7 +23,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
-from indexes.fetch.source import EUROPE_PMC, NCBI
+from indexes.fetch.fetching import EUROPE_PMC, NCBI
 from retrieval.bm25 import lucene
 from retrieval.cluster.client import Access, use_access
 from retrieval.core import result_cache

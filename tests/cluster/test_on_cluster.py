@@ -15,8 +15,7 @@ import pytest
 from bench.cluster.nodes import LocalCluster
 from indexes.build import build
 from indexes.cluster.building import merge_segments, update_on_cluster
-from indexes.cluster.following import follow
-from indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, update_at
+from indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, follow, update_at
 from indexes.update import update
 from retrieval.cluster.client import ClusterBusy, connect, is_address, read_address
 from retrieval.cluster.mapping import read_state

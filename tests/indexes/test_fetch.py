@@ -16,9 +16,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from indexes.fetch import services
-from indexes.fetch.fetching import STATE, fetch_papers, mark_built
+from indexes.fetch.fetching import STATE, Search, Source, fetch_papers, mark_built
 from indexes.fetch.services import EuropePMC, PubMed
-from indexes.fetch.source import Search, Source
 from indexes.readers import Omission, read, sources
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, Unfinished
 from retrieval.core.values import Author, Document

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 from indexes import reading, writer
 from indexes.build import build
-from indexes.lucene_writer import LuceneWriter
 from indexes.update import update
+from indexes.writer import LuceneWriter
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, OutOfSpace
 from retrieval.index import Index
 from retrieval.store.documents import Store

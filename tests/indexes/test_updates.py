@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -16,11 +15,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexes import changes
 from indexes import update as updating
 from indexes.build import build
-from indexes.changes import find_first
-from indexes.update import merge, update
+from indexes.update import find_first, merge, update
 from retrieval.index import Index
 from retrieval.store.documents import list_changes
 from retrieval.store.manifest import STORE, read_manifest
@@ -88,7 +85,7 @@ def assert_ranked_alike(one: Path, other: Path) -> None:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small indexes are updated as large ones are: nothing is merged before there are too many files."""
-    monkeypatch.setattr(changes, "_SHARE", 0)
+    monkeypatch.setattr(updating, "_SHARE", 0)
     monkeypatch.setattr(updating, "_QUICK", 0)
 
 
@@ -144,20 +141,6 @@ def test_a_small_index_ranks_as_a_fresh_build_after_every_update(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("large")
-def test_retractions_are_known_in_a_store_from_before_they_were_kept(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    records: dict[str, Record] = {"1": ("A study.", 1, ""), "2": ("We retract it.", 1, "1"), "3": ("Another.", 1, "")}
-    build([write_xml(tmp_path / "base.xml", records)], out)
-    with sqlite3.connect(out / "v0001" / STORE) as db:
-        db.execute("DELETE FROM pointers")
-        db.execute("PRAGMA user_version=0")
-    db.close()
-    assert update(out, [write_xml(tmp_path / "b.xml", {"1": ("A study, revised.", 2, "")})]).manifest.counts.retracted == 1
-    assert update(out, [write_xml(tmp_path / "c.xml", {"4": ("One more.", 1, "3")}, ["2"])]).manifest.counts.retracted == 1
-    assert [entry.document.retracted for entry in Index(out).entries(["1", "3"])] == [False, True]
-
-
-@pytest.mark.usefixtures("large")
 def test_who_searches_meanwhile_sees_the_old_index_and_who_comes_after_it_the_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,7 +171,7 @@ def test_who_searches_meanwhile_sees_the_old_index_and_who_comes_after_it_the_ne
     assert search(Index(out)) != before
 
 
-KILLED = ["indexes.writer.StoreWriter.write", "indexes.changes._fold", "retrieval.store.manifest.write_atomically"]
+KILLED = ["indexes.writer.StoreWriter.write", "indexes.update._fold", "retrieval.store.manifest.write_atomically"]
 
 
 @pytest.mark.parametrize("where", KILLED)
@@ -200,7 +183,7 @@ def test_an_update_that_is_killed_leaves_the_index_as_it_was_and_can_be_repeated
     child = f"""
 import os, signal, pathlib
 def kill(*_, **__): os.kill(os.getpid(), signal.SIGKILL)
-import indexes.writer, indexes.changes, retrieval.store.manifest
+import indexes.writer, indexes.update, retrieval.store.manifest
 {where} = kill
 from indexes.update import update
 update(pathlib.Path({str(out)!r}), [pathlib.Path({str(news)!r})])

@@ -1,17 +1,108 @@
-"""The parts of a record that formats share: clean text, ids, kinds, marks of a retraction, superscripts, and sections."""
+"""What readers yield, the handling of a record that cannot be read, and the parts of a record that formats share: clean text,
+ids, kinds, marks of a retraction, superscripts, and sections.
+"""
 
 from __future__ import annotations
 
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from indexes.readers.base.records import RecordError
 from retrieval.core.characters import replace_surrogates
-from retrieval.core.values import Section
+from retrieval.core.errors import BadInput, BadRecord, CounterpointError
+from retrieval.core.values import Document, Section
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """PubMed has withdrawn this PMID: whatever an index holds for it must be deleted."""
+
+    pmid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """A record of an export that has no abstract: nothing can be found in it, so it is counted and left out."""
+
+    pmid: str
+
+
+class Note(BadRecord):
+    """What a user should know about a file or a record that was read all the same; `expected` says it."""
+
+
+Record = Document | Deletion | Omission
+OnBad = Callable[[BadRecord], None]
+"""Told of every bad record and of every `Note`."""
+_Piece = TypeVar("_Piece")
+_Result = TypeVar("_Result")
+
+
+class RecordError(ValueError):
+    """Why one record cannot be read ("expected …, came …"), before its place is known; it becomes a BadRecord."""
+
+
+def make_records(
+    path: Path, pieces: Iterable[tuple[str, _Piece]], make: Callable[[_Piece], _Result], on_bad: OnBad
+) -> Iterator[_Result]:
+    """What `make` makes of each piece of a file, in its order: a record for each, or a fault that names its place.
+
+    Libraries raise errors of many types about a record that they did not foresee; none of them ends the file.
+    """
+    for place, piece in pieces:
+        try:
+            record = make(piece)
+        except RecordError as error:
+            on_bad(BadRecord(path, place, str(error)))
+        except (CounterpointError, MemoryError):
+            raise
+        except RecursionError:
+            on_bad(BadRecord(path, place, "expected a record that can be read, found brackets nested too deeply"))
+        except Exception as error:
+            fault = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            on_bad(BadRecord(path, place, f"expected a record that can be read, found a fault ({fault})"))
+        else:
+            yield record
+
+
+def raise_bad(fault: BadRecord) -> None:
+    """Stop at the first bad record, and say how to go on."""
+    if isinstance(fault, Note):
+        return
+    hint = "correct the record, or skip up to N such records with --skip-bad N."
+    raise BadRecord(fault.source, fault.record, f"{fault.expected}; {hint}") from None
+
+
+class SkipBad:
+    """Skip up to `limit` bad records, over all the files of one job; `faults` and `notes` list what came, in order."""
+
+    SHOWN = 5
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.faults: list[BadRecord] = []
+        self.notes: list[Note] = []
+
+    def __call__(self, fault: BadRecord) -> None:
+        """Record one fault or note; raise if a fault is one too many."""
+        if isinstance(fault, Note):
+            self.notes.append(fault)
+            return
+        if self.limit <= 0:
+            raise_bad(fault)
+        self.faults.append(fault)
+        if len(self.faults) > self.limit:
+            first = "; ".join(str(fault) for fault in self.faults[: self.SHOWN])
+            raise BadInput(
+                f"More than {self.limit} bad records, the limit set by --skip-bad; the first ones: {first}; "
+                f"correct them, or allow more with --skip-bad N."
+            ) from fault
+
 
 # Unicode's two line separators are not control characters, yet break a line of output as surely as a newline does.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -164,6 +255,8 @@ def join_parts(parts: Iterable[tuple[str, str]]) -> tuple[str, tuple[Section, ..
     return " ".join(texts), tuple(sections)
 
 
+RETRACTING = frozenset({"RetractionIn", "RetractedandRepublishedIn"})
+"""The notices by which a record says that it is itself retracted (PubMed's RefTypes)."""
 _RETRACTED = r"(?:retracted|withdrawn)(?:[ -](?:article|paper|publication|chapter|review|manuscript|preprint|study))?"
 _SAID = rf"(?:this (?:\w+ )?(?:article|paper|manuscript|preprint) (?:has been|was|is) )?{_RETRACTED}"
 # A mark stands before the title ("RETRACTED ARTICLE: …", "[Withdrawn] …") or behind it ("… (Retracted article. See vol. 12)",

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexes.readers.base import source
-from indexes.readers.base.fields import describe_keys, describe_value
-from indexes.readers.base.records import OnBad, RecordError, make_records, raise_bad
+from indexes.readers.base.fields import OnBad, RecordError, describe_keys, describe_value, make_records, raise_bad
 from retrieval.core.errors import BadInput, BadRecord
 
 _Result = TypeVar("_Result")

@@ -15,7 +15,7 @@ from io import BufferedIOBase, TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from indexes.readers.base.records import Note, OnBad, raise_bad
+from indexes.readers.base.fields import Note, OnBad, raise_bad
 from retrieval.core.errors import BadInput, BadRecord
 
 _UNPACK = "unpack it and name the files inside it"

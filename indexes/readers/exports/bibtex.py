@@ -9,8 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexes.readers.base.fields import write_raised
-from indexes.readers.base.records import Note, OnBad, Record, RecordError, make_records, raise_bad
+from indexes.readers.base.fields import Note, OnBad, Record, RecordError, make_records, raise_bad, write_raised
 from indexes.readers.base.source import read_text
 from indexes.readers.exports.entry import Fields, make_document
 from retrieval.core.errors import BadInput

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from indexes.readers.base.fields import (
+    Omission,
     clean_text,
     find_doi,
     find_kind,
@@ -24,7 +25,6 @@ from indexes.readers.base.fields import (
     read_pmid,
     strip_mark,
 )
-from indexes.readers.base.records import Omission
 from retrieval.core.values import Author, Document, Notice
 
 # Publishers' tags that Crossref passes on, and a few of HTML's; "p < 0.05 and q > 2" contains none of them.

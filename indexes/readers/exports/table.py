@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from indexes.readers.base.fields import is_placeholder, read_pmid
-from indexes.readers.base.records import Note, OnBad, Record, RecordError, make_records, raise_bad
+from indexes.readers.base.fields import Note, OnBad, Record, RecordError, is_placeholder, make_records, raise_bad, read_pmid
 from indexes.readers.base.source import LONGEST, read_text_lines
 from indexes.readers.exports.entry import Fields, make_document, parse_author
 from retrieval.core.errors import BadInput, BadRecord

@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 from re import Match
 
-from indexes.readers.base.fields import BOOK, CHAPTER, read_pmid
-from indexes.readers.base.records import OnBad, Record, RecordError, make_records, raise_bad
+from indexes.readers.base.fields import BOOK, CHAPTER, OnBad, Record, RecordError, make_records, raise_bad, read_pmid
 from indexes.readers.base.source import read_text_lines
 from indexes.readers.exports.entry import Fields, clean_prose, make_document, parse_author
 from retrieval.core.errors import BadInput, BadRecord

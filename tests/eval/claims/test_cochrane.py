@@ -10,7 +10,7 @@ import pytest
 
 from eval.claims.cochrane import answer_from, ask, measure_cochrane, read_conclusions, show_cochrane
 from eval.retrieval.collection import write_documents
-from indexes.readers.base.records import RecordError
+from indexes.readers.base.fields import RecordError
 from retrieval.core.errors import BadInput, BadRecord
 from service.grounding.weigh import Outcome
 from tests.helpers.fakes import make_index, make_reading_grounder

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from indexes.cluster import bulk
-from indexes.cluster.bulk import BulkSender, delete_action, index_action
-from indexes.cluster.writer import Progress, make_order
+from indexes.cluster import writer
+from indexes.cluster.writer import BulkSender, Progress, delete_action, index_action, make_order
 from retrieval.cluster import client
 from retrieval.cluster.client import Access, ClusterBusy, read_address
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
@@ -53,7 +52,7 @@ def taking() -> Taking:
 
 @pytest.fixture
 def cluster(taking: Taking, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCluster]:
-    monkeypatch.setattr(bulk, "PATIENCE", 2.0)
+    monkeypatch.setattr(writer, "PATIENCE", 2.0)
     client.use_access(Access(seconds=2.0))
     with serve_cluster(taking) as fake:
         yield fake
@@ -120,12 +119,12 @@ def test_a_full_heap_refuses_progress_for_a_while_and_the_build_waits(monkeypatc
     full = {"error": {"type": "circuit_breaking_exception", "reason": "[parent] Data too large"}, "status": 429}
     answers: list[Answer] = [(429, full), (429, full), (201, {"result": "created"})]
     client.use_access(Access(seconds=2.0))
-    monkeypatch.setattr(bulk, "PATIENCE", 30.0)
+    monkeypatch.setattr(writer, "PATIENCE", 30.0)
     try:
         with serve_cluster(lambda method, path, body: answers.pop(0)) as fake:
             Progress("print", 1).write(read_address(fake.place()), "pubmed-v0001")
         assert answers == []
-        monkeypatch.setattr(bulk, "PATIENCE", 0.0)
+        monkeypatch.setattr(writer, "PATIENCE", 0.0)
         with serve_cluster(lambda method, path, body: (429, full)) as fake, pytest.raises(ClusterBusy, match="Data too large"):
             Progress("print", 1).write(read_address(fake.place()), "pubmed-v0001")
     finally:

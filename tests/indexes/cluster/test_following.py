@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from indexes.build import build
-from indexes.cluster.following import apply_new, find_new_files, follow, read_interval
+from indexes.cluster.places import apply_new, find_new_files, follow, read_interval
 from retrieval.core.errors import BadInput, Unfinished
 from retrieval.store.manifest import IndexSource, read_manifest
 from service.cli.commands import app

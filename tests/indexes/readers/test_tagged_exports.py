@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexes.readers import Note, SkipBad, detect_format, read
-from indexes.readers.base.records import RecordError, make_records
+from indexes.readers.base.fields import RecordError, make_records
 from indexes.readers.exports.bibtex import decode_latex
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Author, Document
