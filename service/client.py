@@ -101,7 +101,7 @@ class Counterpoint:
         return self._call(CheckedText, "POST", "/v1/text", json={"text": text})
 
     def file(self, path: str | Path) -> CheckedText:
-        """The same for a file: DOCX, PDF with a text layer, CSV with a column `claim`, plain text or Markdown."""
+        """The same for a file: DOCX, PDF with a text layer, CSV or TSV with a column `claim`, plain text, Markdown or HTML."""
         source = Path(path)
         body = {"file": base64.b64encode(source.read_bytes()).decode(), "name": source.name}
         return self._call(CheckedText, "POST", "/v1/text", json=body)

@@ -18,6 +18,7 @@ from service.checking.schemas import CheckedText
 from service.configuration import defaults
 from service.grounding.claims import check_claim, check_topic
 from service.grounding.ground import Grounder
+from service.http.requests.faults import sentence
 from service.queries.grounding import check_written, describe_query, ground_query
 from service.queries.schemas import TypedGroundResponse, TypedOut
 from service.reading.evidence import EvidenceFinder, make_finder_beside
@@ -79,8 +80,7 @@ class LocalService:
         try:
             request = EvidenceRequest.model_validate({"hypothesis": hypothesis, **paper, "k": k, "results_only": results_only})
         except ValidationError as error:
-            first = error.errors()[0]
-            raise BadInput(f"{first.get('ctx', {}).get('error', first['msg'])}.") from None
+            raise BadInput(sentence(error.errors(), EvidenceRequest)) from None
         return EvidenceResponse.of(self._finder.find(request.hypothesis, request.paper(), request.k, request.results_only))
 
     def text(self, text: str) -> CheckedText:

@@ -25,6 +25,7 @@ from service.answering.lead import GroundedQuestion, describe_not_studied, groun
 from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
+from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.queries.classify import find_language
 
@@ -96,9 +97,8 @@ class _AnswerInProgress:
         stated = StatedVerdict(grounded.question.claim, grounded.lead.side) if grounded and grounded.lead else None
         generator, note = self._write(generator, sources, stated)
         if not self.kept:
-            reason = (
-                f"the retrieved documents support none of what {generator.name} wrote ({len(self.removed)} sentences removed)"
-            )
+            removed = format_count(len(self.removed), "sentence")
+            reason = f"the retrieved documents support none of what {generator.name} wrote ({removed} removed)"
             return self._decline(f"The index has too little on this: {reason}.", hits, generator.name)
         conflicts = find_conflicts_between_sides(grounded, self.kept) if grounded else self._disagreements(hits)
         return Answer(
@@ -123,7 +123,9 @@ class _AnswerInProgress:
         """What the papers say on a yes-or-no question; None if the question is of another kind."""
         if not (self.grounder and self.config.lead):
             return None
-        self.on_event(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents for both sides."))
+        self.on_event(
+            Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')} for both sides.")
+        )
         return ground_question(self.grounder, self.asked.question)
 
     def _sources(self, found: FoundDocuments) -> list[Source]:
@@ -152,7 +154,7 @@ class _AnswerInProgress:
 
     def _write(self, generator: Generator, sources: Sequence[Source], stated: StatedVerdict | None) -> tuple[Generator, str]:
         """Write and check every sentence; return the generator that wrote, and a note about it."""
-        self.on_event(Stage("write", f"Writing from {len(sources)} documents with {generator.name}."))
+        self.on_event(Stage("write", f"Writing from {format_count(len(sources), 'document')} with {generator.name}."))
         note = _EXTRACTIVE if generator.extractive else ""
         stand_in = self.models.generators.get(FALLBACK)
         try:
@@ -167,7 +169,7 @@ class _AnswerInProgress:
         self._check_draft(draft, generator, sources, stated)
         if len(self.kept) > before or generator.extractive or stand_in is None:
             return generator, note
-        failure = f"Nothing that {generator.name} wrote held ({len(self.removed)} sentences removed)."
+        failure = f"Nothing that {generator.name} wrote held ({format_count(len(self.removed), 'sentence')} removed)."
         self.on_event(Stage("write", f"{failure} {stand_in.name} writes instead."))
         self._check_draft(self._draft(stand_in, sources), stand_in, sources, stated)
         return stand_in, f"{failure} {_EXTRACTIVE}"
@@ -185,7 +187,7 @@ class _AnswerInProgress:
         self.drafted = Drafted(
             len(sentences), sum(bool(one.cited) for one in sentences), sum(len(one.cited) for one in sentences)
         )
-        self.on_event(Stage("check", f"Checking the citations of {len(sentences)} sentences."))
+        self.on_event(Stage("check", f"Checking the citations of {format_count(len(sentences), 'sentence')}."))
         instructions = (read_instructions(name) for name in (self.config.generate.prompt, "rewrite"))
         faults = None if generator.extractive else Faults("\n".join(instructions), sources)
         for place, sentence in enumerate(sentences):

@@ -19,6 +19,7 @@ from service.answering.lead import NEAREST, GroundedQuestion, collect_findings, 
 from service.answering.open_questions import choose_evidence
 from service.configuration.config import AnswerConfig, OpenQuestions
 from service.configuration.models import Models
+from service.grounding.coverage import format_count
 
 NO_WORD = "no document shares a word with the question"
 
@@ -81,7 +82,7 @@ class DocumentSearch:
         Retracted papers are left out and, if `rules` are given, so are papers on another subject.
         """
         step, rerank = self.config.retrieve, self.config.rerank
-        self.on_event(Stage("retrieve", f"Searching {self.index.manifest.counts.documents:,} documents."))
+        self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
         query = _make_query(self.topic, step.query)
         hits = self.index.search(add_other_forms(query) if step.spellings else query, step.k)
         depth = rerank.depth if rerank and rerank.depth else len(hits)
@@ -106,7 +107,7 @@ class DocumentSearch:
         step = self.config.rerank
         if step is None:
             return list(found[:most])
-        self.on_event(Stage("rerank", f"Reading {len(found):,} documents."))
+        self.on_event(Stage("rerank", f"Reading {format_count(len(found), 'document')}."))
         scores = self.models.rerankers[step.model](_make_query(self.topic, step.query), [text for _, text in found])
         # sorted() is stable: of two equal scores, the better BM25 rank comes first.
         ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])[:most]

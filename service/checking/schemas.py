@@ -48,8 +48,8 @@ class TextRequest(Sent):
     )
     file: str = Field(
         default="",
-        description="Instead of `text`, a file in base64: DOCX, PDF with a text layer, CSV with a column `claim`, plain text "
-        "or Markdown.",
+        description="Instead of `text`, a file in base64: DOCX, PDF with a text layer, CSV or TSV with a column `claim`, "
+        "plain text, Markdown or HTML.",
     )
     name: str = Field(
         default="", max_length=MOST_NAME, description="The file's name; its ending may show the format, and errors use the name."

@@ -24,6 +24,7 @@ from service.cli.shared import (
 )
 from service.cli.usage import check_sentence
 from service.configuration import defaults
+from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from retrieval.store.documents import Documents
@@ -201,7 +202,7 @@ def evidence(
 
         finder = load_finder(load_profile(profile))
         if not as_json:
-            print_note(f"Reading {len(article.body):,} sentences of {paper}.")
+            print_note(f"Reading {format_count(len(article.body), 'sentence')} of {paper}.")
         response = EvidenceResponse.of(finder.find(hypothesis, article, k, results_only, how))
         if as_json:
             typer.echo(response.model_dump_json(indent=2))
@@ -238,7 +239,7 @@ def search(
         elif response.hits:
             _print_hits(response.hits)
         if not response.hits:
-            print_note(f"None of the {corpus.manifest.counts.documents:,} documents holds any of these words.")
+            print_note(f"None of the {format_count(corpus.manifest.counts.documents, 'document')} holds any of these words.")
         for offer in suggest_words(corpus, words):
             print_note(f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?")
 

@@ -11,6 +11,7 @@ import typer
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
 from service.cli.usage import check_file_name
 from service.configuration import defaults
+from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from service.checking.check import Checker, Reading
@@ -25,14 +26,15 @@ def check(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE|-", help="Plain text, Markdown, DOCX, PDF with a text layer or CSV; - reads standard input."
+            metavar="FILE|-",
+            help="Plain text, Markdown, HTML, DOCX, PDF with a text layer, or a table (CSV, TSV); - reads standard input.",
         ),
     ],
     index: IndexOption,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="OUT", help="Write the result: .html, .csv, .xlsx, .md or .json.")
     ] = None,
-    column: Annotated[str, typer.Option("--column", help="The column of a CSV file that holds the claims (claim).")] = "",
+    column: Annotated[str, typer.Option("--column", help="The column of a CSV or TSV file that holds the claims (claim).")] = "",
     lines: Annotated[bool, typer.Option("--lines", help="FILE is a list of claims, one a line.")] = False,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
@@ -84,7 +86,11 @@ def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, ti
         result = check_kept(reading, checker, progress)
         write_atomically(out, export_text(result, format, title))
         progress.let_go()
-    remark = f" ({progress.resumed:,} claims were there from an earlier try)" if progress.resumed else ""
+    remark = (
+        f" ({format_count(progress.resumed, 'claim')} {'was' if progress.resumed == 1 else 'were'} there from an earlier try)"
+        if progress.resumed
+        else ""
+    )
     print_note(f"{result.summary} Wrote {out}{remark}.")
 
 

@@ -10,6 +10,7 @@ import typer
 from retrieval.cluster.client import is_address, read_address, show_place
 from service.cli.shared import ProfileOption, print_note, read_place, report_errors
 from service.configuration import defaults
+from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from indexes.fetch.fetching import Source
@@ -90,10 +91,12 @@ def index_build(
         counts, seconds = report.manifest.counts, time.monotonic() - start
         _list_left_out(report)
         added = report.changes.touched
-        resumed = f"; {added:,} documents since it was resumed" if added < counts.documents else ""
+        resumed = f"; {format_count(added, 'document')} since it was resumed" if added < counts.documents else ""
         print_note(
-            f"Built {show_place(out)}: {counts.documents:,} documents, {counts.sentences:,} sentences, {counts.cues:,} negation "
-            f"cues{resumed}, in {seconds:.1f} s ({added / seconds:,.0f} documents a second)."
+            f"Built {show_place(out)}: {format_count(counts.documents, 'document')}, "
+            f"{format_count(counts.sentences, 'sentence')}, "
+            f"{format_count(counts.cues, 'negation cue')}{resumed}, in {seconds:.1f} s ({added / seconds:,.0f} "
+            "documents a second)."
         )
         _finish_vectors(out, model)
         if examples:
@@ -121,8 +124,10 @@ def index_update(
         report = update_at(index, sources, format, skip_bad, _parse_columns(column))
         _list_left_out(report)
         print_note(
-            f"Updated {show_place(index)} to version {report.manifest.version}: {report.touched:,} documents written or deleted, "
-            f"{report.manifest.counts.documents:,} documents in the index now, {report.manifest.counts.retracted:,} "
+            f"Updated {show_place(index)} to version {report.manifest.version}: "
+            f"{format_count(report.touched, 'document')} written or deleted, "
+            f"{format_count(report.manifest.counts.documents, 'document')} in the index now, "
+            f"{report.manifest.counts.retracted:,} "
             "marked as retracted."
         )
         if model:
@@ -159,14 +164,17 @@ def index_fetch(
             search = fetch_papers(remote, query, papers, most, print_note)
         finally:
             remote.close()
-        print_note(f"{search.fetched:,} papers are in {papers}. Building an index at {out}.")
+        print_note(
+            f"{format_count(search.fetched, 'paper')} {'is' if search.fetched == 1 else 'are'} in {papers}. "
+            f"Building an index at {out}."
+        )
         kind = "PubMed" if source == "pubmed" else "Europe PMC"
         what = f"papers that {kind} finds for “{query.strip()}”"
         # A record that cannot be read would come again however often it is fetched: it is left out and named.
         report = build_at(sorted(papers.glob("part-*.gz")), out, skip_bad=search.fetched, overwrite=overwrite, description=what)
         mark_built(papers, search)
         _list_left_out(report)
-        print_note(f"Built {show_place(out)}: {report.manifest.counts.documents:,} documents.")
+        print_note(f"Built {show_place(out)}: {format_count(report.manifest.counts.documents, 'document')}.")
         _finish_vectors(out, model)
         if examples:
             _make_examples(out, profile)
@@ -263,7 +271,10 @@ def index_copy(
             manifest = copy_to_cluster(source, read_address(out), overwrite)
         else:
             manifest = copy_to_folder(read_address(source), out)
-        print_note(f"Copied {manifest.counts.documents:,} documents to {show_place(out)}; texts {manifest.corpus_sha256[:12]}.")
+        print_note(
+            f"Copied {format_count(manifest.counts.documents, 'document')} to {show_place(out)}; texts "
+            f"{manifest.corpus_sha256[:12]}."
+        )
 
 
 @index_app.command("merge")
@@ -320,7 +331,8 @@ def _add_vectors_to(index: Path, encoder: Encoder, overwrite: bool = False) -> N
     report = add_vectors(index, encoder, overwrite)
     seconds = time.monotonic() - start
     print_note(
-        f"{index} has vectors for {report.part.documents:,} documents: {report.encoded:,} encoded in {seconds:.1f} s "
+        f"{index} has vectors for {format_count(report.part.documents, 'document')}: {report.encoded:,} encoded "
+        f"in {seconds:.1f} s "
         f"({report.encoded / seconds:,.1f} a second)."
     )
 
@@ -348,7 +360,7 @@ def _list_left_out(report: BuildReport) -> None:
         if source.repeated:
             print_note(f"{source.repeated:,} of {source.records:,} records in {source.path} repeat a paper: left out.")
     if report.bad:
-        print_note(f"{len(report.bad)} bad records were skipped:")
+        print_note(f"Skipped {format_count(len(report.bad), 'bad record')}:")
         for fault in report.bad:
             print_note(f"  {fault}")
     for note in report.notes[:_MOST_NOTES]:
@@ -381,7 +393,7 @@ def _make_examples(place: Path, profile: str) -> None:
         print_note(f"The index is complete, without examples for the web page ({type(error).__name__}: {error}).")
     else:
         if found:
-            print_note(f"Found {found} example{'s' if found > 1 else ''} for the web page in {time.monotonic() - start:.1f} s.")
+            print_note(f"Found {format_count(found, 'example')} for the web page in {time.monotonic() - start:.1f} s.")
 
 
 def _find_and_keep(place: Path, profile: str) -> int:

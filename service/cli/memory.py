@@ -11,6 +11,7 @@ import typer
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
 from service.cli.usage import check_sentence
 from service.configuration import defaults
+from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -188,9 +189,12 @@ def feedback_export(
         with translate_write_errors("the feedback", out):
             write_atomically(out, text)
         if out.suffix == ".jsonl":
-            print_note(f"Wrote {out}: {len(every):,} opinions.")
+            print_note(f"Wrote {out}: {format_count(len(every), 'opinion')}.")
         else:
-            print_note(f"Wrote {out}: {table.rows:,} labelled claims. Left out: {table.disputed:,} on which readers disagree.")
+            print_note(
+                f"Wrote {out}: {format_count(table.rows, 'labelled claim')}. Left out: {table.disputed:,} on "
+                "which readers disagree."
+            )
 
 
 def _print_all(entries: Sequence[BaseModel], lines: Sequence[str], as_json: bool, none: str = "") -> None:
@@ -250,6 +254,7 @@ def watch_run(index: IndexOption, config: ConfigOption = defaults.CONFIG, profil
             else ""
         )
         print_note(
-            f"{report.grounded:,} saved claims grounded again, {report.up_to_date:,} up to date, {report.alerts:,} new alerts."
+            f"{format_count(report.grounded, 'saved claim')} grounded again, {report.up_to_date:,} up to date, "
+            f"{format_count(report.alerts, 'new alert')}."
             f"{remark}"
         )

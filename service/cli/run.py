@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from retrieval.core.errors import BadInput
 from service.cli.shared import (
     AnswersOption,
     ConfigOption,
@@ -18,18 +19,28 @@ from service.cli.shared import (
     report_errors,
 )
 from service.configuration import defaults
+from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from retrieval.store.documents import Documents
     from service.runs.shards import Shard
+
+
+def _check_id(parameter: typer.CallbackParam, value: str) -> str:
+    """The id as given; one without a character is refused now, not by the check of the finished run."""
+    if not value.strip():
+        with report_errors():
+            raise BadInput(f"{parameter.opts[0]} is empty; give the id that the track knows you by, or one of your own.")
+    return value
+
 
 run_app = typer.Typer(help="Write TREC run files.", no_args_is_help=True)
 
 InputArgument = Annotated[Path, typer.Argument(metavar="INPUT", help="The track's Task A input file.", show_default=False)]
 TopicsArgument = Annotated[Path, typer.Argument(metavar="TOPICS", help="The track's Task B topics.", show_default=False)]
 OutOption = Annotated[Path, typer.Option("--out", metavar="RUN.jsonl", help="The run file to write.", show_default=False)]
-TeamOption = Annotated[str, typer.Option("--team", help="Your team's id.", show_default=False)]
-RunIdOption = Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False)]
+TeamOption = Annotated[str, typer.Option("--team", help="Your team's id.", show_default=False, callback=_check_id)]
+RunIdOption = Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False, callback=_check_id)]
 ShardOption = Annotated[
     str | None, typer.Option("--shard", metavar="I/N", help="Only part I of N of the run; `run merge` joins the parts.")
 ]
@@ -60,12 +71,13 @@ def run_task_a(
 
         grounder = assemble(index, config, profile)
         sentences = sum(len(item.answer) for item in items)
-        of = f"shard {shard} of {sentences:,}" if part else f"{sentences:,}"
-        print_note(f"Grounding {of} sentences of {len(items):,} items with {config} over {index}.")
+        of = f"{f'shard {shard} of ' if part else ''}{format_count(sentences, 'sentence')}"
+        print_note(f"Grounding {of} of {format_count(len(items), 'item')} with {config} over {index}.")
         report = run(items, input, grounder, out, team, run_id, part)
         print_note(
-            f"Wrote {out}: {report.sentences:,} sentences, {report.with_support:,} with support, "
-            f"{report.with_contradiction:,} with a contradiction ({report.resumed} items were done in an earlier attempt)."
+            f"Wrote {out}: {format_count(report.sentences, 'sentence')}, {report.with_support:,} with support, "
+            f"{report.with_contradiction:,} with a contradiction ({format_count(report.resumed, 'item')} "
+            f"{_were(report.resumed)} done in an earlier attempt)."
         )
 
 
@@ -94,14 +106,20 @@ def run_task_b(
 
         variant, grounding = answer_variant(answers, config)
         answerer = assemble_answerer(index, variant, profile, grounding)
-        print_note(f"Answering {f'shard {shard} of ' if part else ''}{len(questions):,} topics with {variant} over {index}.")
+        print_note(
+            f"Answering {f'shard {shard} of ' if part else ''}{format_count(len(questions), 'topic')} with "
+            f"{variant} over {index}."
+        )
         report = run(questions, topics, answerer, out, team, run_id, part)
         print_note(
-            f"Wrote {out}: {report.topics:,} topics, {report.sentences:,} sentences; on {report.too_little:,} topics the index "
-            f"has too little. {report.removed:,} sentences were removed, {report.conflicts:,} conflicts found"
-            + (f", {report.tokens:,} tokens used" if report.tokens else "")
+            f"Wrote {out}: {format_count(report.topics, 'topic')}, {format_count(report.sentences, 'sentence')}; "
+            f"on {format_count(report.too_little, 'topic')} the index "
+            f"has too little. {format_count(report.removed, 'sentence')} {_were(report.removed)} removed, "
+            f"{format_count(report.conflicts, 'conflict')} found"
+            + (f", {format_count(report.tokens, 'token')} used" if report.tokens else "")
             + (f" for {report.cost:,.2f} dollars" if report.cost else "")
-            + f" ({report.resumed} topics were done in an earlier attempt). The evidence is in {answers_path(out)}."
+            + f" ({format_count(report.resumed, 'topic')} {_were(report.resumed)} done in an earlier attempt). "
+            + f"The evidence is in {answers_path(out)}."
         )
 
 
@@ -117,7 +135,11 @@ def run_merge(
         from service.runs.shards import merge
 
         check_target(out, overwrite)
-        print_note(f"Wrote {out}: {merge(shards, out):,} items of {len(shards):,} shards.")
+        print_note(f"Wrote {out}: {format_count(merge(shards, out), 'item')} of {format_count(len(shards), 'shard')}.")
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _shard(text: str | None) -> Shard | None:
@@ -143,7 +165,10 @@ def check_task_a(
 
         items = read_items(input)
         _list_faults(check(run, items, _store(index)), run)
-        print_note(f"{run} is a valid Task A run: {len(items)} items, {sum(len(item.answer) for item in items)} sentences.")
+        print_note(
+            f"{run} is a valid Task A run: {format_count(len(items), 'item')}, "
+            f"{format_count(sum(len(item.answer) for item in items), 'sentence')}."
+        )
 
 
 @check_app.command("task-b")
@@ -158,7 +183,7 @@ def check_task_b(
 
         questions = read_topics(topics)
         _list_faults(check(run, questions, _store(index)), run)
-        print_note(f"{run} is a valid Task B run: {len(questions)} topics.")
+        print_note(f"{run} is a valid Task B run: {format_count(len(questions), 'topic')}.")
 
 
 def _store(index: Path) -> Documents:
@@ -174,5 +199,5 @@ def _list_faults(faults: list[str], run: Path) -> None:
         # What a run file has wrong may be half a character.
         typer.echo(fault.encode("utf-8", "backslashreplace").decode())
     if faults:
-        print_note(f"{len(faults)} faults in {run}.")
+        print_note(f"{format_count(len(faults), 'fault')} in {run}.")
         raise typer.Exit(1)

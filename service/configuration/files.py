@@ -81,6 +81,31 @@ def read_yaml(name: str, package: str, what: str) -> Any:
         raise BadConfig(f"The {what} {name}{line} is not YAML: {getattr(error, 'problem', error)}.") from None
 
 
+_EXPECTATIONS = {
+    "string_type": "a text",
+    "string_unicode": "valid Unicode text",
+    "path_type": "a path",
+    "int_parsing_size": "a smaller whole number",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    **dict.fromkeys(("list_type", "tuple_type", "sequence_str", "is_instance_of"), "a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "an object"),
+}
+_BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+
+
+def expected(fault: Mapping[str, Any]) -> str:
+    """What pydantic expected where it found a fault, in our words; "" if we have none for it."""
+    context = fault.get("ctx") or {}
+    if fault["type"] == "literal_error":
+        return str(context["expected"]).replace("'", "")
+    for bound, words in _BOUNDS.items():
+        if bound in context:
+            return f"{words} {context[bound]:.12g}"
+    return _EXPECTATIONS.get(fault["type"], "")
+
+
 def _first_fault(error: ValidationError) -> str:
     """Describe the first fault in a sentence: the key, what was expected there and what was given."""
     fault = error.errors()[0]
@@ -97,13 +122,12 @@ def _first_fault(error: ValidationError) -> str:
         case "value_error":
             return f"{where}: {context['error']}"
         case "model_type" | "model_attributes_type" | "dict_type":
-            return f"{where} should be keys and values, not {_describe(fault['input'])}"
-        case "sequence_str" | "is_instance_of" | "list_type":
-            return f"{where} should be a list, not {_describe(fault['input'])}"
-    return f"{where} {fault['msg'].removeprefix('Input ')}, not {_describe(fault['input'])}"
+            return f"{where} should be keys and values, not {describe(fault['input'])}"
+    wrong = f"should be {expected(fault)}, not" if expected(fault) else "cannot be"
+    return f"{where} {wrong} {describe(fault['input'])}"
 
 
-def _describe(value: Any) -> str:
+def describe(value: Any) -> str:
     """Describe the given value, with its type if the value alone does not show it."""
     if isinstance(value, str):
         return f"the text {value!r}"

@@ -80,11 +80,12 @@ async def search(
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
             manifest = serving.index.manifest
-            begin = Cursor.read(cursor, f"{manifest.id} {manifest.version}").offset if cursor else 0
+            version = f"{manifest.id} {manifest.version}"
+            begin = Cursor.read(cursor, query, version).offset if cursor else 0
             end = min(begin + limit, MOST_HITS)
             hits = search_words(serving.index, query, min(end + 1, MOST_HITS), begin)
             job.check()
-            more = Cursor(offset=end, index=f"{manifest.id} {manifest.version}") if len(hits) > end - begin else None
+            more = Cursor(offset=end, query=query, index=version) if len(hits) > end - begin else None
             return write_json(SearchResponse.of(query, begin + 1, hits[: end - begin], more, manifest.id))
 
     return await while_there(request, parts.workers.run(work))

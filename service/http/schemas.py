@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Hit, Label, Stance
 from retrieval.store.documents import Entry
+from service.grounding.coverage import format_count
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
 from service.queries.schemas import TypedGroundResponse
@@ -83,15 +85,18 @@ class GroundStageEvent(BaseModel):
         """From the value."""
         verb = "contradict" if stage.side == "contradict" else "support"
         for_both = {
-            "retrieve": f"Searching {stage.documents:,} documents.",
+            "retrieve": f"Searching {format_count(stage.documents, 'document')}.",
             "rerank": f"Choosing the papers to read among {stage.documents:,}.",
-            "judge": f"Read {stage.judged:,} of {stage.documents:,} papers.",
+            "judge": f"Read {stage.judged:,} of {format_count(stage.documents, 'paper')}.",
         }
         for_side = {
-            "retrieve": f"Searching {stage.documents:,} documents for evidence that may {verb} the claim.",
-            "rerank": f"Reading {stage.documents:,} documents.",
-            "judge": f"Judging the sentences of the best of {stage.documents:,} documents.",
-            "decided": f"{stage.found:,} of {stage.documents:,} documents {verb} the claim; {stage.judged:,} sentences judged.",
+            "retrieve": f"Searching {format_count(stage.documents, 'document')} for evidence that may {verb} the claim.",
+            "rerank": f"Reading {format_count(stage.documents, 'document')}.",
+            "judge": f"Judging the sentences of the best of {format_count(stage.documents, 'document')}.",
+            "decided": (
+                f"{stage.found:,} of {format_count(stage.documents, 'document')} {verb} the claim; "
+                f"{format_count(stage.judged, 'sentence')} judged."
+            ),
         }
         details = for_side if stage.side else for_both
         counts = asdict(stage)
@@ -165,28 +170,37 @@ class SearchResponse(BaseModel):
 
 
 class Cursor(BaseModel):
-    """Where a page of hits begins, and in which version of which index."""
+    """Where a page of hits begins, for which query, and in which version of which index."""
 
     model_config = ConfigDict(frozen=True)
 
     offset: int = Field(ge=0, le=MOST_HITS)
+    query: str
     index: str
 
     def write(self) -> str:
-        """Write it as the text that a client keeps."""
-        return urlsafe_b64encode(f"{self.offset} {self.index}".encode()).decode().rstrip("=")
+        """Write it as the text that a client keeps; the query by its hash."""
+        return urlsafe_b64encode(f"{self.offset} {_hash(self.query)} {self.index}".encode()).decode().rstrip("=")
 
     @classmethod
-    def read(cls, text: str, index: str) -> Cursor:
-        """Read what a client gave back; raises `BadInput` if it is not a cursor, or is one of another index."""
+    def read(cls, text: str, query: str, index: str) -> Cursor:
+        """Read what a client gave back; raises `BadInput` if it is not a cursor, or is one of another query or index."""
         try:
-            offset, _, made_for = urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().partition(" ")
-            cursor = cls(offset=int(offset), index=made_for)
+            offset, made_for, made_in = urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode().split(" ", 2)
+            cursor = cls(offset=int(offset), query=query, index=index)
         except ValueError:
             raise BadInput("The cursor cannot be read; pass next_cursor of an earlier page unchanged.") from None
-        if made_for != index:
+        if made_in != index:
             raise BadInput("The index has changed since this cursor was made; start again without a cursor.")
+        if made_for != _hash(query):
+            raise BadInput(
+                "The cursor was made for another query; pass it with the query of its page, or start without a cursor."
+            )
         return cursor
+
+
+def _hash(query: str) -> str:
+    return sha256(query.encode()).hexdigest()[:16]
 
 
 class Health(BaseModel):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -29,6 +31,7 @@ from retrieval.cluster.client import Access, use_access
 from retrieval.core import result_cache
 from retrieval.core.errors import BadConfig
 from service.configuration import defaults
+from service.configuration.files import describe, expected
 from service.operating.work import Limits
 
 ANY = "*"
@@ -76,6 +79,8 @@ def read_hosts(given: object) -> object:
 
 PREFIX = "COUNTERPOINT_"
 FILE_VARIABLE = "COUNTERPOINT_SETTINGS"
+_OTHER_VARIABLES = (FILE_VARIABLE, "COUNTERPOINT_DATA", "COUNTERPOINT_CLUSTER_JARS", "COUNTERPOINT_CLUSTER_PORT")
+"""Those that begin alike and name no setting: this file, the data of evaluations, the local cluster of `bench`."""
 Origin = Literal["command line", "environment", "file", "default"]
 
 _SENDABLE = re.compile(r"[!-~]+")
@@ -225,23 +230,45 @@ def load_settings(**options: Any) -> Settings:
 
     Raises `BadConfig` for anything wrong, in one sentence that contains no secret.
     """
+    variables = [*(PREFIX + name.upper() for name in Settings.model_fields), *_OTHER_VARIABLES]
+    for variable, value in os.environ.items():
+        if variable.upper().startswith(PREFIX) and variable.upper() not in variables and value:
+            raise BadConfig(f"The setting {variable}, from the environment, {_unknown(variable.upper(), variables)}.")
     file = _file()
     if file and not file.is_file():
         raise BadConfig(f"There is no settings file at {file} (named by {FILE_VARIABLE}).")
     try:
         return Settings(**{name: value for name, value in options.items() if value is not None})
     except ValidationError as error:
-        fault = error.errors(include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in fault["loc"][:1])
-        hint = f" (known settings: {', '.join(Settings.model_fields)})" if fault["type"] == "extra_forbidden" else ""
-        wrong = fault["msg"].removeprefix("Value error, ")
-        raise BadConfig(f"The setting {place}, from the {find_origins(options).get(place, 'file')}: {wrong}{hint}.") from None
-    except SettingsError as error:
-        raise BadConfig(f"The environment's settings cannot be read ({error}); give keys as JSON.") from None
+        fault = error.errors()[0]
+        name = str(fault["loc"][0])
+        raise BadConfig(
+            f"The setting {name}, from the {find_origins(options).get(name, 'file')}, {_explain(name, fault)}."
+        ) from None
+    except SettingsError:
+        # The only setting whose variable holds JSON.
+        example = f'{PREFIX}KEYS={{"clinic": "KEY"}}'
+        raise BadConfig(f"The setting keys, from the environment, should be a JSON object, as in {example}.") from None
     except Exception as error:  # YAML's own errors, and those for a file that is not a mapping
         raise BadConfig(
             f"The settings file {file} cannot be read ({type(error).__name__}); it should be a YAML mapping."
         ) from None
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    return f"is unknown; the known setting nearest to it is {get_close_matches(name, known, 1, 0)[0]}"
+
+
+def _explain(name: str, fault: Mapping[str, Any]) -> str:
+    """What is wrong with a setting: what was expected and, unless it may be a secret, what came."""
+    if fault["type"] == "extra_forbidden":
+        return _unknown(name, [*Settings.model_fields])
+    if fault["type"] == "value_error":
+        wrong = str(fault["ctx"]["error"])
+        return wrong if wrong.startswith("should") else f"cannot be used: {wrong}"
+    wrong = f"should be {expected(fault)}" if expected(fault) else "cannot be used"
+    secret = "SecretStr" in str(Settings.model_fields[name].annotation)
+    return wrong if secret else f"{wrong}, not {describe(fault['input'])}"
 
 
 def find_origins(options: dict[str, Any]) -> dict[str, Origin]:

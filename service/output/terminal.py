@@ -16,6 +16,7 @@ from rich.text import Text
 
 from retrieval.cluster.client import is_address, read_address
 from retrieval.store.manifest import Manifest
+from service.grounding.coverage import format_count
 from service.grounding.weigh import COUNTED, Counted
 from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
@@ -116,11 +117,16 @@ def _tell_checked(response: GroundResponse) -> str:
     """What was looked at: once where both sides share it, otherwise a side at a time."""
     against, for_it = response.checked.contradict, response.checked.support
     if against == for_it:
-        return f"Checked: {against.documents:,} documents found, {against.read:,} read, {against.sentences:,} sentences."
+        return (
+            f"Checked: {format_count(against.documents, 'document')} found, {against.read:,} read, "
+            f"{format_count(against.sentences, 'sentence')}."
+        )
     return (
-        f"Checked for contradiction: {against.documents:,} documents, {against.sentences:,} sentences, "
+        f"Checked for contradiction: {format_count(against.documents, 'document')}, "
+        f"{format_count(against.sentences, 'sentence')}, "
         f"{against.candidates:,} candidates, {against.judged:,} judged. "
-        f"For support: {for_it.documents:,} documents, {for_it.sentences:,} sentences, {for_it.judged:,} judged."
+        f"For support: {format_count(for_it.documents, 'document')}, "
+        f"{format_count(for_it.sentences, 'sentence')}, {for_it.judged:,} judged."
     )
 
 
@@ -201,7 +207,8 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         left_out = {"bad": source.bad, "without abstract": source.without_abstract, "repeated": source.repeated}
         reasons = ", ".join(f"{count:,} {why}" for why, count in left_out.items() if count)
         lines.append(
-            f"    {source.path} ({source.format}, {source.records:,} records{f'; left out: {reasons}' if reasons else ''})"
+            f"    {source.path} ({source.format}, "
+            f"{format_count(source.records, 'record')}{f'; left out: {reasons}' if reasons else ''})"
         )
     return lines
 
@@ -256,7 +263,13 @@ def print_answer(response: AnswerResponse) -> None:
             facts = " · ".join(str(fact) for fact in (document.pmid, document.year, document.journal) if fact)
             print_whole_words(console, Text(f"[{document.number}] {document.title or '(no title)'}  [{facts}]"))
     if response.removed:
-        console.print(Text(f"\n{len(response.removed)} sentences were removed by the check", style="bold"))
+        console.print(
+            Text(
+                f"\n{format_count(len(response.removed), 'sentence')} "
+                f"{'was' if len(response.removed) == 1 else 'were'} removed by the check",
+                style="bold",
+            )
+        )
         for removal in response.removed:
             console.print(Padding(Text(f"“{removal.text}” ({removal.reason})", style="dim"), (0, 0, 0, 3)))
     console.print(Text(f"\n{_tell_usage(response)}", style="dim"))
@@ -270,10 +283,15 @@ def _print_citations(sentence: AnswerSentenceOut, console: Console) -> None:
 
 def _tell_usage(response: AnswerResponse) -> str:
     usage, source = response.usage, response.provenance
-    amount = f" {usage.requests} requests, {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens" if usage.requests else ""
+    amount = (
+        f" {format_count(usage.requests, 'request')}, {usage.prompt_tokens:,} + {format_count(usage.completion_tokens, 'token')}"
+        if usage.requests
+        else ""
+    )
     cost = f", {usage.cost:.4f} US dollars" if usage.cost is not None else ""
     return (
-        f"{response.words} words by {response.generated_by};{amount}{cost}{';' if amount else ''} configuration {source.config}, "
+        f"{format_count(response.words, 'word')} by "
+        f"{response.generated_by};{amount}{cost}{';' if amount else ''} configuration {source.config}, "
         f"profile {source.profile}, index {source.index}."
     )
 
@@ -294,7 +312,7 @@ def print_chosen(response: EvidenceResponse) -> None:
         console.print(line)
         console.print(Padding(Text(one.text), (0, 0, 0, 3)))
         console.print(Padding(Text(one.why, style="dim"), (0, 0, 0, 3)))
-    console.print(Text(f"\n{response.read:,} sentences read, {response.judged:,} judged.", style="dim"))
+    console.print(Text(f"\n{format_count(response.read, 'sentence')} read, {response.judged:,} judged.", style="dim"))
 
 
 def entry_line(entry: HistoryOut) -> str:

@@ -16,6 +16,7 @@ from retrieval.store.documents import Documents, Entry
 from retrieval.words.forms import add_other_forms
 from service.checking.checkable import claim_in
 from service.checking.citations import CitedPaper, cited_in, find_cited
+from service.grounding.coverage import format_count
 from service.queries.classify import classify_query
 
 
@@ -32,7 +33,8 @@ def open_paper(store: Documents, citation: CitedPaper, documents: int) -> Entry:
     if entry is None:
         name = "PMID" if citation.kind == "pmid" else "DOI"
         raise BadInput(
-            f"{name} {citation.id} is not among the {documents:,} documents of this index; type a claim, or add the paper to it."
+            f"{name} {citation.id} is not among the {format_count(documents, 'document')} of this index; type a "
+            "claim, or add the paper to it."
         )
     return entry
 
@@ -44,7 +46,9 @@ def find_paper(store: Documents, text: str, documents: int) -> Entry:
         return open_paper(store, typed.cited, documents)
     if entry := store.get(typed.text):
         return entry
-    raise BadInput(f"“{typed.text[:200]}” is not a PMID, a DOI, or the id of one of the {documents:,} documents of this index.")
+    raise BadInput(
+        f"“{typed.text[:200]}” is not a PMID, a DOI, or the id of one of the {format_count(documents, 'document')} of this index."
+    )
 
 
 def check_known(claim: Claim, store: Documents) -> Claim:

@@ -12,6 +12,7 @@ from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Claim, Evidence
 from retrieval.store.documents import Documents
 from service.grounding.claims import check_claim
+from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.runs.journal import RUN, Job, facts_of_service, journal, shared_facts, work
 from service.runs.shards import Shard, take_shard
@@ -199,7 +200,7 @@ def _item_faults(place: str, record: dict[str, Any], item: Item, store: Document
         yield f"{place}: answer should be a list of sentences"
         return
     if len(answer) != len(item.answer):
-        yield f"{place}: it has {len(answer)} sentences and the input has {len(item.answer)}"
+        yield f"{place}: it has {format_count(len(answer), 'sentence')} and the input has {len(item.answer)}"
     for number, (entry, sentence) in enumerate(zip(answer, item.answer, strict=False), 1):
         yield from _sentence_faults(f"{place}, sentence {number}", entry, sentence, store)
 

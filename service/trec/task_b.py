@@ -14,6 +14,7 @@ from retrieval.store.documents import Documents
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.grounding.claims import check_topic
+from service.grounding.coverage import format_count
 from service.runs.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, shared_facts, work
 from service.runs.shards import Shard, take_shard
 from service.trec.records import (
@@ -193,7 +194,7 @@ def _topic_faults(place: str, record: dict[str, Any], store: Documents) -> Itera
         text = entry.get("text") if isinstance(entry, dict) else None
         words += len(text.split()) if isinstance(text, str) else 0
     if words > MAX_WORDS:
-        yield f"{place}: its sentences have {words} words; at most {MAX_WORDS} are allowed"
+        yield f"{place}: its sentences have {format_count(words, 'word')}; at most {MAX_WORDS} are allowed"
 
 
 def _sentence_faults(place: str, entry: Any, store: Documents) -> Iterator[str]:

@@ -20,7 +20,7 @@ WRITTEN = (
     "Zelatine lowers blood pressure in adults with hypertension [1][2]. Nobody should ever take it [99]. It may cause dry cough."
 )
 """What the stand-in for a language model writes, whatever it is asked: it cites, cites what is not there, and does not cite."""
-DIE = "COUNTERPOINT_TEST_DIE"
+DIE = "STAND_INS_DIE"
 """Where the environment has this, reading a claim that contains its value ends the process as `kill -9` does."""
 _TURNS = ("no", "not", "neith"), ("lower", "reduc", "short", "worse", "disap")
 """Words that deny and words for less: each kind turns what a sentence says round once."""

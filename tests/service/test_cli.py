@@ -212,6 +212,17 @@ def test_a_missing_index_is_told_everywhere(tmp_path: Path) -> None:
     assert_told(call("index", "info", nowhere), "There is no index at")
 
 
+def test_a_building_of_one_document_is_told_in_the_singular(tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").write_text(json.dumps({"pmid": "1", "title": "Zeta", "abstract": "Zeta does not help."}) + "\n")
+    told = call("index", "build", tmp_path / "one.jsonl", "--out", tmp_path / "index", "--no-examples").stderr
+    assert ": 1 document, 1 sentence, 1 negation cue, in " in told
+
+
+def test_the_help_of_check_names_its_formats() -> None:
+    told = call("check", "--help").output
+    assert all(name in told for name in ("Markdown", "HTML", "DOCX", "PDF", "CSV", "TSV", ".html", ".xlsx")), told
+
+
 def test_info_prints_counts_and_sources(index: Index) -> None:
     output = call("index", "info", index.folder).output
     assert "documents        2 (1 marked as retracted)" in output
@@ -224,8 +235,12 @@ def test_run_and_check_run(index: Index, tmp_path: Path) -> None:
     items = [{"meta_data": {"qa_id": "1", "question": "Zeta?"}, "answer": [{"text": "Zeta lowers pressure."}]}]
     input_file.write_text(json.dumps(items))
     settings = ("--index", index.folder, "--out", out, "--team", "t", "--run-id", "r", "--config", "bm25")
-    assert call("run", "task-a", input_file, *settings).exit_code == 0
-    assert call("check-run", "task-a", out, "--input", input_file, "--index", index.folder).exit_code == 0
+    for option in ("--team", "--run-id"):
+        assert_told(call("run", "task-a", input_file, *settings, option, " "), f"{option} is empty;")
+    result = call("run", "task-a", input_file, *settings)
+    assert result.exit_code == 0 and "Grounding 1 sentence of 1 item with bm25" in result.stderr
+    result = call("check-run", "task-a", out, "--input", input_file, "--index", index.folder)
+    assert result.exit_code == 0 and result.stderr.endswith("is a valid Task A run: 1 item, 1 sentence.\n")
     assert_told(call("run", "task-a", input_file, *settings), "already exists")
     # 2 is retracted, so the run names no support.
     out.write_text(out.read_text().replace('"supported_citations": []', '"supported_citations": [77]'))

@@ -40,9 +40,9 @@ def test_v5_is_the_papers() -> None:
     [
         (("k: 1000", "depth: 1000"), "unknown key 'depth' in contradict.retrieve; the known keys are sources, k, query"),
         (("filter: negex", "fliter: negex"), "unknown key 'fliter' in contradict; the known keys are retrieve"),
-        (("k: 1000", "k: many"), "contradict.retrieve.k should be a valid integer, not the text 'many'."),
-        (("k: 1000", 'k: "1000"'), "contradict.retrieve.k should be a valid integer, not the text '1000'."),
-        (("k: 1000", "k: 0"), "contradict.retrieve.k should be greater than or equal to 1, not 0."),
+        (("k: 1000", "k: many"), "contradict.retrieve.k should be a whole number, not the text 'many'."),
+        (("k: 1000", 'k: "1000"'), "contradict.retrieve.k should be a whole number, not the text '1000'."),
+        (("k: 1000", "k: 0"), "contradict.retrieve.k should be at least 1, not 0."),
         ((", k: 1000", ""), "the key 'contradict.retrieve.k' is missing."),
         (("rule: first", "rule: last"), "contradict.select.rule"),
         (("rule: first, label: contradict", "rule: top"), "contradict: the rules first and penalised need a judge"),
@@ -76,11 +76,11 @@ JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
 @pytest.mark.parametrize(
     ("models", "told"),
     [
-        (JUDGE.format('batch_size: "16"'), "judges.stance.batch_size should be a valid integer, not the text '16'."),
-        (JUDGE.format("batch_size: 1.5"), "judges.stance.batch_size should be a valid integer, not 1.5."),
-        (JUDGE.format("batch_size: true"), "judges.stance.batch_size should be a valid integer, not True."),
-        (JUDGE.format("batch_size:"), "judges.stance.batch_size should be a valid integer, not an empty value."),
-        (JUDGE.format("precision: half"), "judges.stance.precision should be 'auto', 'float32' or 'bfloat16', not the text"),
+        (JUDGE.format('batch_size: "16"'), "judges.stance.batch_size should be a whole number, not the text '16'."),
+        (JUDGE.format("batch_size: 1.5"), "judges.stance.batch_size should be a whole number, not 1.5."),
+        (JUDGE.format("batch_size: true"), "judges.stance.batch_size should be a whole number, not True."),
+        (JUDGE.format("batch_size:"), "judges.stance.batch_size should be a whole number, not an empty value."),
+        (JUDGE.format("precision: half"), "judges.stance.precision should be auto, float32 or bfloat16, not the text"),
         (
             JUDGE.format("colour: red"),
             "unknown key 'colour' in judges.stance; the known keys are kind, model, prefix, max_tokens, decode_tokens, "
@@ -102,7 +102,7 @@ JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
         ),
         (
             "generators: {writer: {kind: chat, model: m, price: [1, x]}}",
-            "writer.price.1 should be a valid number, not the text 'x'.",
+            "writer.price.1 should be a number, not the text 'x'.",
         ),
         ("models: {}", "unknown key 'models'; the known keys are name, description, skim, rerankers,"),
     ],

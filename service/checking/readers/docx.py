@@ -312,7 +312,7 @@ def _find_main(archive: ZipFile, name: str) -> str:
     what = next((what for part, what in _OTHERS.items() if part in parts), "")
     if what:
         raise BadInput(f"{name} is {what}.")
-    raise BadInput(f"{name} is a ZIP file, not a DOCX; give plain text, Markdown, DOCX, PDF or CSV.")
+    raise BadInput(f"{name} is a ZIP file, not a DOCX; give plain text, Markdown, HTML, DOCX, PDF, CSV or TSV.")
 
 
 def _check_paragraphs(root: Element, name: str) -> None:

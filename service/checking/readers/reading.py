@@ -53,7 +53,9 @@ def read_file(path: Path, format: Format = "auto", column: str = "") -> Passage:
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise BadInput(f"{path} cannot be read ({error.strerror}); name a text, Markdown, DOCX, PDF or CSV file.") from None
+        raise BadInput(
+            f"{path} cannot be read ({error.strerror}); name a text, Markdown, HTML, DOCX, PDF, CSV or TSV file."
+        ) from None
     return read_bytes(raw, str(path), format, column)
 
 
@@ -166,9 +168,9 @@ def _decode(raw: bytes, name: str) -> str:
         text = raw.decode("utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig")
     except UnicodeDecodeError:
         kind = "is not a text file" if _BINARY.search(raw[:4096]) else "is not encoded in UTF-8"
-        raise BadInput(f"{name} {kind}; give plain text or Markdown in UTF-8, DOCX, PDF or CSV.") from None
+        raise BadInput(f"{name} {kind}; give plain text, Markdown, HTML, CSV or TSV in UTF-8, DOCX or PDF.") from None
     if "\x00" in text:
-        raise BadInput(f"{name} is not a text file; give plain text or Markdown in UTF-8, DOCX, PDF or CSV.")
+        raise BadInput(f"{name} is not a text file; give plain text, Markdown, HTML, CSV or TSV in UTF-8, DOCX or PDF.")
     return text
 
 
@@ -210,10 +212,8 @@ def read_table(text: str, name: str, column: str = "") -> Passage:
     place = _place(heading, names)
     if place is None:
         columns = ", ".join(one or "(no name)" for one in names[:10])
-        raise BadInput(
-            f"{name} has no column “{heading}” (its columns are {columns}); name the right one “{heading}”, "
-            "or choose it with --column."
-        )
+        advice = "name one of them with --column" if column else f"rename one to “{heading}”, or name it with --column"
+        raise BadInput(f"{name} has no column “{heading}”; its columns are {columns}; {advice}.")
     writing = Writing()
     for row, cells in enumerate(rows[1:], 2):
         if place < len(cells):

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from retrieval.core.characters import replace_surrogates
+from service.configuration.files import expected
 
 UNREADABLE = (
     "The body cannot be read as JSON: it is not UTF-8 text, is nested too deeply, or contains a number that is too long; "
@@ -21,21 +22,6 @@ FAILED = "The request could not be answered; see the service's log."
 _LONGEST = 40
 """The most characters of a bad value that are quoted."""
 
-# What was expected, by the type of the fault.
-_EXPECTATIONS = {
-    "string_type": "a text",
-    "string_unicode": "valid Unicode text",
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "int_parsing_size": "a smaller whole number",
-    "int_from_float": "a whole number",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
-    "list_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "model_attributes_type": "an object",
-}
 _ADVICE = {
     "a text": "put it in quotation marks",
     "true or false": "write it without quotation marks",
@@ -83,9 +69,6 @@ def explain_failure(error: BaseException | None) -> str:
 
 def _wrong(kind: str, context: Mapping[str, Any], value: object, expectation: str) -> str:
     """Describe what is wrong with the value of a field."""
-    if kind == "literal_error":
-        names = str(context.get("expected", "")).replace("'", "")
-        return f"should be {names}, not {_describe_value(value)}; use one of these"
     if kind in ("too_short", "too_long"):
         size = _count(context.get("actual_length", 0), "entry", "entries")
         if kind == "too_short":
@@ -93,13 +76,12 @@ def _wrong(kind: str, context: Mapping[str, Any], value: object, expectation: st
         return f"has {size} but may have at most {context['max_length']}; send fewer at once"
     if kind == "string_too_long":
         return f"has {_count(len(str(value)), 'character')} but may have at most {context['max_length']}; shorten it"
-    if kind in ("greater_than_equal", "less_than_equal"):
-        bound = f"at least {context['ge']}" if kind == "greater_than_equal" else f"at most {context['le']}"
-        return f"should be {bound}, not {short(str(value))}; correct it"
+    shown = short(str(value)) if kind.endswith("_than_equal") else _describe_value(value)
     if not expectation:
-        return f"cannot be {_describe_value(value)}; see /docs for what it may be"
+        return f"cannot be {shown}; see /docs for what it may be"
     advice = _ADVICE.get(expectation, "") if isinstance(value, str | int | float) else ""
-    return f"should be {expectation}, not {_describe_value(value)}; {advice or 'correct it'}"
+    advice = "use one of these" if kind == "literal_error" else advice or "correct it"
+    return f"should be {expectation}, not {shown}; {advice}"
 
 
 def _place(fault: Any) -> str:
@@ -111,7 +93,7 @@ def _place(fault: Any) -> str:
 
 def _expected_at(place: str, faults: Sequence[Any]) -> str:
     """What the value there may be: if several kinds are allowed, each has its own fault."""
-    kinds = [_EXPECTATIONS.get(one["type"], "") for one in faults if _place(one) == place]
+    kinds = [expected(one) for one in faults if _place(one) == place]
     return " or ".join(dict.fromkeys(kind for kind in kinds if kind))
 
 

@@ -137,7 +137,7 @@ def test_an_edited_text_keeps_what_it_still_says(tmp_path: Path, index: Index, m
         (["none.txt"], "", "none.txt cannot be read"),
         (["-"], " \n", "Standard input is empty"),
         (["-", "--out", "x.docx"], TEXT, "x.docx has no ending that names a format"),
-        (["-", "--column", "claim"], "id\n1\n", "has no column “claim”"),
+        (["-", "--column", "x"], "id,a\n1,b\n", "has no column “x”; its columns are id, a; name one of them with --column."),
         (["-", "--out", "no/such/folder.html"], TEXT, "does not exist"),
     ],
 )

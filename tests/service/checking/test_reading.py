@@ -150,7 +150,7 @@ def _zip(name: str, content: bytes) -> bytes:
         (
             b"id,text\n1,x\n",
             "a.csv",
-            "has no column “claim” (its columns are id, text); name the right one “claim”, or choose it with --column",
+            "has no column “claim”; its columns are id, text; rename one to “claim”, or name it with --column",
         ),
         (b"claim\n \n", "a.csv", "has no claim in its column “claim”"),
         (b'claim\n"open\n', "a.csv", "cannot be read as CSV"),

@@ -251,6 +251,12 @@ def test_a_search_is_paged_without_gap_or_repeat(client: TestClient) -> None:
     assert seen == client.get("/v1/search", params={"q": "filler number", "limit": 100}).json()["hits"]
 
 
+def test_a_cursor_is_for_its_query_alone(client: TestClient) -> None:
+    cursor = client.get("/v1/search", params={"q": "filler number", "limit": 6}).json()["next_cursor"]
+    told = problem(client.get("/v1/search", params={"q": "number", "limit": 6, "cursor": cursor}), 422)["detail"]
+    assert told.startswith("The cursor was made for another query;")
+
+
 @pytest.mark.parametrize(
     ("params", "told"),
     [
@@ -261,8 +267,8 @@ def test_a_search_is_paged_without_gap_or_repeat(client: TestClient) -> None:
         ({"q": "x", "limit": 101}, "limit should be at most 100, not 101;"),
         ({"q": "x", "limit": "many"}, "limit should be a whole number, not the text “many”;"),
         ({"q": "x", "cursor": "!!"}, "cursor"),
-        ({"q": "x", "cursor": "OTk5OTk5IHg"}, "cursor cannot be read"),
-        ({"q": "x", "cursor": "MSB4"}, "index has changed"),
+        ({"q": "x", "cursor": "OTk5OTk5IHggeQ"}, "cursor cannot be read"),
+        ({"q": "x", "cursor": "MSB4IHk"}, "index has changed"),
     ],
 )
 def test_a_search_at_fault(client: TestClient, params: dict[str, str], told: str) -> None:

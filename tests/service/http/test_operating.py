@@ -173,8 +173,12 @@ def test_no_key_is_ever_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("prot: 1", "known settings: index"),
-        ("port: x", "The setting port, from the file"),
+        ("prot: 1", "The setting prot, from the file, is unknown; the known setting nearest to it is port."),
+        ("port: x", "The setting port, from the file, should be a whole number, not the text 'x'."),
+        ("port: 0", "The setting port, from the file, should be at least 1, not 0."),
+        ("log_format: xml", "should be text or json, not the text 'xml'."),
+        ("keys: secret", "The setting keys, from the file, should be an object."),
+        ("history: perhaps", "should be true or false, not the text 'perhaps'."),
         ("rate: often", "60/minute"),
         ("- 1", "should be a YAML mapping"),
         ("{", "should be a YAML mapping"),
@@ -189,6 +193,32 @@ def test_a_wrong_settings_file_is_one_sentence(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("COUNTERPOINT_SETTINGS", str(file))
     result = CliRunner().invoke(command_line, ["config"])
     assert result.exit_code == 2 and told in result.stderr and len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        (
+            "PROT",
+            "1",
+            "COUNTERPOINT_PROT, from the environment, is unknown; the known setting nearest to it is COUNTERPOINT_PORT.",
+        ),
+        ("WORKERS", "two", "The setting workers, from the environment, should be a whole number, not the text 'two'."),
+        ("KEYS", "secret", 'keys, from the environment, should be a JSON object, as in COUNTERPOINT_KEYS={"clinic": "KEY"}.'),
+        ("CACHE_MB", "0", "The setting cache_mb, from the environment, should be at least 1, not the text '0'."),
+    ],
+)
+def test_a_wrong_variable_is_one_sentence(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, told: str) -> None:
+    monkeypatch.setenv(f"COUNTERPOINT_{variable}", value)
+    result = CliRunner().invoke(command_line, ["config"])
+    assert result.exit_code == 2 and told in result.stderr and len(result.stderr.splitlines()) == 1
+    assert "secret" not in result.stderr
+
+
+def test_variables_that_are_empty_or_no_settings_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COUNTERPOINT_DATA", "somewhere")
+    monkeypatch.setenv("COUNTERPOINT_PROT", "")
+    assert load_settings().port == 8000
 
 
 def test_a_settings_file_that_is_not_there_and_an_index_that_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from service.operating.settings import Settings
 from tests.helpers.fakes import make_index
 from tests.helpers.served import over_fakes, serving
 
-CALLS = int(os.environ.get("COUNTERPOINT_EXAMPLES", "2000"))
+CALLS = int(os.environ.get("SCHEMATHESIS_CALLS", "2000"))
 CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
 
 

@@ -85,7 +85,7 @@ def test_a_table_of_claims_is_a_file_too(client: TestClient) -> None:
     [
         (sent(pdf([[], []]), "scan.pdf"), "scan.pdf has no text layer, only images; recognise its text (OCR) first."),
         (sent(pdf([["Secret."]], password="x"), "a.pdf"), "a.pdf has a password; save it without one."),
-        (sent(b"id,text\n1,x\n", "a.csv"), "a.csv has no column “claim” (its columns are id, text);"),
+        (sent(b"id,text\n1,x\n", "a.csv"), "a.csv has no column “claim”; its columns are id, text;"),
         (sent(b"", "a.txt"), "The text is empty; give a text or a file."),
         (sent(b"\x00\x01", ""), "The file is not a text file;"),
         ({"file": "no base64!"}, "The file is not in base64;"),
