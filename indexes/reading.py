@@ -95,11 +95,6 @@ class SourceReading:
         self.revised += revisions
         self.deleted += len(change.removed) - revisions
 
-    @property
-    def changed(self) -> int:
-        """How many documents were written or deleted."""
-        return self.added + self.revised + self.deleted
-
     def _is_news(self, record: Document | Deletion) -> bool:
         """Whether a record that repeats a paper stands all the same: it says that the paper was retracted."""
         return self._repeats == "skip" and isinstance(record, Document) and record.retracted
@@ -163,15 +158,6 @@ class Changes:
         """How many documents were written or deleted."""
         return self.added + self.revised + self.deleted
 
-    def add(self, reading: SourceReading) -> Changes:
-        """These changes plus those from reading a source."""
-        return replace(
-            self,
-            added=self.added + reading.added,
-            revised=self.revised + reading.revised,
-            deleted=self.deleted + reading.deleted,
-        )
-
     def __str__(self) -> str:
         return f"{self.added:,} added, {self.revised:,} revised, {self.deleted:,} deleted, {self.retracted:,} newly retracted"
 
@@ -207,16 +193,6 @@ class SourcesRead:
         return BuildReport(index, self.bad, earlier_count + changes.touched, self.sources, changes, self.notes)
 
 
-def read_source(
-    reading: SourceReading, path: Path, kind: str, skip: SkipBad, columns: Columns | None, bar: tqdm[Any]
-) -> IndexSource:
-    """Read a source to its end; return its entry for the manifest."""
-    bad_before = len(skip.faults)
-    reading.read_all(bar, columns)
-    counts = (reading.seen, len(skip.faults) - bad_before, reading.without_abstract, reading.repeated)
-    return IndexSource(str(path), kind, path.stat().st_size, *counts)
-
-
 def describe_emptiness(read_sources: Sequence[IndexSource]) -> str:
     """Why an index of these sources would hold no document."""
     names = ", ".join(source.path for source in read_sources)
@@ -234,7 +210,15 @@ def read_all(
     for number, (path, kind) in enumerate(files):
         bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
         reading = SourceReading(target, lucene, number, path, kind, skip)
+        bad_before = len(skip.faults)
         with bar:
-            sources.append(read_source(reading, path, kind, skip, columns, bar))
-        changes = changes.add(reading)
+            reading.read_all(bar, columns)
+        counts = (reading.seen, len(skip.faults) - bad_before, reading.without_abstract, reading.repeated)
+        sources.append(IndexSource(str(path), kind, path.stat().st_size, *counts))
+        changes = replace(
+            changes,
+            added=changes.added + reading.added,
+            revised=changes.revised + reading.revised,
+            deleted=changes.deleted + reading.deleted,
+        )
     return SourcesRead(tuple(sources), changes, tuple(skip.faults), tuple(skip.notes))

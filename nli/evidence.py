@@ -7,7 +7,7 @@ are round numbers, chosen on one part of EvidenceBench and reported on the other
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +18,6 @@ from nli.text.roles import ROLES, count_figures, is_report, load_role_model
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Paper, PaperSentence, Premise, Verdict
 from retrieval.dense.encoder import Encoder
-from retrieval.rerank.diverse import diversify
 from retrieval.rerank.reranker import Reranker
 
 Floats = NDArray[np.float64]
@@ -226,3 +225,29 @@ def _name_place(sentence: PaperSentence) -> str:
     if sentence.kind == "other":
         return f"“{sentence.section}”" if sentence.section else "the text"
     return f"the {sentence.kind}"
+
+
+def diversify(
+    scores: Floats,
+    alike: Callable[[int], NDArray[np.floating]],
+    less: Callable[[Floats, Floats], Floats],
+    k: int,
+    fits: Callable[[int, Sequence[int], float], bool] = lambda row, rows, repetition: True,
+) -> list[int]:
+    """The rows of the `k` chosen texts, in the order of choice; ties go to the first. Fewer if fewer may be chosen.
+
+    Each time the best remaining text is chosen, penalised for what it repeats of those chosen: maximal marginal relevance
+    (Carbonell and Goldstein 1998, doi:10.1145/290941.291025).
+
+    `scores` is [texts], -inf for what must not be chosen; `alike` gives the similarity of every text to one, [texts]; `less`
+    reduces scores by how much each text repeats (its similarity to the nearest chosen text, at least 0); `fits` says whether a
+    row may join those chosen, given also how much it repeats: one that may not is skipped for good.
+    """
+    candidates, repetition, rows = np.isfinite(scores), np.zeros(len(scores)), list[int]()
+    while len(rows) < k and candidates.any():
+        row = int(np.argmax(np.where(candidates, less(scores, repetition), -np.inf)))
+        candidates[row] = False
+        if fits(row, rows, float(repetition[row])):
+            rows.append(row)
+            repetition = np.maximum(repetition, alike(row))
+    return rows

@@ -1,4 +1,5 @@
-"""What only the paper's variants need: its penalised score, and skimming, which chooses the premises worth a slow judge's time.
+"""What only the paper's variants need: its penalised score, skimming, which chooses the premises worth a slow judge's time, and
+queries that look for the denial of a claim.
 
 A branch that reads a thousand abstracts has thousands of sentences, nearly all of which share nothing with the claim. Where a
 judge can only be asked so often, it is asked about those that contain most of the claim's rare words (words of the sentence count
@@ -12,8 +13,11 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from retrieval.core.values import Premise, Verdict
+from retrieval.core.word_list import read_word_list
 from retrieval.words.terms import find_rare_words, find_terms, weigh_share
 
 
@@ -56,3 +60,23 @@ def choose_most_promising(claim: str, premises: Sequence[tuple[int, Premise]], m
 
     scores = [promise(rank, premise) for rank, premise in premises]
     return sorted(heapq.nsmallest(most, range(len(scores)), key=lambda i: (-scores[i], i)))
+
+
+PLACE = "{claim}"
+_TEMPLATES = Path(__file__).with_name("adversarial.txt")
+
+
+@cache
+def read_templates() -> tuple[str, ...]:
+    """The templates of adversarial.txt, each with one place for the claim."""
+    return tuple(read_word_list(_TEMPLATES))
+
+
+def make_adversarial_queries(claim: str) -> list[str]:
+    """The claim, without its full stop, in each of the templates: the words of a denial.
+
+    A dense encoder places a sentence and its negation close together; asking in the words of a denial is V4's answer to that (it
+    did not pay: the paper's V4 has the lowest MRR of contradictions of its five variants).
+    """
+    bare = claim.strip().rstrip(".").rstrip()
+    return [template.replace(PLACE, bare) for template in read_templates()]

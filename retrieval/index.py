@@ -10,9 +10,8 @@ import math
 import threading
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
-from retrieval.bm25.lucene import Lucene, SimilarTerm, Vocabulary
+from retrieval.bm25.lucene import Lucene, Vocabulary
 from retrieval.cluster.client import is_address, read_address
 from retrieval.cluster.mapping import read_state
 from retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
@@ -23,42 +22,13 @@ from retrieval.store.documents import Documents, Entry, Store
 from retrieval.store.manifest import LUCENE, NAME, STORE, Manifest, read_manifest
 
 
-class Searcher(Protocol):
-    """BM25 over an index."""
-
-    def search(self, query: str, k: int) -> list[Hit]:
-        """The `k` best documents for a bag-of-words query, best first."""
-
-    def close(self) -> None:
-        """Let go of what is open."""
-
-
-class Words(Protocol):
-    """The terms of an index."""
-
-    def stem(self, words: Sequence[str]) -> list[str]:
-        """Each word as the index would store it; "" if it would be no term or several."""
-
-    def count_documents(self, terms: Sequence[str]) -> list[int]:
-        """How many documents contain each term."""
-
-    def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
-        """The terms at most `edits` letters apart, the nearest first."""
-
-    def find_documents(self, term: str, most: int) -> list[str]:
-        """The ids of at most `most` documents that contain a term."""
-
-    def close(self) -> None:
-        """Let go of what is open."""
-
-
 class Index:
     """The one shared index that every branch searches; safe to use from several threads at once."""
 
     manifest: Manifest
     store: Documents
-    vocabulary: Words
-    _searcher: Searcher
+    vocabulary: Vocabulary | ClusterVocabulary
+    _searcher: Lucene | ClusterSearch
 
     def __init__(self, folder: Path) -> None:
         """Open the index in `folder`, or at an address.

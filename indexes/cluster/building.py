@@ -30,8 +30,9 @@ from indexes.readers import Columns
 from indexes.reading import BuildReport, describe_emptiness, read_all
 from retrieval.cluster.client import Address, connect, read_access, translate_faults
 from retrieval.cluster.mapping import LIMBS, MANIFEST, add_up, derive, make_mapping, make_settings, read_state
-from retrieval.cluster.search import run_search
+from retrieval.cluster.search import page_sources, run_search
 from retrieval.core.errors import BadInput, IndexUnusable
+from retrieval.store.documents import find_targets
 from retrieval.store.manifest import IndexCounts, Manifest
 
 _PAGE = 1000
@@ -50,7 +51,7 @@ def mark_retractions(address: Address, name: str) -> None:
     A document's own statement that it is retracted (1) stays. Needs a refresh before, and makes one after.
     """
     sources = _find(address, name, {"exists": {"field": "retracts"}}, ["notices", "pmid"])
-    targets = {target for source in sources for target in derive_targets(source)}
+    targets = {target for source in sources for target in find_targets(source["notices"])}
     additions = [source for ids in _split(sorted(targets)) for source in _find(address, name, _among(ids, 0))]
     retractions = _find(address, name, {"term": {"retracted": 2}})
     sender = BulkSender(address, name)
@@ -60,13 +61,6 @@ def mark_retractions(address: Address, name: str) -> None:
     finally:
         sender.close()
     refresh(address, name)
-
-
-def derive_targets(source: Mapping[str, Any]) -> list[str]:
-    """The PMIDs that a document's notices retract."""
-    blank = {"pmid": "", "title": "", "abstract": "", "boundaries": "", "cues": ""}
-    targets: list[str] = derive({**blank, "notices": source["notices"]})["retracts"]
-    return targets
 
 
 def count(address: Address, name: str) -> tuple[IndexCounts, str]:
@@ -95,13 +89,7 @@ def write_manifest(address: Address, name: str, manifest: Manifest, cue_names: M
 
 
 def _find(address: Address, name: str, query: dict[str, Any], fields: list[str] | bool = True) -> list[dict[str, Any]]:
-    """The sources of all documents that a query finds."""
-    body: dict[str, Any] = {"query": query, "size": _PAGE, "sort": ["pmid"], "_source": fields, "track_total_hits": False}
-    sources: list[dict[str, Any]] = []
-    while hits := run_search(address, name, body)["hits"]["hits"]:
-        sources += [hit["_source"] for hit in hits]
-        body["search_after"] = hits[-1]["sort"]
-    return sources
+    return [source for page in page_sources(address, name, query, fields, _PAGE) for source in page]
 
 
 def _among(ids: list[str], mark: int) -> dict[str, Any]:

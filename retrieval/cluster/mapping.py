@@ -17,7 +17,7 @@ from typing import Any
 from retrieval.bm25.lucene import K1, B, make_contents
 from retrieval.cluster.client import Address, connect, translate_faults
 from retrieval.core.errors import IndexUnusable
-from retrieval.store.documents import RETRACTING, Row, unpack
+from retrieval.store.documents import Row, find_targets, unpack
 from retrieval.store.manifest import FORMAT, Manifest, parse_manifest
 
 LAYOUT = 2
@@ -115,13 +115,12 @@ def make_source(row: Row, version: int, order: int) -> dict[str, Any]:
 def derive(source: dict[str, Any]) -> dict[str, Any]:
     """The fields of a document that follow from the rest of its source."""
     cues = unpack(base64.b64decode(source["cues"]), 4)
-    notices = json.loads(source["notices"]) if "Retract" in source["notices"] else []
     return {
         CONTENTS: make_contents(source["title"], source["abstract"]),
         "sentence_count": len(base64.b64decode(source["boundaries"])) // 8,
         "cue_count": len(cues),
         "cue_sentence_count": len({cue[0] for cue in cues}),
-        "retracts": sorted({target for kind, target in notices if kind in RETRACTING}),
+        "retracts": sorted(set(find_targets(source["notices"]))),
         "limbs": _split_hash(source["pmid"], source["title"], source["abstract"]),
     }
 

@@ -57,6 +57,16 @@ def check_complete(reply: dict[str, Any], address: Address) -> None:
         raise ClusterBusy(f"The index {address} could not be searched {what}, so there is no ranking; try again in seconds.")
 
 
+def page_sources(
+    address: Address, name: str, query: dict[str, Any], fields: Sequence[str] | bool, batch: int
+) -> Iterator[list[dict[str, Any]]]:
+    """The sources of all documents that a query finds, restricted to `fields`, in order of PMID, in batches."""
+    body: dict[str, Any] = {"query": query, "size": batch, "sort": ["pmid"], "_source": fields, "track_total_hits": False}
+    while hits := run_search(address, name, body)["hits"]["hits"]:
+        yield [hit["_source"] for hit in hits]
+        body["search_after"] = hits[-1]["sort"]
+
+
 class ClusterSearch:
     """The rankings of an index on a cluster; safe to use from several threads at once."""
 
@@ -200,11 +210,7 @@ class ClusterDocuments:
 
     def pages(self, batch: int, fields: Sequence[str] | bool = True) -> Iterator[list[dict[str, Any]]]:
         """The sources of all documents, restricted to `fields`, in order of PMID, in batches."""
-        body: dict[str, Any] = {"query": {"exists": {"field": "pmid"}}, "size": batch, "sort": ["pmid"], "_source": fields}
-        body["track_total_hits"] = False
-        while hits := self._find(body):
-            yield [hit["_source"] for hit in hits]
-            body["search_after"] = hits[-1]["sort"]
+        return page_sources(self.address, self._name, {"exists": {"field": "pmid"}}, fields, batch)
 
     def sample(self, most: int) -> list[Entry]:
         """At most `most` documents, the first by a hash of their texts: the same ones each time."""

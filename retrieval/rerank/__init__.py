@@ -1,1 +1,1 @@
-"""Reranking: the interface, the models behind it, fusion, diversity."""
+"""Reranking: the interface and the models behind it."""

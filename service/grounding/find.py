@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from nli.text.designs import is_notice
+from nli.variants import make_adversarial_queries
 from retrieval.core.values import Claim, Hit
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index, reciprocal_rank_fusion
 from retrieval.store.documents import Entry
-from retrieval.words.adversarial import make_adversarial_queries
 from retrieval.words.forms import add_other_forms
 from service.configuration.config import Retrieve
 from service.configuration.models import Models

@@ -14,10 +14,10 @@ import yaml
 
 from indexes.update import update
 from indexes.vectors import add_vectors
+from nli.variants import PLACE, make_adversarial_queries, read_templates
 from retrieval.core.errors import BadConfig, IndexUnusable
 from retrieval.core.values import Claim, Hit
 from retrieval.index import Index, reciprocal_rank_fusion
-from retrieval.words.adversarial import PLACE, make_adversarial_queries, read_templates
 from service.assembly import assemble
 from service.configuration.config import Retrieve, load_config, load_profile
 from service.configuration.models import Models

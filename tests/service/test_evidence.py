@@ -16,13 +16,12 @@ from typer.testing import CliRunner
 
 from generation.prompting import ask_for_evidence, make_prompt, read_numbers
 from indexes.readers.paper import make_paper, parse_paper, read_paper
-from nli.evidence import WEIGHTS, choose_sentences, score_sentences
+from nli.evidence import WEIGHTS, choose_sentences, diversify, score_sentences
 from nli.text.headings import continue_section, find_heading_kind, looks_like_heading
 from nli.text.roles import ROLES, RoleModel, count_figures, find_role_tokens, is_report, load_role_model, locate_stretch
 from nli.training.roles import save, train_model
 from retrieval.core.errors import BadConfig, BadInput, ModelUnusable
 from retrieval.core.values import Paper
-from retrieval.rerank.diverse import diversify
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from service.cli.commands import app
 from service.configuration.config import Profile, load_profile

@@ -1,12 +1,66 @@
-"""What a claim names must be mentioned by a paper on it, in whatever form; everyday words need not be."""
+"""Acronyms and abbreviations stand for what a text or the table says; what a claim names must be mentioned by a paper on it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from retrieval.core.errors import BadConfig
 from retrieval.training.questions import Relevant
 from retrieval.training.words.names import choose_names, measure_titles
-from retrieval.words.names import find_unnamed
+from retrieval.words.names import expand, find_acronyms, find_unnamed, load_abbreviations, read_abbreviations, spell_out
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Women with zetoid ovary syndrome (ZOS) were seen.", [("ZOS", "zetoid ovary syndrome")]),
+        ("Use of aleph-associated dullness (AAD).", [("AAD", "aleph-associated dullness")]),
+        ("Wives at war (WAW) and trained (WAT) were seen.", [("WAW", "Wives at war")]),
+        ("Zeta converting enzyme inhibitors (ZCEIs) and zetarolol (ZTL)",
+         [("ZCEIs", "Zeta converting enzyme inhibitors"), ("ZTL", "zetarolol")]),
+        ("Adults (N) and controls (Group C) took 5 mg (P < 0.05).", []),
+        ("Nothing here begins like it (XYZ).", []),
+    ],
+)  # fmt: skip
+def test_an_acronym_has_the_words_before_it(text: str, found: list[tuple[str, str]]) -> None:
+    assert list(find_acronyms(text)) == found
+
+
+def test_a_sentence_is_spelt_out_with_its_papers_acronyms() -> None:
+    assert spell_out("ZOS was rare.", "zetoid ovary syndrome (ZOS)") == "ZOS zetoid ovary syndrome was rare."
+    assert spell_out("ZOSA was rare.", "zetoid ovary syndrome (ZOS)") == "ZOSA was rare."
+
+
+def test_a_backslash_in_a_long_form_is_text() -> None:
+    passage = r"Tumor \under necrosis \1 factor (TUNF) was measured."
+    assert spell_out("TUNF fell.", passage).endswith("factor fell.")
+
+
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        ("High BP and BPs in the ICU", " blood pressure intensive care unit"),
+        ("A who's who, bp", ""),
+        ("UTIs", " urinary tract infection"),
+    ],
+)
+def test_abbreviations_are_written_out_behind_the_text_once_each(text: str, added: str) -> None:
+    assert expand(text) == text + added
+
+
+def test_the_shipped_abbreviations_name_their_source() -> None:
+    text = (Path(__file__).parents[3] / "retrieval" / "words" / "abbreviations.tsv").read_text("utf-8")
+    assert "Source of every line" in text.splitlines()[1]
+    assert load_abbreviations()["BP"] == "blood pressure"
+    assert "MS" not in load_abbreviations()
+
+
+@pytest.mark.parametrize("table", ["BP blood pressure", "BP\t", "BP\ta\nBP\tb"])
+def test_a_wrong_table_of_abbreviations_is_refused(table: str) -> None:
+    with pytest.raises(BadConfig, match="of the abbreviations should be"):
+        read_abbreviations(table)
 
 
 @pytest.mark.parametrize(
