@@ -51,7 +51,7 @@ from nli.training.reader.lesson import Lesson, fit_claim_only, measure_leans
 from nli.training.reader.loop import TOKENS, compute_loss, make_batches, make_example
 from nli.training.reader.outcome_families import make_family_lessons, read_families
 from nli.training.reader.teach import draw_pairs, make_key, read_taught
-from nli.training.reader.train import load_model, load_start, make_parser, make_tokenizer
+from nli.training.reader.train import load_model, load_start, make_optimizer, make_parser, make_tokenizer
 from nli.training.reader.vocabulary import SPECIAL, find_base_rows, read_tokens, read_words
 from retrieval.core.errors import BadInput, ModelUnusable
 from retrieval.core.values import Verdict
@@ -60,6 +60,7 @@ from retrieval.training.encoder import TokenEncoder
 from retrieval.training.encoder import load_base as load_bert
 from retrieval.training.export import export, restore_weights
 from retrieval.training.folds import is_held_out
+from retrieval.training.loop import Recipe
 from tests.helpers.texts import write_rows
 
 MEASURED = sorted((Path(__file__).parents[2] / "eval/claims").glob("ordinary*.csv"))
@@ -387,6 +388,22 @@ def test_the_small_reader_begins_as_its_base() -> None:
     assert small(ids, ones, zeros).shape == (1, 4, len(LABELS))
     assert torch.allclose(torch.nn.functional.normalize(found[0], dim=-1), vectors[:, 1:], atol=1e-5)
     assert find_size(small.state_dict()) is SMALL
+
+
+def test_frozen_layers_do_not_learn_and_change_no_logits(one_thread: None, tokenize: DocumentTokenizer) -> None:
+    torch.manual_seed(1)
+    size = replace(SMALL, layers=2)
+    free, model = ReaderEncoder(15_000, size).eval(), ReaderEncoder(15_000, size).train()
+    torch.nn.init.normal_(model.kinds)
+    free.load_state_dict(model.state_dict())
+    steps = make_optimizer(model, Recipe(), frozen=1)
+    batch = [make_example(Lesson("Zinc heals colds.", "Zinc", ("Colds healed.",), SUPPORT, (0,), "s"), tokenize, 100)]
+    ids, types = (torch.from_numpy(part)[None] for part in (batch[0].document.ids, batch[0].document.types))
+    assert torch.allclose(model.eval()(ids, torch.ones_like(ids), types), free(ids, torch.ones_like(ids), types))
+    compute_loss(model.train(), batch, torch.device("cpu"), False).backward()  # type: ignore[no-untyped-call]
+    steps.step()
+    learnt = {name for name, values in model.state_dict().items() if not torch.equal(values, free.state_dict()[name])}
+    assert learnt and all(name.startswith(("layers.1.", "hidden", "document", "sentence")) for name in learnt)
 
 
 def test_what_a_teacher_thinks_is_learnt_as_it_is(tmp_path: Path) -> None:

@@ -88,14 +88,11 @@ class Layer(nn.Module):
 
 
 class ReaderEncoder(nn.Module):
-    """Tokens to logits: those of the first token are the document's, those of a token that closes a sentence are the sentence's.
+    """Tokens to logits: those of the first token are the document's, those of one that closes a sentence are the sentence's."""
 
-    The layers below `frozen` keep the base's weights, and so do the word embeddings.
-    """
-
-    def __init__(self, vocabulary: int, frozen: int = 0, size: Size = LARGE) -> None:
+    def __init__(self, vocabulary: int, size: Size = LARGE) -> None:
         super().__init__()
-        self.frozen, self.size = frozen, size
+        self.size = size
         self.words = nn.Embedding(vocabulary, size.width)
         self.positions = nn.Embedding(size.positions, size.width)
         self.kinds = nn.Parameter(torch.zeros(KINDS, size.width))
@@ -111,16 +108,12 @@ class ReaderEncoder(nn.Module):
         """Inputs are [batch, tokens], int64; returns logits [batch, tokens, labels]."""
         tokens = input_ids.shape[1]
         present = attention_mask.to(torch.float32)
-        with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
-            places = self.positions.weight[self.size.first : self.size.first + tokens]
-            hidden = self.norm(self.words(input_ids) + places)
-            bias = ((1.0 - present) * -1e4)[:, None, None, :]
-            if self.size.relative:
-                bias = bias + self.distances(compute_relative_buckets(tokens)).permute(2, 0, 1)[None]
-            for layer in list(self.layers)[: self.frozen]:
-                hidden = layer(hidden, bias)
-        hidden = hidden + functional.embedding(token_type_ids, self.kinds)
-        for layer in list(self.layers)[self.frozen :]:
+        places = self.positions.weight[self.size.first : self.size.first + tokens]
+        hidden = self.norm(self.words(input_ids) + places) + functional.embedding(token_type_ids, self.kinds)
+        bias = ((1.0 - present) * -1e4)[:, None, None, :]
+        if self.size.relative:
+            bias = bias + self.distances(compute_relative_buckets(tokens)).permute(2, 0, 1)[None]
+        for layer in self.layers:
             hidden = layer(hidden, bias)
         claim = _average(hidden, present * (token_type_ids == CLAIM).to(torch.float32))
         text = _average(hidden, present * (token_type_ids == SENTENCE).to(torch.float32))

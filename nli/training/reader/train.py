@@ -80,7 +80,7 @@ def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
 
 def load_model(options: argparse.Namespace, words: Sequence[str]) -> ReaderEncoder:
     """The model to train: the base's weights, or those of `--start`. Raises `BadInput` where neither is given."""
-    model = ReaderEncoder(len(SPECIAL) + len(words), options.frozen, SIZES[options.size])
+    model = ReaderEncoder(len(SPECIAL) + len(words), SIZES[options.size])
     if options.start:
         model.load_state_dict(load_start(options.start, words))
     elif options.base:
@@ -127,7 +127,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--size", choices=sorted(SIZES), default="large", help="the size of the reader (default: large)")
     parser.add_argument("--base", type=Path, help="the folder of all-mpnet-base-v2, or of all-MiniLM-L6-v2 for the small reader")
     parser.add_argument("--vocabulary", type=Path, required=True, help=VOCABULARY_HELP)
-    parser.add_argument("--frozen", type=int, default=4, help="the number of lower layers that are not trained")
+    parser.add_argument("--frozen", type=int, default=0, help="the number of lower layers that are not trained (default: 0)")
     parser.add_argument("--rate", type=float, default=5e-5, help="the highest learning rate")
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")
     parser.add_argument(
@@ -161,12 +161,12 @@ def make_curriculum(options: argparse.Namespace, words: Sequence[str]) -> list[l
     return todo
 
 
-def make_optimizer(model: ReaderEncoder, recipe: Recipe) -> torch.optim.AdamW:
-    """AdamW over all but the word table and the frozen layers; the heads learn faster than the base."""
-    frozen_prefixes = ("words", "positions", "norm", "distances", *(f"layers.{number}." for number in range(model.frozen)))
+def make_optimizer(model: ReaderEncoder, recipe: Recipe, frozen: int = 0) -> torch.optim.AdamW:
+    """AdamW over all but the word table, the `frozen` lower layers and what is below them; the heads learn fastest."""
+    below = ("positions", "norm", "distances", "kinds", *(f"layers.{number}." for number in range(frozen))) if frozen else ()
     old, new = [], []
     for name, parameter in model.named_parameters():
-        if name.startswith(frozen_prefixes) and (model.frozen or name.startswith("words")):
+        if name.startswith(("words", *below)):
             parameter.requires_grad_(False)
         elif name.startswith(("hidden", "document", "sentence", "kinds")):
             new.append(parameter)
@@ -195,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     recipe = Recipe(rate=options.rate, new_rate=10 * options.rate, seed=options.seed, most_batches=options.batches, warm_up=0.03)
     model.to(device)
     descend(
-        model, make_optimizer(model, recipe), todo, lambda batch: compute_loss(model, batch, device, low), recipe,
+        model, make_optimizer(model, recipe, options.frozen), todo, lambda batch: compute_loss(model, batch, device, low), recipe,
         options.out / "checkpoint.pt", device,
     )  # fmt: skip
 
