@@ -16,7 +16,7 @@ import torch
 from tokenizers import Tokenizer
 
 from retrieval.rerank.embedded import PARTS, EmbeddedReranker
-from retrieval.training import evaluate, weigh
+from retrieval.training import evaluate
 from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.encoder import TokenEncoder, load_base
 from retrieval.training.export import export
@@ -72,7 +72,7 @@ def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> N
         *evaluate.rank_scifact(data, "train", reranker, DEPTH, is_held_out),
         *evaluate.rank_ordinary(data, reranker, DEPTH),
     ]
-    weights = weigh.fit_weights([(c.parts, np.array([i in c.relevant for i in c.found])) for c in claims])
+    weights = evaluate.fit_weights([(c.parts, np.array([i in c.relevant for i in c.found])) for c in claims])
     model_json = json.loads((folder / "model.json").read_text("utf-8"))
     model_json["calibration"] = {part: round(float(weight), 3) for part, weight in zip(PARTS, weights, strict=True)}
     (folder / "model.json").write_text(json.dumps(model_json, indent=1) + "\n", "utf-8")
@@ -82,6 +82,7 @@ def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> N
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, weigh and export; 2 where the data folder cannot be used."""
     parser = make_option_parser("python -m retrieval.train", "relevance")
+    parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="data sets to leave out, such as healthver")
     parser.add_argument("--claims", type=Path, required=True, metavar="DIR", help="claims of our own: nli/training/reader/claims")
     options = parser.parse_args(arguments)
     if options.threads:

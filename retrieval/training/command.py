@@ -16,7 +16,6 @@ def make_option_parser(prog: str, model: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=prog, description=f"Train the {model} model.")
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, required=True, help=f"where to write the checkpoint and, in {model}/, the model")
-    parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="data sets to leave out, such as healthver")
     parser.add_argument("--seed", type=int, default=13, help="the seed of every random choice")
     parser.add_argument("--threads", type=int, default=0, help="threads of PyTorch; 0: its default")
     parser.add_argument("--batches", type=int, default=0, help="train on this many batches, with a schedule to match; 0: on all")

@@ -1,12 +1,13 @@
-"""The MiniLM encoder, written out so that it trains, exports and is read without a framework's model zoo.
+"""The layer of all our encoders, and the MiniLM encoder, written out to train, export and be read without a model zoo.
 
-The architecture is BERT's (Devlin et al. 2019, arXiv 1810.04805) at MiniLM's size (Wang et al. 2020, arXiv 2002.10957): 6 layers,
-384 wide, 12 heads.
+The architecture is BERT's (Devlin et al. 2019, arXiv 1810.04805); MiniLM (Wang et al. 2020, arXiv 2002.10957) has 6 layers, 384
+wide, with 12 heads.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -17,30 +18,38 @@ from torch.nn import functional
 WIDTH, LAYERS, HEADS, INNER, POSITIONS, VOCABULARY = 384, 6, 12, 1536, 512, 30522
 
 
-class BertLayer(nn.Module):
+BERT: dict[str, tuple[str, ...]] = {
+    "qkv": ("attention.self.query", "attention.self.key", "attention.self.value"),
+    "out": ("attention.output.dense",), "out_norm": ("attention.output.LayerNorm",),
+    "up": ("intermediate.dense",), "down": ("output.dense",), "down_norm": ("output.LayerNorm",),
+}  # fmt: skip
+"""Hugging Face's names of the parts of a layer."""
+
+
+class Layer(nn.Module):
     """Self-attention and feed-forward, each with its residual and layer norm after it (post-norm, as in BERT)."""
 
-    def __init__(self, dropout: float) -> None:
+    def __init__(self, width: int, epsilon: float, dropout: float) -> None:
         super().__init__()
-        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
-        self.out = nn.Linear(WIDTH, WIDTH)
-        self.out_norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.up = nn.Linear(WIDTH, INNER)
-        self.down = nn.Linear(INNER, WIDTH)
-        self.down_norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.dropout = dropout
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+        self.out_norm = nn.LayerNorm(width, eps=epsilon)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+        self.down_norm = nn.LayerNorm(width, eps=epsilon)
+        self.width, self.dropout = width, dropout
 
     def forward(self, hidden: Tensor, bias: Tensor) -> Tensor:
-        """hidden [batch, tokens, width]; bias [batch, 1, 1, tokens], 0 for tokens and very negative for padding."""
+        """hidden [batch, tokens, width]; bias [batch, heads or 1, tokens or 1, tokens], very negative towards padding."""
         batch, tokens, _ = hidden.shape
-        query, key, value = self.qkv(hidden).view(batch, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
-        if self.training:
-            # The same in one operation, which keeps no table of weights and is faster. The graph that ships has the plain one.
-            context = functional.scaled_dot_product_attention(query, key, value, bias.to(query.dtype))
-        else:
-            weights = query @ key.transpose(-1, -2) / math.sqrt(WIDTH // HEADS) + bias
+        query, key, value = self.qkv(hidden).view(batch, tokens, 3, HEADS, self.width // HEADS).permute(2, 0, 3, 1, 4)
+        if torch.onnx.is_in_onnx_export():
+            # The graph that ships has the plain form. Elsewhere one operation keeps no table of weights and is faster.
+            weights = query @ key.transpose(-1, -2) / math.sqrt(self.width // HEADS) + bias
             context = weights.softmax(-1) @ value
-        context = context.transpose(1, 2).reshape(batch, tokens, WIDTH)
+        else:
+            context = functional.scaled_dot_product_attention(query, key, value, bias.to(query.dtype))
+        context = context.transpose(1, 2).reshape(batch, tokens, self.width)
         hidden = self.out_norm(hidden + functional.dropout(self.out(context), self.dropout, self.training))
         inner = self.down(functional.gelu(self.up(hidden)))
         output: Tensor = self.down_norm(hidden + functional.dropout(inner, self.dropout, self.training))
@@ -56,7 +65,7 @@ class TokenEncoder(nn.Module):
         self.positions = nn.Embedding(POSITIONS, WIDTH)
         self.types = nn.Embedding(1, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.layers = nn.ModuleList([BertLayer(dropout) for _ in range(LAYERS)])
+        self.layers = nn.ModuleList([Layer(WIDTH, 1e-12, dropout) for _ in range(LAYERS)])
         self.dropout = dropout
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
@@ -69,24 +78,23 @@ class TokenEncoder(nn.Module):
         return functional.normalize(hidden, dim=-1)
 
 
+def rename_weights(weights: Mapping[str, Tensor], layers: int, names: Mapping[str, Sequence[str]] = BERT) -> dict[str, Tensor]:
+    """The weights of a checkpoint's layers, and of the norm below them, by our names."""
+    found = {f"norm.{part}": weights[f"embeddings.LayerNorm.{part}"] for part in ("weight", "bias")}
+    for own, theirs in names.items():
+        for layer in range(layers):
+            for part in ("weight", "bias"):
+                values = [weights[f"encoder.layer.{layer}.{name}.{part}"] for name in theirs]
+                found[f"layers.{layer}.{own}.{part}"] = torch.cat(values)
+    return found
+
+
 def load_base(model: TokenEncoder, folder: Path) -> TokenEncoder:
     """Fill the encoder from a BERT checkpoint of this size (`model.safetensors`, Hugging Face's names)."""
     weights = {name.removeprefix("bert."): value for name, value in load_file(folder / "model.safetensors").items()}
-    state = model.state_dict()
+    state = rename_weights(weights, LAYERS)
     state["words.weight"] = weights["embeddings.word_embeddings.weight"]
     state["positions.weight"] = weights["embeddings.position_embeddings.weight"]
     state["types.weight"] = weights["embeddings.token_type_embeddings.weight"][:1]
-    state["norm.weight"], state["norm.bias"] = (weights[f"embeddings.LayerNorm.{part}"] for part in ("weight", "bias"))
-    for index in range(LAYERS):
-        source, target = f"encoder.layer.{index}.", f"layers.{index}."
-        for part in ("weight", "bias"):
-            state[f"{target}qkv.{part}"] = torch.cat(
-                [weights[f"{source}attention.self.{name}.{part}"] for name in ("query", "key", "value")]
-            )
-            state[f"{target}out.{part}"] = weights[f"{source}attention.output.dense.{part}"]
-            state[f"{target}out_norm.{part}"] = weights[f"{source}attention.output.LayerNorm.{part}"]
-            state[f"{target}up.{part}"] = weights[f"{source}intermediate.dense.{part}"]
-            state[f"{target}down.{part}"] = weights[f"{source}output.dense.{part}"]
-            state[f"{target}down_norm.{part}"] = weights[f"{source}output.LayerNorm.{part}"]
     model.load_state_dict(state)
     return model

@@ -24,10 +24,9 @@ Batch = TypeVar("Batch")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What the loop needs to know; rates are AdamW's at the top of the schedule."""
+    """What the loop needs to know; `rate` is AdamW's at the top of the schedule."""
 
     rate: float = 1e-4
-    new_rate: float = 1e-3
     warm_up: float = 0.04
     floor: float = 0.03
     seed: int = 13

@@ -18,9 +18,8 @@ from tqdm import tqdm
 
 from nli.judge import Abstract, drop_question
 from nli.text.sentences import sentence_spans
-from nli.training.labelled import NAMES, clean_claim
-from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
-from nli.training.reader.examples import SEARCHES, read_ordinary, read_written
+from nli.training.reader.examples import NAMES, SEARCHES, phrase_claim, read_ordinary, read_written
+from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from retrieval.core.values import Document
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.rerank.reranker import make_passage
@@ -104,7 +103,7 @@ class PaperCollection:
         labels[list(named.evidence) if named else []] = named.label if named else NEUTRAL
         gold = named.label if named else NEUTRAL
         return ReaderCase(
-            state(claim), paper.id, paper.abstract, gold, named is not None, paper.id in cited_ids, is_open, near, labels
+            phrase_claim(claim), paper.id, paper.abstract, gold, named is not None, paper.id in cited_ids, is_open, near, labels
         )
 
 
@@ -185,19 +184,13 @@ def _draw(claims: set[str], most: int) -> list[str]:
     return sorted(claims, key=lambda claim: hashlib.sha256(claim.encode()).digest())[:most]
 
 
-def state(claim: str) -> str:
-    """The claim as the service reads it: without citation marks, with a capital and a full stop."""
-    clean = clean_claim(claim).rstrip(" .")
-    return f"{clean[:1].upper()}{clean[1:]}."
-
-
 def make_case(paper: Mapping[str, Any], claim: str, label: int) -> ReaderCase:
     """One paper (`pmid`, `title`, `sentences`, and `evidence`, None where unlabelled) for one claim."""
     abstract = Abstract(drop_question(paper["title"] or ""), tuple(paper["sentences"]))
     labels = np.full(len(abstract.sentences), -1 if paper["evidence"] is None else NEUTRAL)
     labels[paper["evidence"] or []] = label
     has_side = label != NEUTRAL
-    return ReaderCase(state(claim), str(paper["pmid"]), abstract, label, has_side, has_side, True, True, labels)
+    return ReaderCase(phrase_claim(claim), str(paper["pmid"]), abstract, label, has_side, has_side, True, True, labels)
 
 
 def read_labelled_cases(

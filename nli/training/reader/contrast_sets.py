@@ -17,31 +17,21 @@ claims of a paper share its words, so that only their sense tells them apart:
 * null: no effect, or another thing that works;
 * arms: outcomes compared between two arms.
 
-Beside them, sets by rule: comparisons of papers and of our claims, turned round (`nli.training.comparisons`).
+Beside them, sets by rule: comparisons of papers and of our claims, turned round (`nli.training.flips`).
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from nli.training.comparisons import turn_comparison
-from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
-from nli.training.reader.examples import read_papers
-from nli.training.reader.lesson import Lesson
-from retrieval.training.data import read_lines
+from nli.training.flips import turn_comparison
+from nli.training.reader.lesson import CONTRADICT, NEUTRAL, SUPPORT, Lesson
 
 WITH_ABSTRACT = 0.5
 """The share of the comparing sentences that are also read within their abstract."""
-KINDS = Path(__file__).parent / "kinds"
 SIDES = (("support", SUPPORT), ("contradict", CONTRADICT), ("neutral", NEUTRAL))
-
-
-def read_contrasts(folder: Path) -> list[dict[str, Any]]:
-    """All sets in the folder, in the order of its files."""
-    return read_lines(folder)
 
 
 def make_contrast_lessons(sets: Sequence[Mapping[str, Any]], leans: Mapping[str, float]) -> Iterator[Lesson]:
@@ -84,23 +74,6 @@ def make_claim_lessons(papers: Iterable[Mapping[str, Any]]) -> Iterator[Lesson]:
             for claim, label in ((paper["true"], SUPPORT), (turned.exchanged, CONTRADICT), (turned.converse, SUPPORT)):
                 group = f"comparison {paper['pmid']}"
                 yield Lesson(claim, paper["title"], tuple(paper["sentences"]), label, evidence, "comparisons_claim", group)
-
-
-def read_kinds(source: Path, folder: Path) -> list[dict[str, Any]]:
-    """The lines of a file, or of all files of a folder, each with its paper's title and sentences from the data `folder`.
-
-    Where the sentences are split differently now, the evidence of its claims is unknown.
-    """
-    lines = read_lines(source)
-    papers = {name: (title, sentences) for name, title, sentences in read_papers(folder, {one["pmid"] for one in lines})}
-    rows = []
-    for one in lines:
-        if one["pmid"] in papers:
-            title, sentences = papers[one["pmid"]]
-            same = len(sentences) == one["sentences"]
-            claims = [(LABELS.index(label), text, places if same else None) for label, text, places in one["claims"]]
-            rows.append({"kind": one["kind"], "pmid": one["pmid"], "title": title, "sentences": sentences, "claims": claims})
-    return rows
 
 
 def make_kind_lessons(rows: Sequence[Mapping[str, Any]], repeats: int = 1) -> Iterator[Lesson]:

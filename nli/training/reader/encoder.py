@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nli.reader.encode import CLAIM, SENTENCE
-from nli.training.pairs import LABELS
+from nli.training.reader.lesson import LABELS
+from retrieval.training.encoder import BERT, HEADS, Layer, rename_weights
 
-HEADS = 12
 BUCKETS, FARTHEST = 32, 128
 KINDS = 3
 
@@ -63,34 +63,10 @@ def compute_relative_buckets(tokens: int) -> Tensor:
     return (distance > 0).long() * half + torch.where(length < exact, length, far_buckets.clamp(max=half - 1))
 
 
-class Layer(nn.Module):
-    """Self-attention and feed-forward, each followed by its residual and layer norm."""
-
-    def __init__(self, size: Size) -> None:
-        super().__init__()
-        width = size.width
-        self.qkv = nn.Linear(width, 3 * width)
-        self.out = nn.Linear(width, width)
-        self.out_norm = nn.LayerNorm(width, eps=size.epsilon)
-        self.up = nn.Linear(width, 4 * width)
-        self.down = nn.Linear(4 * width, width)
-        self.down_norm = nn.LayerNorm(width, eps=size.epsilon)
-
-    def forward(self, hidden: Tensor, bias: Tensor) -> Tensor:
-        """hidden [batch, tokens, width]; bias [batch, heads or 1, tokens or 1, tokens], very negative towards padding."""
-        batch, tokens, width = hidden.shape
-        query, key, value = self.qkv(hidden).view(batch, tokens, 3, HEADS, width // HEADS).permute(2, 0, 3, 1, 4)
-        weights = query @ key.transpose(-1, -2) / math.sqrt(width // HEADS) + bias.to(query.dtype)
-        attention = (weights.softmax(-1).to(value.dtype) @ value).transpose(1, 2).reshape(batch, tokens, width)
-        hidden = self.out_norm(hidden + self.out(attention))
-        output: Tensor = self.down_norm(hidden + self.down(functional.gelu(self.up(hidden))))
-        return output
-
-
 class ReaderEncoder(nn.Module):
     """Tokens to logits: those of the first token are the document's, those of one that closes a sentence are the sentence's."""
 
-    def __init__(self, vocabulary: int, size: Size = LARGE) -> None:
+    def __init__(self, vocabulary: int, size: Size = LARGE, dropout: float = 0.0) -> None:
         super().__init__()
         self.size = size
         self.words = nn.Embedding(vocabulary, size.width)
@@ -99,7 +75,7 @@ class ReaderEncoder(nn.Module):
         self.norm = nn.LayerNorm(size.width, eps=size.epsilon)
         if size.relative:
             self.distances = nn.Embedding(BUCKETS, HEADS)
-        self.layers = nn.ModuleList([Layer(size) for _ in range(size.layers)])
+        self.layers = nn.ModuleList([Layer(size.width, size.epsilon, dropout) for _ in range(size.layers)])
         self.hidden = nn.Linear(3 * size.width, size.width // 2)
         self.document = nn.Linear(size.width // 2, len(LABELS))
         self.sentence = nn.Linear(size.width, len(LABELS))
@@ -112,7 +88,8 @@ class ReaderEncoder(nn.Module):
         hidden = self.norm(self.words(input_ids) + places) + functional.embedding(token_type_ids, self.kinds)
         bias = ((1.0 - present) * -1e4)[:, None, None, :]
         if self.size.relative:
-            bias = bias + self.distances(compute_relative_buckets(tokens)).permute(2, 0, 1)[None]
+            buckets = compute_relative_buckets(tokens).to(input_ids.device)
+            bias = bias + self.distances(buckets).permute(2, 0, 1)[None]
         for layer in self.layers:
             hidden = layer(hidden, bias)
         claim = _average(hidden, present * (token_type_ids == CLAIM).to(torch.float32))
@@ -127,14 +104,17 @@ def _average(hidden: Tensor, mask: Tensor) -> Tensor:
     return (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1.0)
 
 
-_MPNET = {"qkv": "attention.attn", "out": "attention.attn.o", "out_norm": "attention.LayerNorm"}
-_BERT = {"qkv": "attention.self", "out": "attention.output.dense", "out_norm": "attention.output.LayerNorm"}
+_MPNET = BERT | {
+    "qkv": tuple(f"attention.attn.{part}" for part in "qkv"),
+    "out": ("attention.attn.o",),
+    "out_norm": ("attention.LayerNorm",),
+}
 
 
 def load_base(model: ReaderEncoder, folder: Path, words: Sequence[int]) -> ReaderEncoder:
     """Load the encoder from the folder of its size's base; `words` are the rows of its word table to keep, in order."""
-    weights = load_file(folder / "model.safetensors")
-    state, relative = model.state_dict(), model.size.relative
+    weights, relative = load_file(folder / "model.safetensors"), model.size.relative
+    state = model.state_dict() | rename_weights(weights, model.size.layers, _MPNET if relative else BERT)
     state["words.weight"] = weights["embeddings.word_embeddings.weight"][list(words)]
     state["positions.weight"] = weights["embeddings.position_embeddings.weight"]
     if relative:
@@ -142,17 +122,5 @@ def load_base(model: ReaderEncoder, folder: Path, words: Sequence[int]) -> Reade
     else:
         # BERT's type of a first text is the same for all tokens here: what kind they are is told by `kinds`.
         state["positions.weight"] = state["positions.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-    names, parts = (_MPNET, "qkv") if relative else (_BERT, ("query", "key", "value"))
-    for part in ("weight", "bias"):
-        state[f"norm.{part}"] = weights[f"embeddings.LayerNorm.{part}"]
-        for index in range(model.size.layers):
-            source, target = f"encoder.layer.{index}.", f"layers.{index}."
-            qkv = [weights[f"{source}{names['qkv']}.{one}.{part}"] for one in parts]
-            state[f"{target}qkv.{part}"] = torch.cat(qkv)
-            state[f"{target}out.{part}"] = weights[f"{source}{names['out']}.{part}"]
-            state[f"{target}out_norm.{part}"] = weights[f"{source}{names['out_norm']}.{part}"]
-            state[f"{target}up.{part}"] = weights[f"{source}intermediate.dense.{part}"]
-            state[f"{target}down.{part}"] = weights[f"{source}output.dense.{part}"]
-            state[f"{target}down_norm.{part}"] = weights[f"{source}output.LayerNorm.{part}"]
     model.load_state_dict(state)
     return model

@@ -21,12 +21,10 @@ from tqdm import tqdm
 from nli.judge import Abstract, Reader
 from nli.reader.judge import LARGE, DocumentReader
 from nli.reader.paper import judge_paper, read_twice
-from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from nli.training.reader import cases
 from nli.training.reader.cases import PaperCollection, ReaderCase
-from nli.training.reader.contrast_sets import read_kinds
-from nli.training.reader.examples import read_ordinary
-from nli.training.reader.lesson import fit_claim_only
+from nli.training.reader.examples import read_kinds, read_ordinary
+from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, fit_claim_only
 from retrieval.core.values import Verdict
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import return_exit_code
@@ -194,8 +192,9 @@ class Evaluation:
     def _papers(self) -> tuple[list[dict[str, Any]], list[bool]]:
         """Ordinary's dev papers, and whether their claims alone mislead a bag of words."""
         train, papers = read_ordinary(self._data, "train"), cases.read_dev_papers(self._data)[1][: self._most]
-        score_claim = fit_claim_model([paper["true"] for paper in train], [paper["false"] for paper in train])
-        return papers, [score_claim(paper["true"]) <= score_claim(paper["false"]) for paper in papers]
+        model = fit_claim_only([paper["true"] for paper in train], [paper["false"] for paper in train])
+        true, false = (model.decision_function([paper[name] for paper in papers]) for name in ("true", "false"))
+        return papers, (true <= false).tolist()
 
     def _measure_given(self) -> Iterable[Line]:
         papers, traps = self._papers
@@ -240,12 +239,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"probes, most probable class {measure_probes(options.probes, reader):.1f} %", flush=True)
         else:
             show(evaluation.measure(name))
-
-
-def fit_claim_model(true: Sequence[str], false: Sequence[str]) -> Callable[[str], float]:
-    """The claim-only baseline: how true a claim sounds, from its words alone."""
-    model = fit_claim_only(true, false)
-    return lambda claim: float(model.decision_function([claim])[0])
 
 
 if __name__ == "__main__":

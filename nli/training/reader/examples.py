@@ -7,34 +7,58 @@ papers and the held-out claims of SciFact and HealthVer are left out.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from nli.judge import drop_question
 from nli.text.sentences import sentence_spans
 from nli.training.flips import Flips
-from nli.training.labelled import NAMES, clean_claim, find_scifact_rivals, read_labelled
-from nli.training.pairs import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Pair
-from nli.training.reader.lesson import Lesson
-from nli.training.reader.outcome_families import make_family_lessons, read_families
-from nli.training.rules import _NOMINAL, frame_claims, make_finding_pairs, make_number_pairs, make_prompt_pairs, shorten
+from nli.training.reader.contrast_sets import (
+    make_claim_lessons,
+    make_contrast_lessons,
+    make_kind_lessons,
+    make_sentence_lessons,
+)
+from nli.training.reader.lesson import (
+    CONTRADICT,
+    LABELS,
+    NEUTRAL,
+    SUPPORT,
+    UNLABELLED,
+    Lesson,
+    make_short,
+    measure_leans,
+)
+from nli.training.reader.rules import (
+    NOMINAL,
+    frame_claims,
+    make_family_lessons,
+    make_finding_pairs,
+    make_number_pairs,
+    make_prompt_pairs,
+    shorten,
+)
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
 from retrieval.words.terms import split_terms
 
 _FOLDER = Path(__file__).parent
-FAMILIES, CLAIMS, CONTRASTS, SEARCHES = _FOLDER / "families", _FOLDER / "claims", _FOLDER / "contrasts", _FOLDER / "searches"
-"""Outcome families, claims about papers, contrast sets and labelled searches, all written for this training."""
+FAMILIES, CLAIMS, CONTRASTS, SEARCHES, KINDS = (
+    _FOLDER / name for name in ("families", "claims", "contrasts", "searches", "kinds")
+)
+"""Outcome families, claims about papers, contrast sets, labelled searches, kinds of mistakes: all written for this training."""
+NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
+GENERAL = {"negation_nli": 3000, "breaking_nli": 1500, "conjnli": 2500, "fever_symmetric": 1600}
+VERIFIED = {"fever_train": 14_000, "snli_counterfactual": 9000, "evidence_inference_v2": 6600}
+"""How many texts of each set of general language, and how many claims that others verified, are read, drawn at random."""
+FOUND, TAUGHT_PAPERS = 20, 4
+"""Of how many papers that BM25 finds for a claim how many are read with a teacher."""
 OPEN_CLAIMS = 0.8
 """The share of the claims that a paper leaves open that are read with it: another drug, outcome, population or comparison."""
-
-
-def make_lesson(pair: Pair) -> Lesson:
-    """A short text as a document of one sentence."""
-    evidence = () if pair.label == NEUTRAL else (0,)
-    return Lesson(pair.claim, pair.title, (pair.text,), pair.label, evidence, pair.source)
 
 
 def read_ordinary(folder: Path, split: str) -> list[dict[str, Any]]:
@@ -125,27 +149,54 @@ def read_papers(folder: Path, names: Container[str]) -> Iterator[tuple[str, str,
             yield name, record["title"], record["abstract"]
 
 
-def make_labelled_lessons(folder: Path, dataset: str, rng: random.Random) -> Iterator[Lesson]:
-    """The rows of one labelled set as whole documents, without the held-out fold."""
+def clean_claim(claim: str) -> str:
+    """The claim without citation marks, such as CitInt's, and with single spaces."""
+    return " ".join(re.sub(r"[\[(]?<\|\w+\|>[\])]?", " ", claim).split()).replace(" .", ".").replace(" ,", ",")
+
+
+def phrase_claim(claim: str) -> str:
+    """The claim as the service reads it: without citation marks, with a capital and a full stop."""
+    clean = clean_claim(claim).rstrip(" .")
+    return f"{clean[:1].upper()}{clean[1:]}."
+
+
+def read_labelled(folder: Path, dataset: str) -> Iterator[dict[str, Any]]:
+    """The training rows of one labelled set, without the held-out fold."""
     for row in read_rows(folder, "stance/pairs.jsonl.gz"):
-        if row["dataset"] != dataset or row["split"] != "train" or row["label"] not in NAMES:
-            continue
-        if is_held_out_of(dataset, row["claim"]):
-            continue
+        wanted = row["dataset"] == dataset and row["split"] == "train" and row["label"] in NAMES
+        if wanted and not is_held_out_of(dataset, row["claim"]):
+            yield row
+
+
+def make_general_lessons(folder: Path, dataset: str) -> Iterator[Lesson]:
+    """The first evidence sentences of each row of a labelled set, each as a text of its own."""
+    for row in read_labelled(folder, dataset):
+        claim, sentences = clean_claim(row["claim"]), row["sentences"]
+        for place in [place for place in row["evidence"] or () if place < len(sentences)][:3]:
+            yield make_short(claim, sentences[place], row.get("title") or "", NAMES[row["label"]], dataset)
+
+
+def make_labelled_lessons(folder: Path, dataset: str) -> Iterator[Lesson]:
+    """The rows of one labelled set as whole documents."""
+    for row in read_labelled(folder, dataset):
         sentences = tuple(" ".join(sentence.split()) for sentence in row["sentences"] if sentence.strip())
-        if not sentences:
-            continue
-        label = NAMES[row["label"]]
-        places = tuple(place for place in row["evidence"] or () if place < len(sentences))
-        evidence = () if label == NEUTRAL else places or None
-        yield Lesson(clean_claim(row["claim"]), row.get("title") or "", sentences, label, evidence, dataset)
+        if sentences:
+            label = NAMES[row["label"]]
+            places = tuple(place for place in row["evidence"] or () if place < len(sentences))
+            evidence = () if label == NEUTRAL else places or None
+            yield Lesson(clean_claim(row["claim"]), row.get("title") or "", sentences, label, evidence, dataset)
 
 
 def make_rival_lessons(folder: Path, per_claim: int, rng: random.Random) -> Iterator[Lesson]:
-    """SciFact train claims paired with papers that match their words but are not evidence."""
-    for claim, documents in find_scifact_rivals(folder):
-        for document in rng.sample(documents, min(per_claim, len(documents))):
-            yield Lesson(claim, document["title"], tuple(document["abstract"]), NEUTRAL, (), "scifact_bm25")
+    """SciFact train claims, each with some of BM25's first ten papers that it does not cite: they match its words alone."""
+    corpus = list(read_rows(folder, "scifact/corpus.jsonl.gz"))
+    index = TextIndex([f"{document['title']} {' '.join(document['abstract'])}" for document in corpus])
+    for row in read_rows(folder, "scifact/claims_train.jsonl.gz"):
+        if not is_held_out(row["claim"]):
+            cited = {*map(int, row["cited_doc_ids"]), *map(int, row["evidence"])}
+            rivals = [corpus[place] for place in index.top(row["claim"], 10) if int(corpus[place]["doc_id"]) not in cited]
+            for document in rng.sample(rivals, min(per_claim, len(rivals))):
+                yield Lesson(row["claim"], document["title"], tuple(document["abstract"]), NEUTRAL, (), "scifact_bm25")
 
 
 def turn_lessons(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, share: float) -> Iterator[Lesson]:
@@ -182,7 +233,7 @@ def make_title_lessons(papers: Sequence[tuple[str, list[str]]], most: int, flips
     count = 0
     for title, sentences in papers:
         claim = title.strip("[]. ")
-        if count >= most or len(sentences) < 4 or not 6 <= len(claim.split()) <= 25 or "?" in claim or _NOMINAL.search(claim):
+        if count >= most or len(sentences) < 4 or not 6 <= len(claim.split()) <= 25 or "?" in claim or NOMINAL.search(claim):
             continue
         claim = claim.split(": ")[0] if ": " in claim and flips.has_finite_verb(claim.split(": ")[0]) else claim
         if ":" in claim or not flips.has_finite_verb(claim):
@@ -221,41 +272,6 @@ def make_conclusion_lessons(
             yield Lesson(claim, title, rest, SUPPORT, None, "conclusions")
 
 
-GENERAL = {"negation_nli": 1500, "breaking_nli": 700, "conjnli": 1200, "fever_symmetric": 400}
-
-
-def make_short_lessons(folder: Path, families: Path, flips: Flips, rng: random.Random) -> list[Lesson]:
-    """Short texts: outcome families, general language, prompts, findings, frames, numbers, sentences that others cite."""
-    lessons: list[Lesson] = []
-    for dataset, most in GENERAL.items():
-        pairs = read_labelled(folder, dataset, 0, rng)
-        lessons += [make_lesson(pair) for pair in rng.sample(pairs, min(most, len(pairs)))]
-    findings = make_finding_pairs(folder, 2500, flips, rng)
-    lessons += [make_lesson(pair) for pair in findings]
-    lessons += [make_lesson(pair) for pair in make_prompt_pairs(folder, 2500, rng)]
-    lessons += [make_lesson(pair) for pair in make_number_pairs(folder, 400, flips, rng)]
-    lessons += [make_lesson(pair) for pair in frame_claims(sorted({pair.claim for pair in findings})[:400], flips, rng)]
-    lessons += list(make_labelled_lessons(folder, "citint", rng))
-    lessons += list(make_family_lessons(read_families(families), 10000, rng))
-    return lessons
-
-
-def make_document_lessons(folder: Path, leans: dict[str, float], flips: Flips, rng: random.Random) -> list[Lesson]:
-    """Whole abstracts: ordinary claims, SciFact, HealthVer, CHECK-COVID, and papers' own titles and conclusions."""
-    scifact, covid = list(make_labelled_lessons(folder, "scifact", rng)), list(make_labelled_lessons(folder, "check_covid", rng))
-    healthver = list(make_labelled_lessons(folder, "healthver", rng))
-    papers = [(title, sentences) for _, title, sentences in read_literature(folder)]
-    rng.shuffle(papers)
-    return [
-        *make_ordinary_lessons(read_ordinary(folder, "train"), leans, rng),
-        *scifact, *turn_lessons(scifact, flips, rng, 0.7), *make_rival_lessons(folder, 2, rng),
-        *rng.sample(healthver, min(4000, len(healthver))), *covid, *turn_lessons(covid, flips, rng, 0.4),
-        *make_title_lessons(papers, 900, flips, rng), *make_conclusion_lessons(papers, 1500, flips, rng),
-    ]  # fmt: skip
-
-
-VERIFIED = {"fever_train": 6000, "snli_counterfactual": 5000, "evidence_inference_v2": 3000}
-"""How many rows of each set are read, drawn at random."""
 _TITLE = "TITLE: "
 
 
@@ -276,3 +292,88 @@ def make_verified_lessons(folder: Path, rng: random.Random) -> Iterator[Lesson]:
             evidence = () if label == NEUTRAL else places or (None if len(sentences) > 1 else (0,))
             group = f"{name} {row['title']} {sentences[0]}"
             yield Lesson(row["claim"], row["title"], sentences, label, evidence, name, group)
+
+
+def read_kinds(source: Path, folder: Path) -> list[dict[str, Any]]:
+    """The lines of a file, or of all files of a folder, each with its paper's title and sentences from the data `folder`.
+
+    Where the sentences are split differently now, the evidence of its claims is unknown.
+    """
+    lines = read_lines(source)
+    papers = {name: (title, sentences) for name, title, sentences in read_papers(folder, {one["pmid"] for one in lines})}
+    rows = []
+    for one in lines:
+        if one["pmid"] in papers:
+            title, sentences = papers[one["pmid"]]
+            same = len(sentences) == one["sentences"]
+            claims = [(LABELS.index(label), text, places if same else None) for label, text, places in one["claims"]]
+            rows.append({"kind": one["kind"], "pmid": one["pmid"], "title": title, "sentences": sentences, "claims": claims})
+    return rows
+
+
+def read_claims(folder: Path) -> list[str]:
+    """The true and false claims of `claims/*.jsonl`, each once."""
+    return sorted({phrase_claim(line[name]) for line in read_lines(folder) for name in ("true", "false")})
+
+
+def make_taught_lessons(folder: Path, claims: Sequence[str], most: int, rng: random.Random) -> Iterator[Lesson]:
+    """At most `most` of the claims, each with papers that a search finds for it; what they say is left to a teacher."""
+    papers = [(title, sentences) for _, title, sentences in read_literature(folder) if sentences]
+    index = TextIndex([f"{title} {' '.join(sentences)}" for title, sentences in papers])
+    for claim in rng.sample(claims, min(most, len(claims))):
+        hits = index.top(claim, FOUND)
+        for place in rng.sample(hits, min(TAUGHT_PAPERS, len(hits))):
+            title, sentences = papers[place]
+            yield Lesson(claim, drop_question(title), tuple(sentences), UNLABELLED, None, "taught")
+
+
+Part = TypeVar("Part")
+
+
+def make_lessons(folder: Path, claims: Path, rng: random.Random) -> list[Lesson]:
+    """All labelled lessons, in the numbers with which the shipped readers were trained."""
+    flips = Flips()
+    papers, own_papers, sets = read_ordinary(folder, "train"), read_written(claims, folder), read_lines(CONTRASTS)
+    claim_pairs = [(paper["true"], paper["false"]) for paper in (*papers, *own_papers)]
+    claim_pairs += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
+    leans = measure_leans([true for true, _ in claim_pairs], [false for _, false in claim_pairs])
+    literature = [(title, sentences) for _, title, sentences in read_literature(folder)]
+    rng.shuffle(literature)
+
+    def draw(some: Iterable[Part], most: int) -> list[Part]:
+        every = list(some)
+        return rng.sample(every, min(most, len(every)))
+
+    def draw_share(some: Sequence[Part]) -> list[Part]:
+        return rng.sample(some, round(0.6 * len(some)))
+
+    findings = make_finding_pairs(folder, 6000, flips, rng)
+    scifact, covid = list(make_labelled_lessons(folder, "scifact")), list(make_labelled_lessons(folder, "check_covid"))
+    return [
+        # Short texts.
+        *(lesson for dataset, most in GENERAL.items() for lesson in draw(make_general_lessons(folder, dataset), most)),
+        *findings,
+        *frame_claims(sorted({lesson.claim for lesson in findings})[:800], flips, rng),
+        *make_prompt_pairs(folder, 4800, rng),
+        *make_number_pairs(folder, 1200, flips, rng),
+        *make_labelled_lessons(folder, "citint"),
+        *make_family_lessons(read_lines(FAMILIES), 12_000, rng),
+        *make_contrast_lessons(sets, leans),
+        *make_verified_lessons(folder, rng),
+        # Whole abstracts, and their evidence alone.
+        *make_ordinary_lessons(papers, leans, rng),
+        *make_ordinary_lessons(own_papers, leans, rng),
+        *make_evidence_lessons(draw_share([*papers, *own_papers]), leans, rng),
+        *make_search_lessons(read_written(SEARCHES, folder), leans),
+        *scifact,
+        *turn_lessons(scifact, flips, rng, 0.7),
+        *make_rival_lessons(folder, 3, rng),
+        *covid,
+        *turn_lessons(covid, flips, rng, 0.4),
+        *make_labelled_lessons(folder, "healthver"),
+        *make_title_lessons(literature, 3000, flips, rng),
+        *make_conclusion_lessons(literature, 4000, flips, rng),
+        *make_claim_lessons(draw_share(own_papers)),
+        *make_sentence_lessons(draw_share(literature), rng),
+        *make_kind_lessons(read_kinds(KINDS, folder), repeats=2),
+    ]

@@ -19,18 +19,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
+from torch.nn import functional
 from tqdm import tqdm
 
 from nli.judge import Abstract, Reader, cache_verdicts_on_disk
 from nli.reader.judge import LARGE, Calibration, DocumentReader
 from nli.reader.paper import FEATURES, make_features, read_twice
-from nli.training import calibrate
-from nli.training.pairs import LABELS, NEUTRAL
 from nli.training.reader import cases
 from nli.training.reader.cases import PaperCollection, ReaderCase
-from nli.training.reader.encoder import ReaderEncoder, find_size
-from nli.training.reader.train import load_start, make_tokenizer
-from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, read_words
+from nli.training.reader.lesson import LABELS, NEUTRAL
+from nli.training.reader.train import load_start, make_tokenizer, restore_reader
+from nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
 from retrieval.core.result_cache import DiskCache
 from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import return_exit_code
@@ -92,13 +91,30 @@ def fit_calibrations(reader: DocumentReader, held_out: HeldOut) -> dict[str, Any
     pairs = [(labels[some], rows[some]) for (labels, rows), some in zip(sentences, masks, strict=True)]
     alone = _read_alone(reader, [*cited, *(one for one in held_out.own if one.named)])
     fitted = {
-        "document": calibrate.fit_calibration(np.vstack([rows[:1] for rows in logits]), np.array([one.gold for one in whole])),
-        "sentence": calibrate.fit_calibration(
-            np.vstack([rows for _, rows in pairs]), np.concatenate([labels for labels, _ in pairs])
-        ),
-        "alone": calibrate.fit_calibration(np.vstack([rows[:1] for _, rows in alone]), np.array([gold for gold, _ in alone])),
+        "document": fit_calibration(np.vstack([rows[:1] for rows in logits]), np.array([one.gold for one in whole])),
+        "sentence": fit_calibration(np.vstack([rows for _, rows in pairs]), np.concatenate([labels for labels, _ in pairs])),
+        "alone": fit_calibration(np.vstack([rows[:1] for _, rows in alone]), np.array([gold for gold, _ in alone])),
     }
     return {part: asdict(values) for part, values in fitted.items()}
+
+
+def fit_calibration(logits: NDArray[np.float32], labels: NDArray[np.int64]) -> Calibration:
+    """The calibration with the least negative log likelihood; logits [pairs, 3]."""
+    values, gold = torch.from_numpy(logits.astype(np.float64)), torch.from_numpy(labels)
+    scale = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    bias = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([scale, bias], max_iter=200)
+
+    def loss() -> float:
+        optimizer.zero_grad()
+        # The small pull to 0 fixes what softmax leaves open: a constant added to every bias.
+        value = functional.cross_entropy(scale * values + bias, gold) + 1e-4 * (bias**2).sum()
+        value.backward()  # type: ignore[no-untyped-call]
+        return float(value.detach())
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    support, neutral, contradict = (round(float(number), 4) for number in bias.detach())
+    return Calibration(round(float(scale.detach()), 4), (support, neutral, contradict))
 
 
 def fit_paper(reader: Reader, held_out: HeldOut) -> dict[str, Any]:
@@ -155,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--model", type=Path, default=LARGE, help="the model whose decision is fitted, without --out")
     parser.add_argument("--vocabulary", type=Path, help=f"{VOCABULARY_HELP}; with --out")
     parser.add_argument(
-        "--mean", type=Path, nargs="*", default=[], metavar="FILE", help="more weights to average, as --start of train takes them"
+        "--mean", nargs=2, metavar=("FILE", "SHARE"), help="mix in this share of other weights, given as --start of train"
     )
     parser.add_argument(
         "--most", type=int, default=10_000, help="about how many claims of a set to read (a third to thrice as many)"
@@ -176,13 +192,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     change_card(folder, paper=fit_paper(reader, held_out))
 
 
-def export_reader(out: Path, vocabulary: Path, mean: Sequence[Path]) -> None:
+def export_reader(out: Path, vocabulary: Path, mean: Sequence[str] | None) -> None:
     """Write the model of a training run to OUT/reader, neither calibrated nor fitted."""
     words = read_words(vocabulary)
-    states = [load_start(path, words) for path in (out / "checkpoint.pt", *mean)]
-    size = find_size(states[0])
-    model = ReaderEncoder(len(SPECIAL) + len(words), size=size)
-    model.load_state_dict({name: torch.stack([state[name].float() for state in states]).mean(0) for name in states[0]})
+    state = load_start(out / "checkpoint.pt", words)
+    if mean:
+        other = load_start(Path(mean[0]), words)
+        state = {name: torch.lerp(values.float(), other[name].float(), float(mean[1])) for name, values in state.items()}
+    model = restore_reader(state)
+    size = model.size
     folder = out / "reader"
     folder.mkdir(parents=True, exist_ok=True)
     make_tokenizer(words).save(str(folder / "words.json"))

@@ -10,54 +10,55 @@ import argparse
 import random
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from torch import Tensor
+from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 from nli.reader.encode import CLOSE, START, DocumentTokenizer
-from nli.training.flips import Flips
-from nli.training.pairs import LABELS
-from nli.training.reader.contrast_sets import (
-    KINDS,
-    make_claim_lessons,
-    make_contrast_lessons,
-    make_kind_lessons,
-    make_sentence_lessons,
-    read_contrasts,
-    read_kinds,
+from nli.training.reader.encoder import SIZES, ReaderEncoder, find_size, load_base
+from nli.training.reader.examples import CLAIMS, make_lessons, make_taught_lessons, read_claims
+from nli.training.reader.lesson import (
+    LABELS,
+    LONGEST,
+    UNLABELLED,
+    LessonExample,
+    make_batches,
+    measure_length,
 )
-from nli.training.reader.encoder import SIZES, ReaderEncoder, load_base
-from nli.training.reader.examples import (
-    CLAIMS,
-    CONTRASTS,
-    FAMILIES,
-    SEARCHES,
-    make_document_lessons,
-    make_evidence_lessons,
-    make_ordinary_lessons,
-    make_search_lessons,
-    make_short_lessons,
-    make_verified_lessons,
-    read_literature,
-    read_ordinary,
-    read_written,
-)
-from nli.training.reader.lesson import Lesson, measure_leans
-from nli.training.reader.loop import LONGEST, LessonExample, compute_loss, make_batches
-from nli.training.reader.teach import read_taught
 from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, find_base_rows, read_tokens, read_words
 from retrieval.core.errors import BadInput, ModelUnusable
+from retrieval.runtime.engine import EncodedPair, collate
 from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.export import restore_weights
 from retrieval.training.loop import Recipe, descend, has_fast_bfloat16, read_weights
 
-SCIFACT = ("scifact", "scifact_turned")
-"""Sources of whole abstracts with a share of their own: those that experts labelled sentence by sentence."""
-EARLY = 0.5
-"""The share of the short texts that is read before any abstract; the rest is mixed with the abstracts."""
+SMOOTHING = 0.03
+SENTENCES = 0.5
+"""The weight of the sentences' loss relative to the document's."""
+LABELLED = 0.5
+"""The weight of the loss by labels relative to that by a teacher's probabilities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """How a size learns best: the dropout in its layers, the rate of a layer relative to that of the one above, the rate of the
+    heads relative to that of the highest layer, and whether the word table learns."""
+
+    dropout: float
+    decay: float
+    heads: float
+    words: bool
+
+
+TUNINGS = {"large": Tuning(0.1, 0.95, 3.0, words=False), "small": Tuning(0.0, 1.0, 2.0, words=True)}
 
 
 def make_tokenizer(words: Sequence[str]) -> Tokenizer:
@@ -80,7 +81,7 @@ def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
 
 def load_model(options: argparse.Namespace, words: Sequence[str]) -> ReaderEncoder:
     """The model to train: the base's weights, or those of `--start`. Raises `BadInput` where neither is given."""
-    model = ReaderEncoder(len(SPECIAL) + len(words), SIZES[options.size])
+    model = ReaderEncoder(len(SPECIAL) + len(words), SIZES[options.size], TUNINGS[options.size].dropout)
     if options.start:
         model.load_state_dict(load_start(options.start, words))
     elif options.base:
@@ -90,35 +91,11 @@ def load_model(options: argparse.Namespace, words: Sequence[str]) -> ReaderEncod
     return model
 
 
-def make_lessons(
-    data: Path, claims: Path, shares: Sequence[float], flips: Flips, rng: random.Random
-) -> tuple[list[Lesson], list[Lesson]]:
-    """The short texts, and all other lessons, each part reduced to its share in `--shares`."""
-    short, documents, own, scifact, evidence, contrasts, searches, comparisons, kinds, verified = shares
-    papers, own_papers, sets = read_ordinary(data, "train"), read_written(claims, data), read_contrasts(CONTRASTS)
-    claim_pairs = [(paper["true"], paper["false"]) for paper in (*papers, *own_papers)]
-    claim_pairs += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
-    lean = measure_leans([true for true, _ in claim_pairs], [false for _, false in claim_pairs])
-
-    def take(lessons: Sequence[Any], share: float) -> list[Any]:
-        return rng.sample(lessons, round(share * len(lessons)))
-
-    pairs = take(make_short_lessons(data, FAMILIES, flips, rng), short)
-    whole = make_document_lessons(data, lean, flips, rng)
-    whole = [one for one in whole if rng.random() < (scifact if one.source in SCIFACT else documents)]
-    whole += make_ordinary_lessons(take(own_papers, own), lean, rng)
-    whole += make_evidence_lessons(take([*papers, *own_papers], evidence), lean, rng)
-    whole += make_search_lessons(take(read_written(SEARCHES, data), searches), lean)
-    whole += make_claim_lessons(take(own_papers, comparisons))
-    whole += make_kind_lessons(take(read_kinds(KINDS, data), min(kinds, 1.0)), repeats=max(1, round(kinds)))
-    verdicts = take(list(make_verified_lessons(data, rng)), verified)
-    pairs += [one for one in verdicts if len(one.sentences) == 1]
-    whole += [one for one in verdicts if len(one.sentences) > 1]
-    literature = [(title, sentences) for _, title, sentences in read_literature(data)]
-    compared = list(make_sentence_lessons(take(literature, comparisons), rng))
-    pairs += [one for one in compared if len(one.sentences) == 1]
-    whole += [one for one in compared if len(one.sentences) > 1]
-    return pairs, [*whole, *make_contrast_lessons(take(sets, contrasts), lean)]
+def restore_reader(state: Mapping[str, Tensor]) -> ReaderEncoder:
+    """A trained reader with these weights."""
+    model = ReaderEncoder(len(state["words.weight"]), find_size(state))
+    model.load_state_dict(state)
+    return model.eval()
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -130,72 +107,125 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--frozen", type=int, default=0, help="the number of lower layers that are not trained (default: 0)")
     parser.add_argument("--rate", type=float, default=5e-5, help="the highest learning rate")
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")
-    parser.add_argument(
-        "--shares", type=float, nargs=10, default=(1.0,) * 10,
-        metavar=("SHORT", "WHOLE", "OWN", "SCIFACT", "EVIDENCE", "SETS", "SEARCHES", "COMPARISONS", "KINDS", "VERIFIED"),
-        help="the share of each part that is read: short texts, whole abstracts, our own claims, SciFact, evidence sentences, "
-        "contrast sets, the papers that searches find, comparisons turned round, kinds of mistakes (above 1: so many times), "
-        "verified claims of others",
-    )  # fmt: skip
+    parser.add_argument("--batch-tokens", type=int, default=2048, help="the most tokens of a batch (on a GPU, 16384 is faster)")
+    parser.add_argument("--epochs", type=int, default=1, help="how often everything is read, drawn and cut anew (default: once)")
     parser.add_argument(
         "--claims", type=Path, default=CLAIMS, metavar="DIR", help="the folder of claims of our own to read instead of all"
     )
     parser.add_argument(
-        "--taught", type=Path, metavar="FILE", help="pairs with a teacher's probabilities (nli.training.reader.teach)"
+        "--teacher", type=Path, metavar="FILE", help="learn the probabilities of this larger reader, given as --start"
+    )
+    parser.add_argument(
+        "--taught", type=int, default=0, metavar="N", help="read N claims of our own with papers that only the teacher judges"
     )
     parser.add_argument("--counts", action="store_true", help="print how many examples of each set would be read, and stop")
     return parser
 
 
-def make_curriculum(options: argparse.Namespace, words: Sequence[str]) -> list[list[LessonExample]]:
-    """The batches in the order in which they are read: short texts first, then abstracts mixed with the rest of these."""
-    rng, flips = random.Random(options.seed), Flips()
-    pairs, whole = make_lessons(options.data, options.claims, options.shares, flips, rng)
-    whole += read_taught(options.taught, options.data) if options.taught else []
-    tokenize = DocumentTokenizer(make_tokenizer(words), LONGEST)
-    first = int(EARLY * len(pairs))
-    todo = [*make_batches(pairs[:first], tokenize, rng), *make_batches([*whole, *pairs[first:]], tokenize, rng)]
-    kinds = Counter((lesson.source, LABELS[lesson.label]) for lesson in (*pairs, *whole))
-    tokens = sum(max(len(one.document.ids) for one in batch) * len(batch) for batch in todo)
-    print(f"{len(todo):,} batches, {tokens:,} tokens: {dict(sorted(kinds.items()))}", file=sys.stderr)
-    return todo
+def make_curriculum(options: argparse.Namespace, words: Sequence[str], seed: int) -> list[list[LessonExample]]:
+    """The batches of one epoch, in the order in which they are read."""
+    rng = random.Random(seed)
+    lessons = make_lessons(options.data, options.claims, rng)
+    if options.taught:
+        lessons += make_taught_lessons(options.data, read_claims(options.claims), options.taught, rng)
+    batches = make_batches(lessons, DocumentTokenizer(make_tokenizer(words), LONGEST), options.batch_tokens, rng)
+    kinds = Counter((one.source, "taught" if one.label == UNLABELLED else LABELS[one.label]) for one in lessons)
+    tokens = sum(measure_length(batch) * len(batch) for batch in batches)
+    print(f"{len(batches):,} batches, {tokens:,} tokens: {dict(sorted(kinds.items()))}", file=sys.stderr)
+    return batches
 
 
-def make_optimizer(model: ReaderEncoder, recipe: Recipe, frozen: int = 0) -> torch.optim.AdamW:
-    """AdamW over all but the word table, the `frozen` lower layers and what is below them; the heads learn fastest."""
-    below = ("positions", "norm", "distances", "kinds", *(f"layers.{number}." for number in range(frozen))) if frozen else ()
-    old, new = [], []
+def make_optimizer(model: ReaderEncoder, rate: float, tuning: Tuning, frozen: int = 0) -> torch.optim.AdamW:
+    """AdamW over all but the `frozen` lower layers and what is below them; the lower a layer, the slower it learns."""
+    top = len(model.layers)
+    # Gradients of the table of distances would cost the fast form of attention.
+    still = ["distances", *(() if tuning.words else ("words",))]
+    if frozen:
+        still += ["words", "positions", "norm", "kinds", *(f"layers.{number}." for number in range(frozen))]
+    groups: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
-        if name.startswith(("words", *below)):
+        if name.startswith(tuple(still)):
             parameter.requires_grad_(False)
-        elif name.startswith(("hidden", "document", "sentence", "kinds")):
-            new.append(parameter)
+            continue
+        if name.startswith(("hidden", "document", "sentence", "kinds")):
+            factor = tuning.heads
         else:
-            old.append(parameter)
-    groups = [
-        {"params": old, "lr": recipe.rate, "top": recipe.rate},
-        {"params": new, "lr": recipe.new_rate, "top": recipe.new_rate},
-    ]
-    return torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
+            factor = tuning.decay ** (top - 1 - int(name.split(".")[1]) if name.startswith("layers.") else top)
+        groups.setdefault((rate * factor, 0.01 if parameter.ndim > 1 else 0.0), []).append(parameter)
+    return torch.optim.AdamW(
+        [{"params": some, "lr": top_rate, "top": top_rate, "weight_decay": decay} for (top_rate, decay), some in groups.items()],
+        fused=True,
+    )
+
+
+def compute_loss(
+    model: ReaderEncoder,
+    batch: Sequence[LessonExample],
+    device: torch.device,
+    low: bool,
+    teacher: ReaderEncoder | None = None,
+) -> Tensor:
+    """The cross-entropy of documents, with the claim's own lean added to the logits, and of sentences.
+
+    With a teacher: the divergence from its probabilities, and half of that where there are labels.
+    """
+    inputs = collate([EncodedPair(one.document.ids, one.document.types) for one in batch])
+    tensors = [torch.from_numpy(array).to(device) for array in inputs]
+
+    def pad(rows: Sequence[NDArray[Any]], filler: float) -> Tensor:
+        return pad_sequence([torch.from_numpy(row) for row in rows], True, filler).to(device)
+
+    ends, labels = pad([one.document.ends for one in batch], -1), pad([one.labels for one in batch], UNLABELLED)
+    counts = pad([one.counts for one in batch], 0.0) * (labels != UNLABELLED)
+    counts = counts / counts.sum(1, keepdim=True).clamp(min=1.0)
+
+    def read(reader: ReaderEncoder) -> tuple[Tensor, Tensor]:
+        """The log probabilities of documents [batch, labels] and of sentences [batch, sentences, labels]."""
+        with torch.autocast(device.type, torch.bfloat16, enabled=low):
+            logits = reader(*tensors)
+        scores = functional.log_softmax(logits.float(), -1)
+        return scores[:, 0], scores.gather(1, ends.clamp(min=0)[..., None].expand(-1, -1, len(LABELS)))
+
+    documents, sentences = read(model)
+    lean = torch.tensor([one.lean for one in batch], device=device)
+    leaning = documents + torch.stack([lean / 2, torch.zeros_like(lean), -lean / 2], 1)
+    gold = torch.tensor([one.label for one in batch], device=device)
+    by_label = functional.cross_entropy(leaning, gold, ignore_index=UNLABELLED, label_smoothing=SMOOTHING, reduction="none")
+    each = functional.cross_entropy(sentences.transpose(1, 2), labels, ignore_index=UNLABELLED, reduction="none")
+    loss = (by_label + SENTENCES * (each * counts).sum(1)).mean()
+    if teacher is None:
+        return loss
+    with torch.no_grad():
+        targets = read(teacher)
+
+    def diverge(own: Tensor, target: Tensor) -> Tensor:
+        return functional.kl_div(own, target, reduction="none", log_target=True).sum(-1)
+
+    present = (ends >= 0).float()
+    of_sentences = (diverge(sentences, targets[1]) * present).sum(1) / present.sum(1).clamp(min=1.0)
+    return (diverge(documents, targets[0]) + SENTENCES * of_sentences).mean() + LABELLED * loss
 
 
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train; 2 where the data folder cannot be used."""
     options = make_parser().parse_args(arguments)
+    if options.taught and not options.teacher:
+        raise BadInput("--taught reads papers that only a teacher judges; give --teacher.")
     words = read_words(options.vocabulary)
-    todo = make_curriculum(options, words)
+    batches = [one for epoch in range(options.epochs) for one in make_curriculum(options, words, options.seed + epoch)]
     if options.counts:
         return
-    model = load_model(options, words)
     if options.threads:
         torch.set_num_threads(options.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     low = has_fast_bfloat16(device)
-    recipe = Recipe(rate=options.rate, new_rate=10 * options.rate, seed=options.seed, most_batches=options.batches, warm_up=0.03)
-    model.to(device)
+    model = load_model(options, words).to(device)
+    teacher = restore_reader(load_start(options.teacher, words)).to(device) if options.teacher else None
+    steps = make_optimizer(model, options.rate, TUNINGS[options.size], options.frozen)
+    recipe = Recipe(rate=options.rate, floor=0.02, seed=options.seed, most_batches=options.batches)
     descend(
-        model, make_optimizer(model, recipe, options.frozen), todo, lambda batch: compute_loss(model, batch, device, low), recipe,
+        model, steps, batches, lambda batch: compute_loss(model, batch, device, low, teacher), recipe,
         options.out / "checkpoint.pt", device,
     )  # fmt: skip
 
