@@ -27,12 +27,14 @@ from nli.training.reader.examples import (
     CLAIMS,
     CONTRASTS,
     FAMILIES,
+    GENERAL,
     KINDS,
     SEARCHES,
     VERIFIED,
     make_evidence_lessons,
     make_general_lessons,
     make_labelled_lessons,
+    make_lessons,
     make_ordinary_lessons,
     make_search_lessons,
     make_taught_lessons,
@@ -185,7 +187,7 @@ def test_what_the_words_alone_give_away_is_learnt_from_other_papers() -> None:
     assert fit_claim_only(true, false).decision_function(["It is about as good as that."])[0] > 0
 
 
-class Says(ReaderEncoder):
+class ConstantReader(ReaderEncoder):
     """A reader that always says the same."""
 
     def __init__(self, *logits: float) -> None:
@@ -196,12 +198,14 @@ class Says(ReaderEncoder):
         return self.logits.expand(*input_ids.shape, 3)
 
 
-def measure_loss(lesson: Lesson, tokenize: DocumentTokenizer, says: Says, teacher: Says | None = None) -> float:
-    return float(compute_loss(says, [make_example(lesson, tokenize, 100)], torch.device("cpu"), False, teacher))
+def measure_loss(lesson: Lesson, tokenize: DocumentTokenizer, *readers: ConstantReader) -> float:
+    model, *teacher = readers
+    return float(compute_loss(model, [make_example(lesson, tokenize, 100)], torch.device("cpu"), False, *teacher))
 
 
 def test_the_loss_adds_the_lean_to_what_the_reader_says_and_follows_a_teacher(tokenize: DocumentTokenizer) -> None:
-    lesson, silent, sure = Lesson("A claim.", "", ("One.",), SUPPORT, (0,), "s"), Says(0.0, 0.0, 0.0), Says(2.0, 0.0, -1.0)
+    lesson = Lesson("A claim.", "", ("One.",), SUPPORT, (0,), "s")
+    silent, sure = ConstantReader(0.0, 0.0, 0.0), ConstantReader(2.0, 0.0, -1.0)
     by_lean = [measure_loss(replace(lesson, lean=lean), tokenize, silent) for lean in (3.0, 0.0, -3.0)]
     assert by_lean == sorted(by_lean) and by_lean[1] == pytest.approx(1.5 * np.log(3))
     assert measure_loss(lesson, tokenize, sure, sure) == pytest.approx(LABELLED * measure_loss(lesson, tokenize, sure))
@@ -482,6 +486,37 @@ def test_the_kinds_are_whole_and_those_kept_aside_are_on_other_papers() -> None:
         assert [label for label, _, _ in one["claims"]] == ["support", "contradict", "neutral"]
         for label, _, places in one["claims"]:
             assert (label == "neutral") == (not places) and max(places, default=0) < one["sentences"]
+
+
+def test_all_sources_are_read(tmp_path: Path) -> None:
+    sentences = [
+        "We studied zinc and colds in sailors and their families.", "Zinc was given for seven days to sailors in 3 towns.",
+        "Zinc increased survival of sailors in the ward by 12 percent.", "Zinc eased colds better than placebo.",
+        "More sailors survived.", "In conclusion, zinc increased survival of sailors with severe colds at sea.",
+    ]  # fmt: skip
+    title = "Zinc increases survival in sailors with colds"
+    papers = [{"pmid": str(n), "title": f"{title} {n}", "abstract": [" ".join(sentences)]} for n in range(100, 112)]
+    claim = {"split": "train", "claim": "Zinc increases survival.", "title": "T", "sentences": sentences, "evidence": [2]}
+    row = claim | {"label": "SUPPORT"}
+    prompt = {"direction": "significantly increased", "intervention": "zinc", "comparator": "placebo", "outcome": "survival"}
+    labelled = [row | {"dataset": name} for name in (*GENERAL, "scifact", "healthver", "check_covid", "citint")]
+    rows: dict[str, list[dict[str, Any]]] = {
+        "pubmed/abstracts": papers,
+        "scifact/corpus": [{"doc_id": n, "title": f"Zinc {n}", "abstract": sentences} for n in range(3)],
+        "scifact/claims_dev": [],
+        "scifact/claims_train": [{"claim": claim["claim"], "evidence": {"1": []}, "cited_doc_ids": [1]}],
+        "stance/ordinary": [{**PAPER, "split": "train"}],
+        "stance/pairs": [*labelled, row | prompt | {"dataset": "evidence_inference", "pmcid": "1"}],
+        **{f"verification/{name}": [row] for name in VERIFIED},
+    }
+    for name, some in rows.items():
+        write_rows(tmp_path / f"{name}.jsonl.gz", some)
+    (tmp_path / "pubmed/reserved_pmids.txt").write_text("", "utf-8")
+    assert {one.source for one in make_lessons(tmp_path, CLAIMS, random.Random(1))} >= {
+        *GENERAL, *VERIFIED, "rule_findings", "rule_frames", "rule_numbers", "evidence_inference", "citint", "families",
+        "contrasts", "ordinary", "evidence", "scifact", "scifact_turned", "scifact_bm25", "check_covid", "healthver", "titles",
+        "comparisons", "comparisons_abstract",
+    }  # fmt: skip
 
 
 def test_claims_that_others_verified_are_lessons_without_their_heading(tmp_path: Path) -> None:

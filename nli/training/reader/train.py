@@ -139,12 +139,12 @@ def make_optimizer(model: ReaderEncoder, rate: float, tuning: Tuning, frozen: in
     """AdamW over all but the `frozen` lower layers and what is below them; the lower a layer, the slower it learns."""
     top = len(model.layers)
     # Gradients of the table of distances would cost the fast form of attention.
-    still = ["distances", *(() if tuning.words else ("words",))]
+    fixed = ["distances", *(() if tuning.words else ("words",))]
     if frozen:
-        still += ["words", "positions", "norm", "kinds", *(f"layers.{number}." for number in range(frozen))]
+        fixed += ["words", "positions", "norm", "kinds", *(f"layers.{number}." for number in range(frozen))]
     groups: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
-        if name.startswith(tuple(still)):
+        if name.startswith(tuple(fixed)):
             parameter.requires_grad_(False)
             continue
         if name.startswith(("hidden", "document", "sentence", "kinds")):

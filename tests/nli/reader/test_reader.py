@@ -240,12 +240,3 @@ class TestShippedModel:
     def test_a_folder_of_another_model_is_refused(self) -> None:
         with pytest.raises(ModelUnusable, match="does not contain a document reader"):
             DocumentReader(RELEVANCE_MODEL)
-
-    def test_the_models_together_stay_under_145_megabytes(self) -> None:
-        files = [*Path("nli/models").rglob("*"), *Path("retrieval/models").rglob("*")]
-        assert sum(path.stat().st_size for path in files if path.is_file()) < 145e6
-        assert (LARGE / "model.onnx").stat().st_size < 100e6
-
-    def test_its_card_names_its_base_and_its_labels(self) -> None:
-        card = json.loads((LARGE / "model.json").read_text("utf-8"))
-        assert (card["base"], card["labels"]) == ("all-mpnet-base-v2", ["support", "neutral", "contradict"])
