@@ -223,7 +223,7 @@ def test_quotations_stand_in_where_nothing_of_the_model_holds(server: ChatServer
     assert ask(server, index).outcome == "too little"
     answer = ask(server, index, {"generate": {"generator": "writer", "fallback": "extractive"}})
     assert (answer.outcome, answer.generated_by) == ("answered", "extractive")
-    assert "Nothing that m wrote held (1 sentences removed)" in answer.note
+    assert "Nothing that m wrote held (1 sentence removed)" in answer.note
     assert answer.usage.requests == 1
 
 

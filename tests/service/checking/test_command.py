@@ -111,7 +111,7 @@ def test_a_stopped_check_goes_on_where_it_was_and_ends_the_same(
     resumed = call(file, "--index", index.folder, "--out", out)
     assert resumed.exit_code == 0, resumed.output
     assert len(grounded) - 1 == 3 - kept, "what was kept is not grounded again"
-    assert f"{kept} claims were there from an earlier try" in resumed.stderr
+    assert f"{kept} claim{'s were' if kept > 1 else ' was'} there from an earlier try" in resumed.stderr
     assert out.read_bytes() == whole.read_bytes() and not (tmp_path / "out.json.partial").exists()
 
 

@@ -118,7 +118,7 @@ def test_three_new_papers_make_two_alerts_once_each_whenever_the_watch_is_killed
     # Killed in the midst of the second.
     run("before", 1, *watch, code=KILLED, expected=-signal.SIGKILL)
     assert alerts() == expected
-    assert "1 saved claims grounded again, 1 up to date, 0 new alerts." in run(*watch).stderr
+    assert "1 saved claim grounded again, 1 up to date, 0 new alerts." in run(*watch).stderr
     assert "0 saved claims grounded again, 2 up to date, 0 new alerts." in run(*watch).stderr
     assert alerts() == expected
     shown = run("watch", "--since", "2020-01-01").stdout

@@ -271,7 +271,7 @@ Spoil = Callable[[list[dict[str, Any]]], object]
         (lambda r: r[1]["metadata"].update(qa_id="9"), "item 9: the input has no item with this qa_id"),
         (lambda r: r[0]["metadata"].pop("team_id"), "item 7: metadata.team_id is missing"),
         (lambda r: r[0]["metadata"].update(run_id="other"), "name 2 different teams or runs"),
-        (lambda r: r[0]["answer"].pop(), "item 7: it has 1 sentences and the input has 2"),
+        (lambda r: r[0]["answer"].pop(), "item 7: it has 1 sentence and the input has 2"),
         (lambda r: r[0]["answer"][1].update(text="Other."), "item 7, sentence 2: the text is not the input's"),
         (
             lambda r: r[0]["answer"][1].update(supported_citations=[11, 12, 13, 14], contradicted_citations=[]),

@@ -236,7 +236,7 @@ def test_the_commands_make_a_run_and_check_it(
     assert "Error: 1 of 3 topics have no answer yet (8; " in unfinished.stderr
     done = call(*settings)
     assert done.exit_code == 0
-    assert "3 topics, 4 sentences; on 1 topics the index has too little" in done.stderr
+    assert "3 topics, 4 sentences; on 1 topic the index has too little" in done.stderr
     assert "(2 topics were done in an earlier attempt)" in done.stderr
     assert "already exists" in call(*settings).stderr
     check_it = ("check-run", "task-b", out, "--topics", topics_file, "--index", index.folder)
