@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from nli.text.designs import ANIMAL, find_design, names_animals, studied_others
@@ -17,17 +16,6 @@ def about(question: str, texts: Sequence[str]) -> list[float]:
     """
     wanted = find_subject(question)
     return [weigh_shared_terms(question, wanted, text) for text in texts]
-
-
-_STUDY_GROUP = re.compile(r"\.\s+[^.]*\b(?:group|investigators|collaborators|trialists)\b\.?$", re.IGNORECASE)
-
-
-def subject_of(title: str) -> str:
-    """A title without the name of the group that signs it.
-
-    "… Calcium for Preeclampsia Prevention Study Group" is no study of calcium.
-    """
-    return _STUDY_GROUP.sub(".", title)
 
 
 def is_same_kind(question: str, document: Document) -> bool:

@@ -27,9 +27,8 @@ from service.configuration import defaults
 from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
-    from retrieval.store.documents import Documents
-    from service.grounding.schemas import GroundResponse
     from service.http.schemas import DocumentOut, HitOut
+    from service.memory.schemas import Entry
     from service.queries.schemas import TypedOut
 
 
@@ -72,13 +71,14 @@ def ground(
         check_sentence(claim, "ground", index)
         statement = check_claim(claim, question, known.split(","))
         from service.assembly import assemble
+        from service.memory.history import entry_of_claim
         from service.output.export import export_text, grounding_csv
         from service.output.terminal import print_grounding, print_grounding_table
         from service.queries.grounding import ground_query
 
         grounder = assemble(index, config, profile)
         response, grounding = ground_query(grounder, statement, partial(grounder.ground, papers=read))
-        _remember(response)
+        _add_to_history(entry_of_claim(response))
         for note in list_notes(response.typed):
             print_note(note)
         match "json" if as_json else format:
@@ -94,10 +94,9 @@ def ground(
                 typer.echo(export_text(grounding, text_format), nl=False)
 
 
-def _remember(response: GroundResponse) -> None:
-    """Add the claim to the history, if there is one; a history that cannot be written does not hold back the result."""
+def _add_to_history(entry: Entry) -> None:
+    """Add an entry to the history, if there is one; a history that cannot be written does not hold back the result."""
     from retrieval.core.errors import CounterpointError
-    from service.memory.history import entry_of_claim
     from service.memory.memory import open_memory
     from service.operating.settings import load_settings
 
@@ -105,7 +104,7 @@ def _remember(response: GroundResponse) -> None:
         settings = load_settings()
         memory = open_memory(settings.state_folder(shared=False), settings.history)
         if memory and memory.history_on:
-            memory.history.add("", entry_of_claim(response))
+            memory.history.add("", entry)
     except CounterpointError as error:
         print_note(f"The history was not written: {error}")
 
@@ -251,25 +250,18 @@ def show(
 ) -> None:
     """Show a document, sentence by sentence. The sentence that states its main finding is marked with »."""
     with report_errors():
+        from retrieval.index import open_documents
         from service.http.schemas import DocumentOut
         from service.queries.papers import find_finding, find_paper
 
-        store, documents = _open_store(index)
-        entry = find_paper(store, pmid, documents)
+        store, manifest = open_documents(index)
+        entry = find_paper(store, pmid, manifest.counts.documents)
         document = DocumentOut.of(entry)
         if as_json:
             typer.echo(document.model_dump_json(indent=2))
         else:
             finding = find_finding(entry)
             _print_document(document, finding[0].text if finding else "")
-
-
-def _open_store(index: Path) -> tuple[Documents, int]:
-    """Open the documents of an index without Java, and count them."""
-    from retrieval.index import open_documents
-
-    documents, manifest = open_documents(index)
-    return documents, manifest.counts.documents
 
 
 def _hits_csv(hits: list[HitOut]) -> str:

@@ -84,7 +84,7 @@ def index_build(
 
     with report_errors():
         # Report a missing model before hours of work, not after them.
-        model = _load_encoder_for(out, profile, encoder) if dense else None
+        model = _load_encoder(out, profile, encoder) if dense else None
         print_note(f"Building an index at {show_place(out)}.")
         start = time.monotonic()
         report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column), description.strip())
@@ -119,7 +119,7 @@ def index_update(
     from indexes.cluster.places import update_at
 
     with report_errors():
-        model = _load_encoder_for(index, profile, encoder) if dense else None
+        model = _load_encoder(index, profile, encoder) if dense else None
         print_note(f"Updating the index at {show_place(index)}.")
         report = update_at(index, sources, format, skip_bad, _parse_columns(column))
         _list_left_out(report)
@@ -157,7 +157,7 @@ def index_fetch(
     with report_errors():
         # Report an unusable --out before hours of work, not after them.
         check_target(out, overwrite)
-        model = _load_encoder_for(out, profile, encoder) if dense else None
+        model = _load_encoder(out, profile, encoder) if dense else None
         papers = name_papers_folder(out)
         remote = _connect(source)
         try:
@@ -199,9 +199,12 @@ def index_dense(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing vectors.")] = False,
 ) -> None:
     """Encode the vectors for dense retrieval or update them: only texts without a vector are encoded."""
+    from retrieval.store.manifest import read_manifest
+
     with report_errors():
-        _check_folder(index)
-        _add_vectors_to(index, _encoder(profile, encoder), overwrite)
+        if not is_address(index):
+            read_manifest(index)
+        _add_vectors_to(index, _load_encoder(index, profile, encoder), overwrite)
         _make_examples(index, profile)
 
 
@@ -241,7 +244,7 @@ def index_follow(
 
     with report_errors():
         seconds = read_interval(every)
-        model = _load_encoder_for(index, profile, encoder) if dense else None
+        model = _load_encoder(index, profile, encoder) if dense else None
 
         def bring_up_to_date() -> None:
             if model and not read_index_manifest(index).vectors_fit:
@@ -288,16 +291,6 @@ def index_merge(index: IndexArgument) -> None:
         _make_examples(index, defaults.PROFILE)
 
 
-def _check_folder(index: Path) -> None:
-    """Raise a `CounterpointError` unless there is an index in the folder; an index on a cluster cannot have vectors."""
-    from retrieval.core.errors import BadInput
-    from retrieval.store.manifest import read_manifest
-
-    if is_address(index):
-        raise BadInput(f"{read_address(index)} is on a cluster, and dense search needs an embedded index: name a folder.")
-    read_manifest(index)
-
-
 def _finish_vectors(out: Path, encoder: Encoder | None) -> None:
     """Add the vectors to a new index, or say how to."""
     if encoder:
@@ -306,17 +299,14 @@ def _finish_vectors(out: Path, encoder: Encoder | None) -> None:
         print_note(f"Claims find more papers with vectors: `counterpoint index dense {out}` encodes them.")
 
 
-def _load_encoder_for(index: Path, profile: str, name: str) -> Encoder:
+def _load_encoder(index: Path, profile: str, name: str) -> Encoder:
     """The encoder of this name in the profile; raises `BadInput` for an index on a cluster, which cannot have vectors."""
-    if is_address(index):
-        _check_folder(index)
-    return _encoder(profile, name)
-
-
-def _encoder(profile: str, name: str) -> Encoder:
+    from retrieval.core.errors import BadInput
     from service.configuration.config import load_profile
     from service.configuration.models import load_encoder
 
+    if is_address(index):
+        raise BadInput(f"{read_address(index)} is on a cluster, and dense search needs an embedded index: name a folder.")
     return load_encoder(name, load_profile(profile))
 
 
@@ -403,7 +393,6 @@ def _find_and_keep(place: Path, profile: str) -> int:
 
     from retrieval.index import open_documents
     from service.assembly import assemble
-    from service.configuration.defaults import CONFIG
     from service.examples.finding import GROUNDED, SAMPLED, find_examples, find_statements
     from service.examples.schemas import ExamplesResponse, keep_examples
     from service.schemas import Provenance
@@ -417,7 +406,7 @@ def _find_and_keep(place: Path, profile: str) -> int:
         keep_examples(place, manifest.version, ExamplesResponse())
         return 0
     print_note("Looking for examples for the web page.")
-    grounder = assemble(place, CONFIG, profile)
+    grounder = assemble(place, defaults.CONFIG, profile)
     try:
         examples = find_examples(grounder, tqdm(statements, desc="examples", unit=" claims", disable=None, leave=False))
         keep_examples(place, grounder.index.manifest.version, ExamplesResponse.of(examples, Provenance.of(grounder)))

@@ -22,7 +22,6 @@ from service.configuration import defaults
 from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
-    from retrieval.store.documents import Documents
     from service.runs.shards import Shard
 
 
@@ -161,10 +160,11 @@ def check_task_a(
 ) -> None:
     """Check a Task A run against its input and the index; report every fault by item and sentence (exit code 1)."""
     with report_errors():
+        from retrieval.index import open_documents
         from service.trec.task_a import check, read_items
 
         items = read_items(input)
-        _list_faults(check(run, items, _store(index)), run)
+        _list_faults(check(run, items, open_documents(index)[0]), run)
         print_note(
             f"{run} is a valid Task A run: {format_count(len(items), 'item')}, "
             f"{format_count(sum(len(item.answer) for item in items), 'sentence')}."
@@ -179,18 +179,12 @@ def check_task_b(
 ) -> None:
     """Check a Task B run against its topics and the index; report every fault by topic and sentence (exit code 1)."""
     with report_errors():
+        from retrieval.index import open_documents
         from service.trec.task_b import check, read_topics
 
         questions = read_topics(topics)
-        _list_faults(check(run, questions, _store(index)), run)
+        _list_faults(check(run, questions, open_documents(index)[0]), run)
         print_note(f"{run} is a valid Task B run: {format_count(len(questions), 'topic')}.")
-
-
-def _store(index: Path) -> Documents:
-    """Open the documents of an index without Java: a check never searches them."""
-    from retrieval.index import open_documents
-
-    return open_documents(index)[0]
 
 
 def _list_faults(faults: list[str], run: Path) -> None:

@@ -5,7 +5,6 @@ Answering never depends on it: if it cannot be opened, the service goes on witho
 
 from __future__ import annotations
 
-import logging
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,6 @@ from typing import Any
 
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 
-_log = logging.getLogger("counterpoint")
 NAME = "memory.sqlite"
 _VERSION = 1
 _BUSY_SECONDS = 10.0
@@ -129,14 +127,3 @@ class Database:
             f"{self.path} cannot be used ({error}); make its folder writable, name another with COUNTERPOINT_STATE, or move a "
             "damaged file away."
         )
-
-
-def open_database(folder: Path | None) -> Database | None:
-    """Open the file in a folder; None if nothing is to be remembered, or if nothing can be, which is logged once."""
-    if folder is None:
-        return None
-    try:
-        return Database(folder)
-    except MemoryUnusable as error:
-        _log.warning("nothing is remembered: %s", error)
-        return None

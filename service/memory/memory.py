@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+import logging
 from pathlib import Path
 
 from service.memory.alerts import Alerts
-from service.memory.database import TABLES, Database, open_database
+from service.memory.database import TABLES, Database, MemoryUnusable
 from service.memory.feedback import Feedback
 from service.memory.history import History
 from service.memory.saved import SavedClaims
 from service.memory.schemas import MemoryOut
 
+_log = logging.getLogger("counterpoint")
 
-@dataclass(frozen=True)
+
 class Memory:
     """The file with its parts; `history_on` says whether what is asked is added to the history, `watching` whether the service
     grounds saved claims again by itself."""
 
-    database: Database
-    history_on: bool = True
-    watching: bool = True
-
-    @cached_property
-    def history(self) -> History:
-        """The history of what was asked."""
-        return History(self.database)
-
-    @cached_property
-    def saved(self) -> SavedClaims:
-        """The saved claims."""
-        return SavedClaims(self.database)
-
-    @cached_property
-    def alerts(self) -> Alerts:
-        """The alerts of the saved claims."""
-        return Alerts(self.database)
-
-    @cached_property
-    def feedback(self) -> Feedback:
-        """The readers' feedback on verdicts."""
-        return Feedback(self.database)
+    def __init__(self, database: Database, history_on: bool = True, watching: bool = True) -> None:
+        self.database, self.history_on, self.watching = database, history_on, watching
+        self.history, self.saved = History(database), SavedClaims(database)
+        self.alerts, self.feedback = Alerts(database), Feedback(database)
 
     def about(self, holder: str) -> MemoryOut:
         """Summarise what is remembered for a holder."""
@@ -70,5 +51,8 @@ class Memory:
 
 def open_memory(folder: Path | None, history_on: bool = True, watching: bool = True) -> Memory | None:
     """Open the memory in a folder; None if nothing is to be remembered, or if nothing can be, which is logged."""
-    database = open_database(folder)
-    return Memory(database, history_on, watching) if database else None
+    try:
+        return Memory(Database(folder), history_on, watching) if folder else None
+    except MemoryUnusable as error:
+        _log.warning("nothing is remembered: %s", error)
+        return None

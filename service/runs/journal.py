@@ -37,6 +37,11 @@ FILES = "sha256"
 """The key under which a manifest has the hash of each file."""
 
 
+def list_few(names: Sequence[str]) -> str:
+    """The first five of some names, in words."""
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """An item still to be made: `make` returns its record, one line of JSON; `size` is what it counts on the progress bar."""
@@ -67,8 +72,9 @@ def manifest_path(out: Path) -> Path:
     return out.with_name(f"{out.name}.manifest.json")
 
 
-def publish(out: Path, facts: Mapping[str, Any], texts: Mapping[str, str]) -> None:
+def publish(out: Path, facts: Mapping[str, Any], lines: Mapping[str, Sequence[str]]) -> None:
     """Put the files of a finished run in place, its manifest first and the run itself last: if the run is there, all is."""
+    texts = {name: "".join(f"{line}\n" for line in several) for name, several in lines.items()}
     hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
     write_atomically(manifest_path(out), json.dumps({**facts, FILES: hashes}, indent=2) + "\n")
     for name in sorted(texts, key=lambda name: name == RUN):
@@ -115,9 +121,9 @@ class RunJournal(Journal):
         super().__init__(out.with_name(f"{out.name}.partial"), facts, "name another --out")
         self._out = out
 
-    def publish(self, texts: Mapping[str, str]) -> None:
+    def publish(self, lines: Mapping[str, Sequence[str]]) -> None:
         """Put the files of the finished run in place, by name, with its manifest, and remove the journal."""
-        publish(self._out, self._facts, texts)
+        publish(self._out, self._facts, lines)
         self.let_go()
 
     def let_go(self) -> None:

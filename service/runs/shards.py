@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from retrieval.core.errors import BadInput, translate_write_errors
-from service.runs.journal import ANSWERS, FILES, RUN, beside, manifest_path, publish
+from service.runs.journal import ANSWERS, FILES, RUN, beside, list_few, manifest_path, publish
 
 SHARD = "shard"
 """The key under which a manifest describes its shard; the manifest of a whole run has none."""
@@ -98,9 +98,9 @@ def merge(shards: Sequence[Path], out: Path) -> int:
     for other in parts[1:]:
         _refuse_difference(parts[0], other)
     _refuse_doubled_or_missing(parts)
-    texts = {name: _join(parts, name) for name in parts[0].manifest[FILES]}
+    lines = {name: _join(parts, name) for name in parts[0].manifest[FILES]}
     with translate_write_errors("the run", out):
-        publish(out, parts[0].facts(), texts)
+        publish(out, parts[0].facts(), lines)
     return parts[0].items
 
 
@@ -157,13 +157,12 @@ def _refuse_doubled_or_missing(parts: Sequence[_FinishedShard]) -> None:
     of, items = parts[0].of, parts[0].items
     gaps = [str(number) for number in range(1, of + 1) if number not in by_number]
     if gaps:
-        few = ", ".join(gaps[:5]) + (", …" if len(gaps) > 5 else "")
-        raise BadInput(f"{len(gaps)} of the {of} shards are missing ({few}); name every shard of the run.")
+        raise BadInput(f"{len(gaps)} of the {of} shards are missing ({list_few(gaps)}); name every shard of the run.")
     if sorted(place for one in parts for place in one.places) != list(range(items)):
         raise BadInput(f"The shards do not contain each of the {items} items once, as their manifests require; run them again.")
 
 
-def _join(parts: Sequence[_FinishedShard], name: str) -> str:
-    """Join one of the run's files, with its lines in the order of the input."""
+def _join(parts: Sequence[_FinishedShard], name: str) -> list[str]:
+    """Join the lines of one of the run's files in the order of the input."""
     lines = {place: line for one in parts for place, line in zip(one.places, one.lines(name), strict=True)}
-    return "".join(f"{lines[place]}\n" for place in sorted(lines))
+    return [lines[place] for place in sorted(lines)]

@@ -81,8 +81,10 @@ def keys(record: dict[str, Any]) -> str:
     return ", ".join(record) or "no keys"
 
 
-def refuse_unknown(path: Path, place: str, record: dict[str, Any], names: Sequence[str]) -> None:
-    """Raise `BadRecord` for a key that is not one of `names`: otherwise a misspelt key would count as left out."""
+def refuse_unknown(path: Path, place: str, record: Any, names: Sequence[str]) -> None:
+    """Raise `BadRecord` for what is no object or has a key that is not one of `names`: a misspelt key would count as left out."""
+    if not isinstance(record, dict):
+        raise BadRecord(path, place, f"expected an object, not {kind(record)}")
     for key in record:
         if key not in names:
             raise BadRecord(path, place, f"the key {key!r} is unknown; expected {', '.join(names)}; correct it or leave it out")
@@ -105,6 +107,13 @@ def read_id(path: Path, place: str, name: str, value: Any) -> str:
     if not is_whole(str(value)):
         raise BadRecord(path, place, f"{name} {value!r} contains half of a character, which no file can hold; correct it")
     return str(value).strip()
+
+
+def read_words(path: Path, place: str, name: str, value: Any) -> str:
+    """A text; raises `BadRecord` for anything else."""
+    if not isinstance(value, str):
+        raise BadRecord(path, place, f"{name} should be a text, not {kind(value)}")
+    return value
 
 
 def refuse_repeats(path: Path, noun: str, name: str, ids: Iterable[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from service.trec.records import (
     kind,
     read_id,
     read_json_or_lines,
+    read_words,
     record_faults,
     refuse_repeats,
     refuse_unknown,
@@ -77,19 +79,14 @@ def read_items(path: Path) -> list[Item]:
 
 def _item(path: Path, number: int, record: Any) -> Item:
     place = f"item {number}"
-    if not isinstance(record, dict):
-        raise BadRecord(path, place, f"expected an object, not {kind(record)}")
     refuse_unknown(path, place, record, _ITEM)
     metadata = record.get("meta_data", record.get("metadata"))
     if not isinstance(metadata, dict):
         raise BadRecord(path, place, f"meta_data (or metadata) with qa_id and question is missing; the record has {keys(record)}")
     refuse_unknown(path, f"{place}, meta_data", metadata, _METADATA)
-    qa_id = metadata.get("qa_id")
-    own_id = read_id(path, place, "meta_data.qa_id", qa_id)
+    own_id = read_id(path, place, "meta_data.qa_id", metadata.get("qa_id"))
     place = f"item {number} (qa_id {own_id})"
-    question = metadata.get("question")
-    if not isinstance(question, str):
-        raise BadRecord(path, place, f"meta_data.question should be a text, not {kind(question)}")
+    question = read_words(path, place, "meta_data.question", metadata.get("question"))
     answer = record.get("answer")
     if not isinstance(answer, list):
         raise BadRecord(path, place, f"answer should be a list of sentences, not {kind(answer)}")
@@ -134,10 +131,13 @@ def run(
     With `shard`, only that part of the items (service.runs.shards).
     """
     items, part = take_shard(items, [len(item.answer) for item in items], shard)
-    with journal(out, {**_facts(input, grounder, team, run_id), **part}) as run_journal:
-        work(run_journal, [_job(item, grounder, team, run_id) for item in items], "grounding", "sentences")
+    # Everything that determines the contents of a run: two runs with equal facts have equal bytes.
+    facts = {**shared_facts("a", input, team, run_id, __name__), **facts_of_service(grounder), **part}
+    jobs = [Job(item.qa_id, len(item.answer), partial(_record, item, grounder, team, run_id)) for item in items]
+    with journal(out, facts) as run_journal:
+        work(run_journal, jobs, "grounding", "sentences")
         lines = [run_journal.records[item.qa_id] for item in items]
-        run_journal.publish({RUN: "".join(f"{line}\n" for line in lines)})
+        run_journal.publish({RUN: lines})
     answers = [sentence for line in lines for sentence in json.loads(line)["answer"]]
     return TaskARunReport(
         sentences=len(answers),
@@ -145,10 +145,6 @@ def run(
         with_contradiction=sum(bool(answer["contradicted_citations"]) for answer in answers),
         resumed=run_journal.resumed,
     )
-
-
-def _job(item: Item, grounder: Grounder, team: str, run_id: str) -> Job:
-    return Job(item.qa_id, len(item.answer), lambda: _record(item, grounder, team, run_id))
 
 
 def _record(item: Item, grounder: Grounder, team: str, run_id: str) -> str:
@@ -171,11 +167,6 @@ def _record(item: Item, grounder: Grounder, team: str, run_id: str) -> str:
 
 def _citations(evidence: Sequence[Evidence]) -> list[int | str]:
     return [track_id(one.document.pmid) for one in evidence]
-
-
-def _facts(input: Path, grounder: Grounder, team: str, run_id: str) -> dict[str, Any]:
-    """Everything that determines the contents of a run; two runs with equal facts have equal bytes."""
-    return {**shared_facts("a", input, team, run_id, __name__), **facts_of_service(grounder)}
 
 
 _SHAPE = Shape("item", "qa_id", "answer")

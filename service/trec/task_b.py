@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.grounding.claims import check_topic
 from service.grounding.coverage import format_count
-from service.runs.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, shared_facts, work
+from service.runs.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, list_few, shared_facts, work
 from service.runs.shards import Shard, take_shard
 from service.trec.records import (
     Shape,
@@ -25,6 +26,7 @@ from service.trec.records import (
     kind,
     read_id,
     read_json_or_lines,
+    read_words,
     record_faults,
     refuse_repeats,
     track_id,
@@ -63,10 +65,7 @@ def _topic(path: Path, number: int, record: Any) -> Topic:
     place = f"topic {number} (id {own_id})"
     if "question" not in record:
         raise BadRecord(path, place, f"a question is missing; the record has {keys(record)}")
-    fields = {name: record[name] for name in _FIELDS if name in record}
-    for name, value in fields.items():
-        if not isinstance(value, str):
-            raise BadRecord(path, place, f"{name} should be a text, not {kind(value)}")
+    fields = {name: read_words(path, place, name, record[name]) for name in _FIELDS if name in record}
     try:
         return check_topic(**fields, id=own_id)
     except BadInput as error:
@@ -106,8 +105,17 @@ def run(
     written and `Unfinished` is raised: the track requires every topic, and the same command then tries only those.
     """
     topics, part = take_shard(topics, [1] * len(topics), shard)
-    with journal(out, {**_facts(input, answerer, team, run_id), **part}) as run_journal:
-        jobs = [_job(topic, answerer) for topic in topics]
+    grounder = answerer.grounder
+    # Everything that determines the contents of a run: equal facts give equal bytes if the generator is deterministic.
+    facts = {
+        **shared_facts("b", input, team, run_id, __name__),
+        **facts_of_service(answerer),
+        "grounding_models": grounder.models.names() if grounder else {},
+        "grounding": grounder.config.model_dump() if grounder else None,
+        **part,
+    }
+    jobs = [Job(topic.id, 1, partial(_record, topic, answerer)) for topic in topics]
+    with journal(out, facts) as run_journal:
         faults = work(run_journal, jobs, _ACTION, _UNIT, survived=(ModelUnusable,))
         if faults:
             # The topics that the first pass did not reach come first, or the same few faults would end the second pass too.
@@ -117,12 +125,12 @@ def run(
         if gaps:
             last_fault = str(list(faults.values())[-1])
             raise Unfinished(
-                f"{len(gaps)} of {len(topics)} topics have no answer yet ({_list_ids(gaps)}; the last fault: "
+                f"{len(gaps)} of {len(topics)} topics have no answer yet ({list_few(gaps)}; the last fault: "
                 f"{last_fault.rstrip('.')}); the others are saved, and the same command resumes with these."
             )
         records = [json.loads(run_journal.records[topic.id]) for topic in topics]
         lines = [write_line(_in_run(record, team, run_id)) for record in records]
-        run_journal.publish({RUN: _text(lines), ANSWERS: _text([run_journal.records[topic.id] for topic in topics])})
+        run_journal.publish({RUN: lines, ANSWERS: [run_journal.records[topic.id] for topic in topics]})
     return TaskBRunReport(
         topics=len(records),
         too_little=sum(not record["sentences"] for record in records),
@@ -133,10 +141,6 @@ def run(
         cost=sum(record["usage"]["cost"] or 0.0 for record in records),
         resumed=run_journal.resumed,
     )
-
-
-def _job(topic: Topic, answerer: Answerer) -> Job:
-    return Job(topic.id, 1, lambda: _record(topic, answerer))
 
 
 def _record(topic: Topic, answerer: Answerer) -> str:
@@ -151,25 +155,6 @@ def _in_run(record: dict[str, Any], team: str, run_id: str) -> dict[str, Any]:
         for one in record["sentences"]
     ]
     return {"metadata": {"team_id": team, "run_id": run_id, "topic_id": record["topic"]["id"]}, "responses": responses}
-
-
-def _list_ids(ids: Sequence[str]) -> str:
-    return ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
-
-
-def _text(lines: Sequence[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _facts(input: Path, answerer: Answerer, team: str, run_id: str) -> dict[str, Any]:
-    """Everything that determines the contents of a run; equal facts give equal bytes if the generator is deterministic."""
-    grounder = answerer.grounder
-    return {
-        **shared_facts("b", input, team, run_id, __name__),
-        **facts_of_service(answerer),
-        "grounding_models": grounder.models.names() if grounder else {},
-        "grounding": grounder.config.model_dump() if grounder else None,
-    }
 
 
 MAX_WORDS = 250

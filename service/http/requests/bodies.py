@@ -178,26 +178,15 @@ async def _events(job: Job[Event], queue: asyncio.Queue[Event], workers: Workers
 
 
 def _encode_last(job: Job[Event]) -> bytes:
-    try:
-        return _encode_event(_end(job))
-    except Exception as error:  # the result cannot be written as JSON
-        return _encode_event(("error", _log_failure(error)))
-
-
-def _log_failure(error: BaseException) -> Problem:
-    _log.error("a stream's work failed", exc_info=error)
-    return problems.problem_of_failure(error)
-
-
-def _end(job: Job[Event]) -> Event:
     if job.result.cancelled():
-        return "error", problems.problem(503, "The service is stopping; try again in a few seconds.")
-    error = job.result.exception()
-    if error is None:
-        return job.result.result()
-    if isinstance(error, CounterpointError):
-        return "error", problems.problem_of(error)
-    return "error", _log_failure(error)
+        return _encode_event(("error", problems.problem(503, "The service is stopping; try again in a few seconds.")))
+    try:
+        return _encode_event(job.result.result())
+    except CounterpointError as error:
+        return _encode_event(("error", problems.problem_of(error)))
+    except BaseException as error:  # the work failed, or its result cannot be written as JSON
+        _log.error("a stream's work failed", exc_info=error)
+        return _encode_event(("error", problems.problem_of_failure(error)))
 
 
 def _encode_event(event: Event) -> bytes:
