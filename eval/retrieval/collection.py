@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from indexes.readers.base import jsonl
-from indexes.readers.base.fields import RecordError, check_required, read_id, read_text
-from indexes.readers.json_formats import read_scifact
+from indexes.readers.base.fields import RecordError, check_required, raise_bad, read_id, read_text
+from indexes.readers.base.jsonl import read_documents
+from indexes.readers.json_formats import make_scifact
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, BadRecord, translate_write_errors
 from retrieval.core.values import Document
@@ -57,7 +58,9 @@ def read_scifact_as_beir(claims: Path, corpus: Path, work: Path) -> Collection:
         texts[one], grades[one] = claim, dict.fromkeys(documents, 1)
     if not texts:
         raise BadInput(f"{claims} holds no claims that cite a document.")
-    return Collection("SciFact", write_documents(corpus, work, lambda: read_scifact(corpus)), texts, grades)
+    return Collection(
+        "SciFact", write_documents(corpus, work, lambda: read_documents(corpus, make_scifact, raise_bad)), texts, grades
+    )
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:

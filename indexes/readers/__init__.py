@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from indexes.readers import json_formats, pubmed
 from indexes.readers.base import jsonl, source
@@ -51,16 +51,24 @@ class Format:
     repeats: Literal["replace", "refuse", "skip"] = "refuse"
 
 
+def _json(make: Callable[[dict[str, Any]], Record]) -> Callable[[Path, OnBad], Iterator[Record]]:
+    return lambda path, on_bad: jsonl.read_documents(path, make, on_bad)
+
+
 FORMATS: dict[str, Format] = {
-    "pyserini": Format("Pyserini or TREC BioGen JSON lines", json_formats.read_pyserini, frozenset({"id", "contents"})),
-    "counterpoint": Format("Counterpoint's JSON lines", json_formats.read_counterpoint, frozenset({"pmid", "title", "abstract"})),
-    "scifact": Format("SciFact's corpus", json_formats.read_scifact, frozenset({"doc_id", "title", "abstract"})),
+    "pyserini": Format("Pyserini or TREC BioGen JSON lines", _json(json_formats.make_pyserini), frozenset({"id", "contents"})),
+    "counterpoint": Format(
+        "Counterpoint's JSON lines", _json(json_formats.make_counterpoint), frozenset({"pmid", "title", "abstract"})
+    ),
+    "scifact": Format("SciFact's corpus", _json(json_formats.make_scifact), frozenset({"doc_id", "title", "abstract"})),
     "pubmed": Format("PubMed XML", pubmed.read, repeats="replace"),
     "nbib": Format("PubMed's export (.nbib)", tagged.read_nbib, begins=tagged.is_nbib, repeats="skip"),
     "ris": Format("RIS", tagged.read_ris, begins=tagged.is_ris, repeats="skip"),
-    "csl": Format("CSL-JSON", json_formats.read_csl, repeats="skip"),
+    "csl": Format("CSL-JSON", _json(json_formats.make_csl), repeats="skip"),
     "bibtex": Format("BibTeX", bibtex.read, begins=bibtex.is_bibtex, repeats="skip"),
-    "europepmc": Format("Europe PMC's JSON lines", json_formats.read_europepmc, json_formats.EUROPE_PMC_KEYS, repeats="skip"),
+    "europepmc": Format(
+        "Europe PMC's JSON lines", _json(json_formats.make_europepmc), json_formats.EUROPE_PMC_KEYS, repeats="skip"
+    ),
     "csv": Format("CSV", table.read, repeats="skip"),
 }
 CSL, CSV, XML = "csl", "csv", "pubmed"

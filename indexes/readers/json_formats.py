@@ -4,16 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from difflib import get_close_matches
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from indexes.readers.base.fields import (
     RETRACTING,
-    Omission,
-    OnBad,
     Record,
     RecordError,
     check_required,
@@ -21,23 +18,17 @@ from indexes.readers.base.fields import (
     describe_value,
     find_doi,
     join_parts,
-    raise_bad,
     read_id,
     read_text,
 )
-from indexes.readers.base.jsonl import read_documents
 from indexes.readers.exports.entry import Fields, clean_prose, make_document, parse_author
 from retrieval.core.values import Author, Document, Notice, Section, Span
 
 KEYS = ("pmid", "title", "abstract", "year", "journal", "types", "retracted", "authors", "doi", "pmcid", "mesh")
 
 
-def read_counterpoint(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
-    """The documents of one file, in its order."""
-    return read_documents(path, _make_counterpoint, on_bad)
-
-
-def _make_counterpoint(record: dict[str, Any]) -> Document:
+def make_counterpoint(record: dict[str, Any]) -> Document:
+    """The document of a line."""
     check_required(record, "pmid", "title", "abstract")
     for key in record:
         if key not in KEYS:
@@ -126,12 +117,7 @@ def _read_retracted(value: object) -> bool:
     raise RecordError(f'expected true or false in "retracted", got {describe_value(value)}')
 
 
-def read_pyserini(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
-    """The documents of one file, in its order."""
-    return read_documents(path, _make_pyserini, on_bad)
-
-
-def _make_pyserini(record: dict[str, Any]) -> Document:
+def make_pyserini(record: dict[str, Any]) -> Document:
     """The document: the first line is the title; if there is only one line, it is all abstract, as no title can be told apart."""
     check_required(record, "id", "contents")
     contents = record["contents"]
@@ -143,12 +129,8 @@ def _make_pyserini(record: dict[str, Any]) -> Document:
     return Document(pmid=read_id(record["id"], "id"), title=clean_text(title), abstract=clean_text(abstract))
 
 
-def read_scifact(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document]:
-    """The documents of one file, in its order."""
-    return read_documents(path, _make_scifact, on_bad)
-
-
-def _make_scifact(record: dict[str, Any]) -> Document:
+def make_scifact(record: dict[str, Any]) -> Document:
+    """The document of a line."""
     check_required(record, "doc_id", "title", "abstract")
     sentences = record["abstract"]
     if not isinstance(sentences, list):
@@ -184,15 +166,11 @@ def is_item(keys: Set[str]) -> bool:
     return not _CSL_KEYS.isdisjoint(keys)
 
 
-def read_csl(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
-    """The items of one file, in its order."""
-    return read_documents(path, lambda item: make_document(_read_fields(item)), on_bad)
-
-
-def _read_fields(item: dict[str, Any]) -> Fields:
+def make_csl(item: dict[str, Any]) -> Record:
+    """The document of an item."""
     # Programs write some keys in other cases, or take them from other formats.
     item = {key.lower(): value for key, value in item.items()}
-    return Fields(
+    fields = Fields(
         title=_read_csl_text(item, "title"),
         abstract=_read_csl_text(item, "abstract"),
         journal=_read_csl_text(item, "container-title") or _read_csl_text(item, "journal"),
@@ -205,6 +183,7 @@ def _read_fields(item: dict[str, Any]) -> Fields:
         ids=[_read_csl_text(item, "note"), _read_csl_text(item, "url"), _read_csl_text(item, "id")],
         retracted=item.get("retracted") is True or _is_retracted(item.get("updated-by")),
     )
+    return make_document(fields)
 
 
 def _is_retracted(updates: object) -> bool:
@@ -268,12 +247,8 @@ def _read_csl_author(name: object) -> Author:
 EUROPE_PMC_KEYS = frozenset({"id", "source", "title"})
 
 
-def read_europepmc(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Document | Omission]:
-    """The documents of one file, in its order."""
-    return read_documents(path, _make_document, on_bad)
-
-
-def _make_document(result: dict[str, Any]) -> Document | Omission:
+def make_europepmc(result: dict[str, Any]) -> Record:
+    """The document of a result."""
     check_required(result, "id", "source")
     notices = [_make_notice(link) for link in _list(result, "commentCorrectionList", "commentCorrection")]
     return make_document(
