@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import cast
 
@@ -23,16 +22,6 @@ STANCE, SENTENCES = "stance", "sentences"
 """The names of the judge that grounds claims and of the one for single sentences; a profile without the second uses the first."""
 FALLBACK = "extractive fallback"
 """The name of the embedded generator when it stands in for another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """The names of the models that a configuration needs."""
-
-    rerankers: frozenset[str] = frozenset()
-    judges: frozenset[str] = frozenset()
-    encoders: frozenset[str] = frozenset()
-    generators: frozenset[str] = frozenset()
 
 
 class Models:
@@ -79,8 +68,7 @@ def load_models(config: GroundingConfig, profile: Profile) -> Models:
     rerankers = {b.rerank.model for b in config.branches if b.rerank} | ({config.path.gate} if config.path else set())
     judges = {name for b in config.branches for name in _judges_of(b)} | ({config.path.read.model} if config.path else set())
     encoders = {step.encoder for step in config.finds if _needs_encoder(step, profile)}
-    needs = Needs(frozenset(rerankers), frozenset(judges), frozenset(encoders))
-    return _load(needs, profile, Models(profile, {}, {}))
+    return _load(profile, Models(profile, {}, {}), rerankers, judges, encoders)
 
 
 def _needs_encoder(step: Retrieve, profile: Profile) -> bool:
@@ -89,12 +77,9 @@ def _needs_encoder(step: Retrieve, profile: Profile) -> bool:
 
 def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | None = None) -> Models:
     """Load what an answer variant names; a model that is in `stock` under the same name is reused."""
-    needs = Needs(
-        rerankers=frozenset({config.rerank.model} if config.rerank else ()),
-        judges=frozenset({config.attribute.model}),
-        generators=frozenset({config.generate.generator}),
-    )
-    models = _load(needs, profile, stock or Models(profile, {}, {}))
+    rerankers = {config.rerank.model} if config.rerank else set()
+    stock = stock or Models(profile, {}, {})
+    models = _load(profile, stock, rerankers, {config.attribute.model}, generators={config.generate.generator})
     if config.generate.fallback and not models.generators[config.generate.generator].extractive:
         from generation.extractive import ExtractiveGenerator
 
@@ -102,17 +87,22 @@ def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | N
     return models
 
 
-def _load(needs: Needs, profile: Profile, stock: Models) -> Models:
-    rerankers: dict[str, Reranker] = {
-        name: stock.rerankers.get(name) or load_reranker(name, profile) for name in sorted(needs.rerankers)
-    }
-    judges: dict[str, Judge] = {}
-    for name in sorted(needs.judges, reverse=True):  # "stance" before "sentences", which may stand for it
-        model = stock.judges.get(name) or judges.get(judge_name(name, profile))
-        judges[name] = model or load_judge(name, profile)
-    encoders = {name: stock.encoders.get(name) or load_encoder(name, profile) for name in sorted(needs.encoders)}
-    generators = {name: _load_generator(name, profile, {**stock.rerankers, **rerankers}) for name in sorted(needs.generators)}
-    return Models(profile, rerankers, judges, encoders, generators)
+def _load(
+    profile: Profile,
+    stock: Models,
+    rerankers: Collection[str],
+    judges: Collection[str],
+    encoders: Collection[str] = (),
+    generators: Collection[str] = (),
+) -> Models:
+    """The models of these names, from the stock where it has them."""
+    ranking = {name: stock.rerankers.get(name) or load_reranker(name, profile) for name in sorted(rerankers)}
+    read: dict[str, Judge] = {}
+    for name in sorted(judges, reverse=True):  # "stance" before "sentences", which may stand for it
+        read[name] = stock.judges.get(name) or read.get(judge_name(name, profile)) or load_judge(name, profile)
+    encode = {name: stock.encoders.get(name) or load_encoder(name, profile) for name in sorted(encoders)}
+    write = {name: _load_generator(name, profile, {**stock.rerankers, **ranking}) for name in sorted(generators)}
+    return Models(profile, ranking, read, encode, write)
 
 
 def _load_generator(name: str, profile: Profile, rerankers: Mapping[str, Reranker]) -> Generator:

@@ -140,15 +140,8 @@ class SavedClaims:
                 (to.version, to.index, to.sources, entry.model_dump_json(), watched.id, watched.seen.version, watched.seen.index),
             ).rowcount
             for alert in alerts if row_count else ():
-                row = (
-                    make_id(),
-                    watched.holder,
-                    tell_time(),
-                    watched.id,
-                    alert.kind,
-                    alert.data.paper.pmid,
-                    alert.data.model_dump_json(),
-                )
+                paper, data = alert.data.paper.pmid, alert.data.model_dump_json()
+                row = (make_id(), watched.holder, tell_time(), watched.id, alert.kind, paper, data)
                 count += change.execute("INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?)", row).rowcount
         return count
 

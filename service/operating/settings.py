@@ -302,19 +302,9 @@ def hand_down(settings: Settings) -> None:
 
 def hand_down_access(settings: Settings) -> None:
     """Apply the settings for reaching a cluster."""
+    values = {name.removeprefix("opensearch_"): value for name, value in settings if name.startswith("opensearch_")}
     password = settings.opensearch_password
-    use_access(
-        Access(
-            user=settings.opensearch_user,
-            password=password.get_secret_value() if password else "",
-            tls=settings.opensearch_tls,
-            ca=settings.opensearch_ca,
-            seconds=settings.opensearch_seconds,
-            sniff=settings.opensearch_sniff,
-            shards=settings.opensearch_shards,
-            replicas=settings.opensearch_replicas,
-        )
-    )
+    use_access(Access(**values | {"password": password.get_secret_value() if password else ""}))
 
 
 def _file() -> Path | None:

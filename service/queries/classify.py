@@ -91,12 +91,7 @@ class Query:
     sentences: int = 1
 
 
-def _never(_text: str) -> bool:
-    """Leave a language as it was guessed."""
-    return False
-
-
-def classify_query(raw: str, store: Documents | None = None, is_english: Callable[[str], bool] = _never) -> Query:
+def classify_query(raw: str, store: Documents | None = None, is_english: Callable[[str], bool] = lambda _text: False) -> Query:
     """What was typed; with a `store`, a single word that is a document's id is taken for that document.
 
     `is_english` is asked about a text that seems to be in another language, and has the last word.

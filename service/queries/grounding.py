@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Evidence, Grounding
@@ -11,7 +12,7 @@ from retrieval.index import Index
 from service.checking.checkable import find_verb
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
-from service.queries.classify import Query, classify_query, say_no_claim
+from service.queries.classify import classify_query, say_no_claim
 from service.queries.papers import check_known, find_finding, open_paper
 from service.queries.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
 from service.queries.spelling import find_missing, knows_words, suggest_words
@@ -37,7 +38,7 @@ def describe_query(index: Index, text: str) -> TypedOut:
         finding = find_finding(entry)
         sentence = SentenceOut.model_validate(finding[0]) if finding else None
         return TypedOut.of(typed, finding[1] if finding else "", entry.document, sentence)
-    if not _is_short(typed):
+    if typed.kind not in ("claim", "question", "keywords"):
         return TypedOut.of(typed, typed.claim)
     verb = find_verb(typed.text)
     missing = tuple(word for word in find_missing(index, typed.text) if word.lower() != verb)
@@ -84,15 +85,6 @@ def _leave_out(grounding: Grounding, pmid: str) -> Grounding:
             else evidence
         )
 
-    return replace(
-        grounding,
-        contradicting=others(grounding.contradicting),
-        supporting=others(grounding.supporting),
-        uncertain=others(grounding.uncertain),
-        more=others(grounding.more),
-        silent=others(grounding.silent),
-    )
-
-
-def _is_short(typed: Query) -> bool:
-    return typed.kind in ("claim", "question", "keywords")
+    lists = ("contradicting", "supporting", "uncertain", "more", "silent")
+    rest: dict[str, Any] = {name: others(getattr(grounding, name)) for name in lists}
+    return replace(grounding, **rest)
