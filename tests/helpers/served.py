@@ -1,27 +1,55 @@
-"""A service on a real port, for what only a real connection shows."""
+"""A service over stand-ins for its models: behind FastAPI's test client, and on a real port for what only a connection shows."""
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import uvicorn
 from fastapi import FastAPI
+from fastapi.testclient import TestClient
 
+from generation.draft import Generator
 from retrieval.index import Index
 from service.http.app import create_app
 from service.operating.settings import Settings
 from tests.helpers.answer_fakes import make_answerer
-from tests.helpers.fakes import make_grounder
+from tests.helpers.fakes import make_grounder, make_reading_grounder
+from tests.helpers.ready import wait_until_ready
 
 
-def over_fakes(folder: Path, settings: Settings | None = None) -> FastAPI:
+def over_fakes(folder: Path, settings: Settings | None = None, generator: Generator | None = None) -> FastAPI:
     """The service over an index, with stand-ins for its models."""
-    return create_app(lambda: make_grounder(Index(folder))[0], lambda grounder: make_answerer(grounder.index), settings)
+    return create_app(lambda: make_grounder(Index(folder))[0], lambda one: make_answerer(one.index, generator), settings)
+
+
+def over_reader(folder: Path, settings: Settings | None = None) -> FastAPI:
+    """The same with a reader of whole papers."""
+    return create_app(lambda: make_reading_grounder(Index(folder)), lambda one: make_answerer(one.index), settings)
+
+
+@contextmanager
+def opened(app: FastAPI, errors: bool = True) -> Iterator[TestClient]:
+    """A client of a service that is ready; with `errors`, what nobody foresaw is raised here."""
+    with TestClient(app, raise_server_exceptions=errors) as client:
+        wait_until_ready(client)
+        yield client
+
+
+def read_events(stream: str) -> list[tuple[str, dict[str, Any]]]:
+    """The name and the data of each event of a stream."""
+    read = []
+    for block in stream.replace("\r\n", "\n").split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line and not line.startswith(":"))
+        if "event" in fields:
+            read.append((fields["event"], json.loads(fields["data"])))
+    return read
 
 
 @contextmanager

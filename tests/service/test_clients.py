@@ -61,6 +61,7 @@ def test_what_the_client_gives_is_typed(counterpoint: Counterpoint) -> None:
     assert counterpoint.ground("zeta changes pressure", known_pmids=["a/b"]).supporting == []
     assert counterpoint.answer("Does omega lower blood sugar?").documents[0].pmid == "101"
     assert counterpoint.document("1").sentences[0].text == "Zeta is not against pressure."
+    assert counterpoint.document("a/b").title == "Odd id"
     checked = counterpoint.text("Does it help? Zeta lowers pressure (PMID 1).").sentences
     assert [one.reason for one in checked] == ["question", None] and checked[1].result
     assert checked[1].result.cited[0].status == "not judged"
@@ -96,10 +97,6 @@ def test_every_fault_is_the_same_exception(counterpoint: Counterpoint, url: str)
     assert fault.value.status == 0
 
 
-def test_an_id_may_hold_a_slash(counterpoint: Counterpoint) -> None:
-    assert counterpoint.document("a/b").title == "Odd id"
-
-
 @pytest.fixture(scope="module")
 def generated(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The package that a generator makes of the API's description; anything that it warns of or leaves out is an error."""
@@ -118,20 +115,8 @@ def generated(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 def test_a_client_generated_from_the_description_is_typed(generated: str, url: str) -> None:
     models, package = import_module(f"{generated}.models"), import_module(generated)
     # One function for each call, by its plain name.
-    calls = {
-        name: import_module(f"{generated}.api.default.{name}")
-        for name in (
-            "health",
-            "ground",
-            "ground_alias",
-            "ground_batch",
-            "ground_stream",
-            "answer",
-            "answer_stream",
-            "search",
-            "document",
-        )
-    }
+    names = "health ground ground_alias ground_batch ground_stream answer answer_stream search document".split()
+    calls = {name: import_module(f"{generated}.api.default.{name}") for name in names}
     client = package.AuthenticatedClient(base_url=url, token=KEY, raise_on_unexpected_status=True)
     assert calls["health"].sync(client=client).status == "ready"
     claim = models.GroundRequest(claim="zeta reduces pressure")
@@ -148,17 +133,6 @@ def test_a_client_generated_from_the_description_is_typed(generated: str, url: s
     assert [type(hit) for hit in page.hits] == [models.HitOut] * 7 and page.next_cursor
     assert calls["search"].sync(client=client, q="filler number", limit=7, cursor=page.next_cursor).hits[0].rank == 8
     assert calls["document"].sync("a/b", client=client).title == "Odd id"
-
-
-@pytest.mark.slow
-def test_a_generated_client_is_told_what_is_wrong(generated: str, url: str) -> None:
-    models, package = import_module(f"{generated}.models"), import_module(generated)
-    ground, document = (import_module(f"{generated}.api.default.{name}") for name in ("ground", "document"))
-    with_key = package.AuthenticatedClient(base_url=url, token=KEY)
-    nobody = document.sync_detailed("nobody", client=with_key)
-    assert nobody.status_code == 404 and type(nobody.parsed) is models.Problem
-    refused = ground.sync(client=package.Client(base_url=url), body=models.GroundRequest(claim="zeta works"))
-    assert type(refused) is models.Problem and "API key" in refused.detail
 
 
 def call(folder: Path, tool: str, arguments: dict[str, Any]) -> Any:
@@ -198,11 +172,7 @@ def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
     [
         ("ground", {"claim": "???"},
          "The claim “???” has no words; give one sentence that can be true or false, such as “Aspirin reduces fever.”"),
-        ("ground", {"claim": " "}, "The claim is empty; give one sentence that can be true or false, such as “Aspirin "
-                                   "reduces fever.”"),
         ("ground", {}, "claim is missing; give it."),
-        ("ground", {"claim": 3}, "claim should be a text, not the number 3; put it in quotation marks."),
-        ("ground", {"claim": None}, "claim should be a text, not null; correct it."),
         ("ground", {"claim": "x", "known_pmids": 3},
          "known_pmids should be a list, not the number 3; put it in square brackets."),
         ("ground", {"claim": "x", "pmids": []},
@@ -265,16 +235,8 @@ def test_calls_at_once_load_once(folder: Path) -> None:
 @pytest.fixture
 def over_stdio(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """`counterpoint mcp` as a program starts it."""
-    command = [
-        sys.executable,
-        "-c",
-        "from service.cli.commands import main; main()",
-        "mcp",
-        "--index",
-        str(folder),
-        "--config",
-        "bm25",
-    ]
+    program = "from service.cli.commands import main; main()"
+    command = [sys.executable, "-c", program, "mcp", "--index", str(folder), "--config", "bm25"]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     yield server
     server.terminate()

@@ -100,10 +100,7 @@ JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
             "generators: {writer: {kind: chat, model: m, stop: END}}",
             "generators.writer.stop should be a list, not the text 'END'.",
         ),
-        (
-            "generators: {writer: {kind: chat, model: m, price: [1, x]}}",
-            "writer.price.1 should be a number, not the text 'x'.",
-        ),
+        ("generators: {writer: {kind: chat, model: m, price: [1, x]}}", "writer.price.1 should be a number, not the text 'x'."),
         ("models: {}", "unknown key 'models'; the known keys are name, description, skim, rerankers,"),
     ],
 )

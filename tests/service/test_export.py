@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace
 
 import pytest
 import rispy
@@ -18,7 +17,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
-from typer.testing import CliRunner
 
 from indexes.readers import detect_format, read
 from indexes.readers.exports.bibtex import SIGNS
@@ -40,8 +38,7 @@ from retrieval.core.values import (
     Verdict,
 )
 from retrieval.index import Index
-from service.cli.commands import app
-from service.output.export import Format, bibtex, documents, escaped, export_text, markdown, ris, shorten_authors
+from service.output.export import bibtex, documents, escaped, markdown, ris, shorten_authors
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 
 HOSTILE = (
@@ -149,11 +146,6 @@ def test_authors_are_shortened_as_in_a_list_of_references() -> None:
     assert shorten_authors(()) == ""
 
 
-def test_bibtex_braces_balance_even_for_a_reader_that_knows_no_backslash() -> None:
-    text = bibtex([Document("1", "{{{ } \\{", "}")])
-    assert text.count("{") == text.count("}")
-
-
 def test_bibtex_keys_differ() -> None:
     same = [Document(pmid, "t", "a") for pmid in ("a b", "a-b", "A*b", "a-b-2", "…", "")]
     keys = [one["key"].lower() for one in read_bibtex(bibtex(same))]
@@ -170,15 +162,6 @@ def test_ris_is_read_back_letter_for_letter() -> None:
     assert wild["abstract"] == "One. ER - TY - BOOK TI - two"
     assert wild["notes"] == ["Retracted publication"]
     assert "urls" not in wild
-
-
-@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=60))
-def test_any_title_survives_both(title: str) -> None:
-    # Spaces of every kind become one; an accent that stands alone is joined by TeX's readers.
-    kept = " ".join(unicodedata.normalize("NFC", title).split())
-    document = Document("1", kept, "x")
-    assert rispy.loads(ris([document]))[0].get("title", "") == kept
-    assert read_bibtex(bibtex([document]))[0].get("title", "") == kept
 
 
 @settings(deadline=None)
@@ -234,17 +217,6 @@ def test_an_answer_as_markdown_has_references_conflicts_and_what_was_removed() -
     assert "<strong>Retracted publication</strong>" in html
 
 
-def test_a_declined_answer_says_why() -> None:
-    declined = Answer(Topic("1", "Why?"), "too little", (), (), (), (), "extractive", note="The index has too little on this.")
-    assert "*The index has too little on this.*" in markdown(declined)
-    assert "References" not in markdown(declined)
-    assert documents(declined) == ()
-
-
-def test_documents_stand_once_each_in_the_order_shown() -> None:
-    assert documents(answer_of([WILD, PLAIN], conflicts=[WILD])) == (WILD, PLAIN)
-
-
 def test_a_grounding_is_exported_too(demo_index: Index) -> None:
     grounder, _ = make_grounder(demo_index, "bm25")
     grounding = grounder.ground(Claim("Beta-carotene reduces the risk of lung cancer."))
@@ -267,11 +239,12 @@ def test_a_verdict_on_the_whole_paper_is_exported_with_one_number(tmp_path: Path
     index.close()
 
 
-@pytest.mark.parametrize("format", ["markdown", "ris", "bibtex"])
-def test_the_command_prints_the_export_and_nothing_else(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = answer_of([PLAIN, WILD])
-    answerer = SimpleNamespace(answer=lambda topic, on_event: found)
-    monkeypatch.setattr("service.assembly.assemble_answerer", lambda *_: answerer)
-    result = CliRunner().invoke(app, ["answer", "Does zeta work?", "--index", "x", "--format", format])
-    assert result.exit_code == 0, result.output
-    assert result.stdout == export_text(found, format)
+def test_a_declined_answer_says_why() -> None:
+    declined = Answer(Topic("1", "Why?"), "too little", (), (), (), (), "extractive", note="The index has too little on this.")
+    assert "*The index has too little on this.*" in markdown(declined)
+    assert "References" not in markdown(declined)
+    assert documents(declined) == ()
+
+
+def test_documents_stand_once_each_in_the_order_shown() -> None:
+    assert documents(answer_of([WILD, PLAIN], conflicts=[WILD])) == (WILD, PLAIN)

@@ -30,13 +30,6 @@ def test_a_claim_a_question_and_a_paper(opened: counterpoint.LocalService) -> No
     assert [one.text for one in inside.evidence] == [paper[1]]
 
 
-def test_a_text_is_checked_sentence_by_sentence(opened: counterpoint.LocalService) -> None:
-    checked = opened.text("Beta-carotene reduces the risk of lung cancer. Does it help smokers?")
-    claim, question = checked.sentences
-    assert claim.result is not None and claim.verdict in ("contradicted", "mixed")
-    assert (question.verdict, question.reason) == ("not a claim", "question")
-
-
 def test_every_fault_is_one_sentence(opened: counterpoint.LocalService, tmp_path: Path) -> None:
     with pytest.raises(counterpoint.BadInput, match="The claim is empty"):
         opened.ground(" ")

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from generation.draft import CitedSource, DraftSentence, Finding, Source
+from nli.judge import Abstract, Reading
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Answer, RemovedSentence, Topic
+from retrieval.core.values import Answer, Document, RemovedSentence, Sentence, Stance, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
+from service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures, find_verbatim
 from service.answering.events import Event, KeptSentence, Stage
-from service.configuration.config import AnswerConfig, load_answer_config
-from service.configuration.files import list_shipped
-from tests.helpers.answer_fakes import ScriptedGenerator, config, make_answerer
-from tests.helpers.fakes import make_index
+from service.configuration.config import load_answer_config
+from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
+from tests.helpers.fakes import SUPPORTS, WordReader, make_index
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")
 DOCUMENTS: list[dict[str, Any]] = [
@@ -56,11 +56,8 @@ def test_a_citation_that_holds_comes_with_its_sentence(index: Index) -> None:
     (citation,) = answer.sentences[0].citations
     assert citation.document.abstract[citation.sentence.start : citation.sentence.end] == citation.sentence.text
     assert citation.verdict.support == 0.9
+    assert "4" not in [hit.pmid for hit in answer.context], "no retracted paper is given"
     assert (answer.outcome, answer.generated_by, answer.removed) == ("answered", "scripted", ())
-
-
-def test_a_retracted_paper_is_never_given(index: Index) -> None:
-    assert "4" not in [hit.pmid for hit in answered(index, "x").context]
 
 
 @pytest.mark.parametrize("marks", ["[{against}]", "[11] [0]", ""])
@@ -174,15 +171,6 @@ def test_events_report_the_stages_and_every_sentence(index: Index) -> None:
     assert [event for event in events if isinstance(event, RemovedSentence)] == list(answer.removed)
 
 
-def test_every_shipped_answer_variant_loads() -> None:
-    names = list_shipped("configs.answers")
-    assert names == ["counterpoint", "paper-v1", "paper-v2", "paper-v3", "paper-v4"]
-    for name in names:
-        assert load_answer_config(name).name == name
-    with pytest.raises(BadConfig, match="the shipped ones are counterpoint"):
-        load_answer_config("nothing")
-
-
 def test_an_answer_variant_takes_another_grounding_variant() -> None:
     shipped_one, other = load_answer_config("counterpoint"), load_answer_config("counterpoint", "v5")
     assert (shipped_one.grounding, other.grounding) == ("counterpoint", "v5")
@@ -194,34 +182,94 @@ def test_an_answer_variant_takes_another_grounding_variant() -> None:
         load_answer_config("paper-v4", "v5")
 
 
-def test_an_unknown_key_is_refused_and_the_known_ones_are_named(tmp_path: Path) -> None:
-    import yaml
-
-    settings = load_answer_config("counterpoint").model_dump()
-    settings["conflicts"]["mots"] = 3
-    path = tmp_path / "mine.yaml"
-    path.write_text(yaml.safe_dump(settings))
-    with pytest.raises(BadConfig, match="the known keys are grounding, most, at_least, report"):
-        load_answer_config(str(path))
-    assert AnswerConfig.model_validate(load_answer_config("counterpoint").model_dump())
+PAPER = Document(
+    "1",
+    "Exercise and cortisol in men with HIV",
+    "Six weeks of moderate exercise lowered salivary cortisol by 22.6 % in 1,250 men. Performance improved in twelve weeks.",
+)
 
 
-def test_two_processes_give_the_same_bytes(index: Index) -> None:
-    code = (
-        "import sys; from pathlib import Path; from retrieval.core.values import Topic; "
-        "from service.assembly import assemble_answerer; "
-        "from service.answering.schemas import AnswerResponse; "
-        "a = assemble_answerer(Path(sys.argv[1]), 'counterpoint', 'embedded'); "
-        "print(AnswerResponse.of(a.answer(Topic('1', 'Does zeta lower blood pressure?')), a).model_dump_json())"
-    )
-    root = Path(__file__).parents[3]
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(index.folder)],
-            stdout=subprocess.PIPE, env={**os.environ, "PYTHONHASHSEED": seed}, cwd=root,
-        )
-        for seed in ("1", "2")
-    ]  # fmt: skip
-    first, second = (process.communicate()[0] for process in started)
-    assert first == second
-    assert b'"outcome":"answered"' in first
+@pytest.mark.parametrize(
+    ("sentence", "missing"),
+    [
+        ("Moderate exercise can lower cortisol in the saliva of men with HIV.", ""),
+        ("In 1250 men, exercise lowered salivary cortisol by 23 % within 12 weeks.", ""),
+        ("Exercise lowered salivary cortisol in men by 30 %.", "does not give the figure 30"),
+        ("Caffeine raises salivary cortisol in men who exercise.", "does not mention Caffeine"),
+        ("A consultation with professional advisers offers personalised guidance against cortisol.", "has too few of its words"),
+    ],
+)
+def test_names_figures_and_most_words_must_be_there(sentence: str, missing: str) -> None:
+    assert find_missing_content(sentence, PAPER) == missing
+
+
+def test_a_figure_may_be_rounded_but_not_made_more_exact() -> None:
+    assert find_other_figures("It fell by 3 mm and 0.9 cm.", "It fell by 2.7 mm and 0.94 cm.") == ()
+    assert find_other_figures("It fell by 2.71 mm.", "It fell by 2.7 mm.") == ("2.71",)
+    assert find_other_figures("It cost 39,000 or 40.", "It cost 38,879 or 39.") == ("40",)
+    assert find_other_figures("It was 65 % less likely.", "The odds ratio was 0.35.") == ()
+    assert find_other_figures("It fell in type-2 disease by three.", "It fell.") == ()
+
+
+@pytest.mark.parametrize(
+    ("claim", "place"),
+    [("zeta lowers blood pressure in most adults", 1), ("eta lowers blood pressure in most adults", None), ("Zeta lowers", None)],
+)
+def test_verbatim_goes_by_whole_words(claim: str, place: int | None) -> None:
+    texts = ("Zeta was given.", "CONCLUSIONS: Zeta lowers blood pressure in most adults.")
+    assert find_verbatim(claim, [Sentence("1", row, 0, len(text), text) for row, text in enumerate(texts)]) == place
+
+
+class ForReader(WordReader):
+    """Takes every paper for a yes as a whole, and each sentence for what it says."""
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        for one, reading in zip(documents := list(documents), super().read_abstracts(claim, documents), strict=True):
+            yield Reading(SUPPORTS, reading.sentences) if len(one.sentences) > 1 else reading
+
+
+def test_a_paper_that_takes_its_words_back_does_not_bear_them_out(tmp_path: Path) -> None:
+    abstract = "Zeta lowers the pressure in adults. It was measured. Zeta did not lower the pressure in adults."
+    (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": abstract}]).entries(["1"])
+    rules = config().attribute
+    check = Attribution(OverlapJudge(), rules, 3, [Source(1, entry.document, entry.sentences())]).check
+    believed = check(DraftSentence("Zeta lowers the pressure in adults.", (CitedSource(1),)))
+    assert (believed.citations, believed.failures) == ((), ("[1] contradicts it",))
+    assert check(DraftSentence("Zeta did not lower the pressure in adults.", (CitedSource(1),))).citations[0].verbatim
+
+
+@pytest.mark.parametrize(
+    ("counted", "first", "failure"),
+    [
+        ("support", "contradict", ""),
+        ("contradict", "contradict", "[1] was read as finding the opposite"),
+        ("contradict", None, "[1] was read as finding the opposite"),
+        (None, "contradict", "[1] takes no side, and the answer begins with the opposite"),
+        (None, "support", ""),
+        (None, None, ""),
+    ],
+)
+def test_no_sentence_says_the_opposite_of_the_lead_or_of_what_its_paper_was_counted_for(
+    tmp_path: Path, counted: Stance | None, first: Stance | None, failure: str
+) -> None:
+    (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": "Zeta is for gout in adults."}]).entries(["1"])
+    source = Source(1, entry.document, entry.sentences(), Finding(0, counted, "a study"))
+    check = Attribution(WordReader(), config().attribute, 3, [source], StatedVerdict("zeta helps gout", first)).check
+    outcome = check(DraftSentence("Zeta has been shown to be for gout in adults.", (CitedSource(1),)))
+    assert outcome.failures == ((failure,) if failure else ())
+    assert bool(outcome.citations) is not bool(failure)
+
+
+@pytest.mark.parametrize(
+    ("abstract", "holds"),
+    [
+        ("BACKGROUND: Zeta is for gout in adults. METHODS: Ten took it. RESULTS: Nobody fell. CONCLUSIONS: It tastes.", False),
+        ("BACKGROUND: Gout hurts. METHODS: Ten took it. RESULTS: Nobody fell. CONCLUSIONS: Zeta is for gout in adults.", True),
+    ],
+)
+def test_a_paper_is_cited_for_what_it_found_where_the_question_asks_yes_or_no(tmp_path: Path, abstract: str, holds: bool) -> None:
+    (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": abstract}]).entries(["1"])
+    sentence = DraftSentence("Zeta has been shown to be for gout in adults.", (CitedSource(1),))
+    for stated, expected in ((None, True), (StatedVerdict("zeta helps gout", "support"), holds)):
+        check = Attribution(ForReader(), config().attribute, 3, [Source(1, entry.document, entry.sentences())], stated).check
+        assert bool(check(sentence).citations) is expected

@@ -29,28 +29,21 @@ from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.conflicts import find_conflicts_between_sides
 from service.answering.lead import GroundedQuestion, describe_not_studied, weigh_question, write_lead, write_lead_sentence
-from service.answering.schemas import AnswerResponse
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import SILENT, WordReader, make_index
 
 QUESTION = "Does zeta lower blood pressure?"
 TRIAL, CASE = "A randomised trial", "A case report"
 DOCUMENTS: list[dict[str, Any]] = [
-    {
-        "pmid": "1",
-        "title": "Zeta: a randomised trial",
-        "abstract": "BACKGROUND: Zeta is said not to lower blood pressure. RESULTS: Zeta lowered blood pressure in adults with "
-        "hypertension. CONCLUSIONS: Zeta lowers blood pressure in most adults.",
-    },
-    {
-        "pmid": "2",
-        "title": "Zeta: a randomised trial",
-        "abstract": "BACKGROUND: Zeta lowers blood pressure in dogs of old sailors. CONCLUSIONS: Zeta did not lower blood "
-        "pressure in most adults with hypertension at all.",
-    },
+    {"pmid": "1", "title": "Zeta: a randomised trial",
+     "abstract": "BACKGROUND: Zeta is said not to lower blood pressure. RESULTS: Zeta lowered blood pressure in adults with "
+     "hypertension. CONCLUSIONS: Zeta lowers blood pressure in most adults."},
+    {"pmid": "2", "title": "Zeta: a randomised trial",
+     "abstract": "BACKGROUND: Zeta lowers blood pressure in dogs of old sailors. CONCLUSIONS: Zeta did not lower blood "
+     "pressure in most adults with hypertension at all."},
     {"pmid": "4", "title": "Eta: a trial", "abstract": "CONCLUSIONS: Eta did not lower blood pressure in most adults."},
     *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i} on something else."} for i in range(20)),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +115,7 @@ def test_a_question_that_no_paper_is_on_names_those_that_came_nearest() -> None:
 def test_only_papers_of_comparable_design_in_the_same_people_are_in_conflict(title: str, conflicts: int) -> None:
     grounded = ground(evidence("1", "support", "Zeta in adults: a randomised trial"), evidence("2", "contradict", title))
     lead = write_lead_sentence(QUESTION, grounded, 3)
-    assert lead is not None
-    assert len(find_conflicts_between_sides(grounded, [lead])) == conflicts
+    assert lead is not None and len(find_conflicts_between_sides(grounded, [lead])) == conflicts
 
 
 @pytest.mark.parametrize(
@@ -144,8 +136,7 @@ def test_only_papers_of_comparable_design_in_the_same_people_are_in_conflict(tit
 )  # fmt: skip
 def test_how_a_lead_is_said(verdict: Any, certainty: str, pro: list[str], contra: list[str], silent: int, text: str) -> None:
     turned = parse_question(QUESTION)
-    assert turned is not None
-    assert write_lead(QUESTION, turned, verdict, certainty, pro, contra, silent) == text
+    assert turned is not None and write_lead(QUESTION, turned, verdict, certainty, pro, contra, silent) == text
 
 
 def test_a_claim_that_is_no_english_is_not_repeated() -> None:
@@ -186,17 +177,14 @@ def answered(index: Index, question: str = QUESTION) -> Answer:
 
 def test_an_answer_begins_with_its_lead_and_counts_no_other_drug(index: Index) -> None:
     answer = answered(index)
-    assert answer.lead is not None
-    assert answer.lead.verdict == "mixed"
+    assert answer.lead is not None and answer.lead.verdict == "mixed"
     assert [one.document.pmid for one in (*answer.lead.supporting, *answer.lead.contradicting)] == ["1", "2"]
     assert answer.sentences[0].text.startswith("Mixed: 1 paper (a randomised trial) finds that zeta lowers blood pressure")
     assert {c.document.pmid for s in answer.sentences for c in s.citations} == {"1", "2"}
     # The answer leads with what paper 1 found: to that sentence the trial that did not is a contradiction.
     assert [(one.evidence.document.pmid, one.evidence.stance) for one in answer.conflicts] == [("2", "contradict")]
     verdict = answer.conflicts[0].evidence.verdict
-    assert verdict is not None
-    assert verdict.contradict > verdict.support
-    assert verdict.label == "contradict"
+    assert verdict is not None and verdict.contradict > verdict.support and verdict.label == "contradict"
     assert min(len(one.citations) for one in answer.sentences) >= 1
     assert answer.words <= 250
 
@@ -215,8 +203,7 @@ def test_both_spellings_of_a_question_get_the_same_answer(tmp_path: Path) -> Non
     abstract = "CONCLUSIONS: Zeta prevents diarrhoea in most adults who travel far."
     held = make_index(tmp_path, [{"pmid": "1", "title": "A randomised trial", "abstract": abstract}])
     one, other = (answered(held, f"Does zeta prevent {word}?") for word in ("diarrhoea", "diarrhea"))
-    assert one.lead is not None
-    assert other.lead is not None
+    assert one.lead is not None and other.lead is not None
     assert (one.outcome, one.lead.verdict, one.context) == (other.outcome, other.lead.verdict, other.context)
     assert "diarrhoea" in one.sentences[0].text
     assert "diarrhea" in other.sentences[0].text
@@ -228,13 +215,3 @@ def test_what_was_not_studied_is_declined_with_the_nearest_papers(index: Index) 
     assert answer.note.startswith("Not studied here: none of the ")
     assert "whether theta lowers blood pressure." in answer.note
     assert "Nearest papers: “" in answer.note
-
-
-def test_the_lead_comes_over_the_wire(index: Index) -> None:
-    answerer = reading_answerer(index)
-    body = AnswerResponse.of(answerer.answer(Topic("7", QUESTION)), answerer).model_dump(mode="json")
-    assert body["lead"]["verdict"] == "mixed"
-    assert body["lead"]["word"] in {"sure", "probable", "possible"}
-    assert [one["study"] for one in body["lead"]["supporting"]] == ["a randomised trial"]
-    assert [one["number"] for one in body["documents"]] == list(range(1, len(body["documents"]) + 1)), "in order of appearance"
-    assert body["text"].index("[1, 2]") < body["text"].index("[2]")

@@ -128,18 +128,9 @@ def test_a_reader_passes_over_a_sentence_that_only_shares_the_words(tmp_path: Pa
 
 
 def test_a_trial_comes_before_a_case_report(tmp_path: Path) -> None:
-    papers = [
-        {
-            "pmid": "1",
-            "title": "Gout relieved by eta: a case report",
-            "abstract": "CONCLUSIONS: Eta relieved gout and gout.",
-        },
-        {
-            "pmid": "2",
-            "title": "Iota in adults: a randomised trial",
-            "abstract": "CONCLUSIONS: Iota relieved gout in adults.",
-        },
-    ]
+    case, trial = "Gout relieved by eta: a case report", "Iota in adults: a randomised trial"
+    papers = [{"pmid": "1", "title": case, "abstract": "CONCLUSIONS: Eta relieved gout and gout."},
+              {"pmid": "2", "title": trial, "abstract": "CONCLUSIONS: Iota relieved gout in adults."}]  # fmt: skip
     answer = answered(make_index(tmp_path, [*papers, *DOCUMENTS[6:]]), "Which drugs relieve gout?")
     assert [hit.pmid for hit in answer.context] == ["2", "1"]
 
@@ -149,17 +140,13 @@ def test_a_trial_comes_before_a_case_report(tmp_path: Path) -> None:
     [
         ("What are the side effects of using zeta that patients might notice?", "zeta causes side effects"),
         ("How can I lower my uric acid?", "the intervention is effective to lower uric acid"),
-        ("How can gout be treated/managed?", "the treatment is effective for gout"),
-        ("What are the symptoms and treatments for gout?", "the treatment is effective for gout"),
         ("Which drugs are used to treat gout?", "the treatment is effective for gout"),
         ("What causes gout?", "the factor causes gout"),
         ("What are the risk factors associated with gout in sailors?", "the factor increases the risk of gout in sailors"),
-        ("What tests are used to diagnose gout?", "the test detects gout"),
         ("How does zeta affect the kidneys?", "zeta affects the kidneys"),
         ("What is zeta used for?", "zeta is an effective treatment"),
         ("What is gout and what causes it?", ""),
         ("What is the prevalence of gout during treatment for hypertension?", ""),
-        ("Zeta is used for the treatment of which disease?", ""),
         ("Why do sailors limp?", ""),
     ],
 )
@@ -171,14 +158,11 @@ def test_the_statement_follows_from_the_question(question: str, statement: str) 
     ("question", "aspect"),
     [
         ("How common is zetosis?", "frequency"),
-        ("What proportion of adults outgrow zetosis?", "frequency"),
         ("How accurate is the zeta test for zetosis?", "accuracy"),
         ("Which is better for zetosis, zeta or eta?", "which is better"),
         ("What causes zetosis in adults?", "cause"),
         ("How does zeta lower blood pressure?", "cause"),
         ("How is zetosis treated?", "treatment"),
-        ("How do you treat zetosis?", "treatment"),
-        ("Which drugs prevent zetosis?", "treatment"),
         ("What are the side effects of zeta?", "harm"),
         ("What is zetosis?", ""),
     ],
@@ -194,12 +178,7 @@ def test_what_a_question_asks_for(question: str, aspect: str) -> None:
         ("accuracy", "The zeta test had a sensitivity of 88%.", "The zeta test costs little."),
         ("which is better", "Zeta was more effective than eta.", "Zeta was given with eta."),
         ("cause", "Zetosis results from a lack of eta.", "Zetosis-induced pain should be seen in a hospital."),
-        ("cause", "Low plasma concentrations of eta predispose adults to zetosis.", "Zetosis should be seen as a cause of pain."),
-        (
-            "cause",
-            "There were rises in eta during zetosis.",
-            "Zetosis occurs on the head, involving the ears.",
-        ),
+        ("cause", "There were rises in eta during zetosis.", "Zetosis occurs on the head, involving the ears."),
         ("treatment", "Zeta reduced zetosis.", "Zetosis is found in the head and neck."),
         ("harm", "Zeta raised the risk of bleeding.", "Zeta was given twice a day."),
     ],
@@ -220,13 +199,10 @@ def test_a_sentence_that_lacks_the_words_states_something_else(aspect: str, stat
         ("Blood pressure fell from baseline by 12 mm Hg.", LOWERS, 1.0, False),
         ("Patients with low blood pressure were significantly older.", LOWERS, 1.0, True),
         ("Previous studies have shown that zeta lowers blood pressure.", LOWERS, 1.0, True),
-        ("It has been reported that zeta lowers blood pressure.", LOWERS, 1.0, True),
         ("Three patients discontinued zeta because of a lack of response.", LOWERS, 0.0, True),
         ("Zeta is a very cost-effective way to lower blood pressure.", LOWERS, 1.0, True),
-        ("Zeta was economically attractive.", "Is zeta good value for money?", 0.5, False),
         ("Zeta was well tolerated.", LOWERS, 0.0, True),
         ("Zeta was well tolerated.", "Is zeta well tolerated?", 0.0, False),
-        ("Zeta lowered blood pressure and was well tolerated.", LOWERS, 1.0, False),
         ("Zeta lowered blood pressure.", LOWERS, 1.0, False),
     ],
 )
@@ -240,14 +216,11 @@ def test_asides_are_known_by_their_words_unless_the_question_has_them_too(
     ("text", "none"),
     [
         ("It remains to be determined whether zeta lowers blood pressure.", True),
-        ("Whether zeta lowers blood pressure deserves further study.", True),
         ("This highlights the need for larger trials of zeta.", True),
-        ("Larger studies of zeta are awaited.", True),
         ("This has led to speculation that zeta lowers blood pressure.", True),
         ("While those who took eta had only a small rise.", True),
         ("While those who took eta had only a small rise, zeta raised it.", False),
         ("Zeta lowered blood pressure in children who need to sleep.", False),
-        ("Blood pressure remained lower with zeta.", False),
     ],
 )
 def test_what_is_still_to_be_studied_is_no_finding(text: str, none: bool) -> None:
@@ -258,11 +231,9 @@ def test_what_is_still_to_be_studied_is_no_finding(text: str, none: bool) -> Non
     ("finding", "question", "joint"),
     [
         ("Both zeta and eta were effective.", "Does zeta lower blood pressure more than eta?", True),
-        ("Pressure fell with either zeta or eta.", "Is zeta as good as eta?", True),
         ("Pressure fell in all groups.", "Is zeta superior to eta?", True),
         ("Zeta reduced both systolic and diastolic pressure.", "Does zeta lower blood pressure more than eta?", False),
         ("Both lower blood pressure, zeta more than eta.", "Does zeta lower blood pressure more than eta?", False),
-        ("Pressure fell by 9 and 4 mmHg in the two groups, both P < 0.01.", "Is zeta better than eta?", False),
         ("Both zeta and eta lower blood pressure.", LOWERS, False),
     ],
 )

@@ -12,16 +12,7 @@ from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Groun
 from service.checking.check import Checker, Reading, _tell_citations, explain, find_verdict, split_sides
 from service.checking.readers.reading import read_text
 from service.checking.schemas import CheckedText, CitedStatus, ClaimDone
-from tests.helpers.fakes import (
-    CONTRADICTS,
-    NEUTRAL,
-    SUPPORTS,
-    WholePaper,
-    WordReader,
-    make_grounder,
-    make_index,
-    make_reading_grounder,
-)
+from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, WholePaper, WordReader, make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS
 
 TEXT = (
@@ -110,25 +101,6 @@ def test_a_cited_paper_is_read_as_one_that_is_found(tmp_path: Path) -> None:
     assert (protocol.status, protocol.sentence, protocol.likely) == ("not judged", None, None)
 
 
-@pytest.mark.parametrize(
-    ("variant", "statuses"), [("counterpoint", ["contradicts it", "bears it out"]), ("v5", ["not judged", "not judged"])]
-)
-def test_a_judge_of_sentences_reads_cited_papers_too_but_the_variants_judge_none(
-    tmp_path: Path, variant: str, statuses: list[CitedStatus]
-) -> None:
-    grounder, _ = make_grounder(make_index(tmp_path, DOCUMENTS), variant)
-    checked = Checker(grounder).check(read_text("Zeta lowers pressure (PMID 1, PMID 2)."))
-    assert checked.sentences[0].result
-    assert [one.status for one in checked.sentences[0].result.cited] == statuses
-
-
-def test_a_variant_without_a_judge_chooses_no_side(tmp_path: Path) -> None:
-    grounder, _ = make_grounder(make_index(tmp_path, DOCUMENTS), "bm25")
-    (sentence,) = Checker(grounder).check(read_text("Zeta lowers pressure (PMID 1).")).sentences
-    assert sentence.result and (sentence.verdict, sentence.result.against, sentence.result.in_favour) == ("uncertain", [], [])
-    assert sentence.result.cited[0].status == "not judged"
-
-
 def test_the_same_claim_is_grounded_once_and_told_each_time(checker: Checker) -> None:
     grounded: list[str] = []
 
@@ -140,14 +112,6 @@ def test_the_same_claim_is_grounded_once_and_told_each_time(checker: Checker) ->
     Checker(checker.grounder, ground).check(read_text("Omega lowers sugar. Omega lowers sugar."), told.append)
     assert grounded == ["Omega lowers sugar."]
     assert [(one.done, one.claims, one.verdict) for one in told] == [(1, 2, "supported"), (2, 2, "supported")]
-
-
-def test_what_hears_of_a_claim_can_stop_the_work(checker: Checker) -> None:
-    def stop(_done: ClaimDone) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        checker.check(read_text(TEXT), stop)
 
 
 def test_more_claims_than_may_be_checked_are_refused() -> None:

@@ -37,26 +37,12 @@ def call(*arguments: object, given: str = "") -> Result:
     return CliRunner().invoke(app, ["check", *(str(argument) for argument in arguments)], input=given)
 
 
-def test_a_text_is_told_on_the_terminal(tmp_path: Path, index: Index) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text(TEXT)
-    result = call(file, "--index", index.folder)
-    assert result.exit_code == 0, result.output
-    assert "✗ contradicted" in result.stdout and "✓ supported" in result.stdout
-    assert "3 claims to check in 4 sentences." in result.stderr
-
-
 def test_a_list_of_claims_has_no_sentences_to_count(tmp_path: Path, index: Index) -> None:
     file = tmp_path / "claims.txt"
     file.write_text("Zeta lowers pressure.\nOmega lowers sugar.\n")
     result = call(file, "--lines", "--index", index.folder)
     assert "2 claims to check.\n" in result.stderr
     assert "2 claims: 1 contradicted, 1 supported." in result.stdout
-
-
-def test_standard_input_as_json(index: Index) -> None:
-    result = call("-", "--index", index.folder, "--json", given=TEXT)
-    assert [one["verdict"] for one in json.loads(result.stdout)["sentences"]][:3] == ["not a claim", "contradicted", "supported"]
 
 
 @pytest.mark.parametrize("ending", [".html", ".csv", ".md", ".json", ".xlsx"])

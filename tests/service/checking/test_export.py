@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from openpyxl import load_workbook
-from rich.console import Console
 
 from service.checking.check import Checker
-from service.checking.export import COLUMNS, ENDINGS, TextExport, export_text, format_of, print_checked
+from service.checking.export import COLUMNS, export_text
 from service.checking.readers.reading import read_text
 from service.checking.schemas import CheckedText
 from tests.helpers.fakes import make_index, make_reading_grounder
@@ -52,13 +49,6 @@ def test_the_page_shows_all_and_runs_nothing(checked: CheckedText) -> None:
     assert "Zeta is against pressure." in words and "PMID 1" in words
     assert "PMID 1 contradicts it" in words and "PMID 77 is not in the index" in words and "[3] names no PMID or DOI" in words
     assert "Does zeta help? (a question)" in words
-
-
-def test_each_claim_of_the_page_is_marked_by_more_than_its_colour(checked: CheckedText) -> None:
-    page = export_text(checked, "html").decode()
-    assert 'class="said contradicted"' in page
-    assert 'href="#claim-1" title="contradicted">&#8288;&nbsp;1✗</a>' in page
-    assert 'id="claim-1"' in page and 'id="claim-2"' in page
 
 
 def test_the_table_has_a_row_a_sentence_and_no_formula(checked: CheckedText) -> None:
@@ -101,23 +91,3 @@ def test_a_claim_that_was_reworded_is_told_as_it_was_checked(checked: CheckedTex
     told = checked.model_copy(update={"sentences": [first.model_copy(update={"claim": "Pressure falls."})]})
     assert "Checked as: Pressure falls." in export_text(told, "markdown").decode()
     assert "Checked as: Pressure falls." in export_text(told, "html").decode()
-
-
-def test_json_is_read_back_as_it_was(checked: CheckedText) -> None:
-    assert CheckedText.model_validate_json(export_text(checked, "json")) == checked
-    assert set(json.loads(export_text(checked, "json"))["counts"]) == set(checked.counts)
-
-
-def test_the_terminal_tells_the_best_paper_and_what_is_cited(checked: CheckedText) -> None:
-    out = io.StringIO()
-    print_checked(checked, Console(file=out, width=200, highlight=False))
-    told = out.getvalue()
-    assert "✗ contradicted  Zeta lowers pressure (PMID 1, PMID 77)." in told
-    assert "against: “Zeta is against pressure.”" in told and "cited: PMID 77 is not in the index" in told
-    assert checked.summary in told
-
-
-@pytest.mark.parametrize("format", ENDINGS)
-def test_a_name_asks_for_its_format(format: TextExport, tmp_path: Path) -> None:
-    assert format_of(f"a{ENDINGS[format].upper()}") == format
-    assert format_of("a.txt") is None

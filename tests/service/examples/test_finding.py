@@ -23,6 +23,9 @@ from tests.helpers.ready import wait_until_ready
 FINDING = "Losartan reduces blood pressure in older adults."
 
 
+STROKE = "Losartan prevents stroke in older adults."
+
+
 def document(pmid: str, abstract: str, title: str = "", **more: Any) -> dict[str, Any]:
     return {"pmid": pmid, "title": title, "abstract": abstract, **more}
 
@@ -51,11 +54,7 @@ def test_a_finding_that_stands_alone_is_taken_and_nothing_that_needs_its_abstrac
         document("1", f"Pressure is a burden. Adults took losartan. {FINDING}"),
         document("2", FINDING, retracted=True),
         document("3", "Adults took losartan.", title="Losartan prevents stroke in older adults: a trial."),
-        document(
-            "4",
-            "Adults took losartan. Losartan prevents stroke in older adults",
-            title="Losartan prevents stroke in older adults.",
-        ),
+        document("4", f"Adults took losartan. {STROKE[:-1]}", title=STROKE),
         *documents,
     ) == [FINDING]
 
@@ -87,22 +86,10 @@ def test_sure_papers_are_shown_and_the_statement_with_most_comes_first(tmp_path:
     index.close()
 
 
-@pytest.mark.parametrize(
-    "doubtful",
-    [
-        document(
-            "3",
-            "Losartan was against blood pressure in older adults.",
-            title="Losartan against pressure in older adults sure 0.85",
-        ),
-        document(
-            "3", "Losartan was for blood pressure in older adults.", title="Losartan for pressure in older adults sure 0.85"
-        ),
-    ],
-    ids=["against", "for"],
-)
-def test_a_statement_with_a_paper_that_the_judge_is_not_sure_of_is_no_example(tmp_path: Path, doubtful: dict[str, Any]) -> None:
-    index = make_index(tmp_path, [*PAPERS[:2], doubtful])
+@pytest.mark.parametrize("side", ["against", "for"])
+def test_a_statement_with_a_paper_that_the_judge_is_not_sure_of_is_no_example(tmp_path: Path, side: str) -> None:
+    text, title = f"Losartan was {side} blood pressure in older adults.", f"Losartan {side} pressure in older adults sure 0.85"
+    index = make_index(tmp_path, [*PAPERS[:2], document("3", text, title=title)])
     assert [one.statement.claim for one in find_in(index)] == ["Omeprazole raises insulin in mice for good."]
     index.close()
 

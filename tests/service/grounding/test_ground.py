@@ -27,7 +27,7 @@ from service.grounding.schemas import GroundResponse
 from service.grounding.values import GroundStage
 from service.grounding.weigh import place_papers, weigh
 from service.schemas import Provenance
-from tests.helpers.fakes import WordReader, make_grounder, make_index, make_reading_grounder
+from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
 
 CLAIM = Claim("zeta lowers pressure")
 TEXT = "Zeta and pressure were measured."
@@ -98,8 +98,7 @@ def test_a_paper_that_its_best_sentence_belies_says_why_it_is_uncertain(tmp_path
     one = paper("1", "Zeta speaks for lower pressure", "Zeta is against pressure, it was found.")
     with closing(make_index(tmp_path, [one])) as index:
         (found,) = make_reading_grounder(index).ground(CLAIM).uncertain
-    assert found.verdict is not None
-    assert (found.verdict.label, found.verdict.reason) == ("neutral", AT_ODDS)
+    assert found.verdict is not None and (found.verdict.label, found.verdict.reason) == ("neutral", AT_ODDS)
     assert found.score == found.verdict.support, "its probability stays what was computed"
 
 
@@ -258,8 +257,7 @@ def test_every_sentence_is_verbatim_and_every_cue_inside_it(tmp_path: Path) -> N
         found = make_reading_grounder(index).ground(CLAIM)
     assert len(found.contradicting) == len(found.supporting) == 1
     for one in (*found.contradicting, *found.supporting):
-        assert one.sentence is not None
-        assert one.document.abstract[one.sentence.start : one.sentence.end] == one.sentence.text
+        assert one.sentence is not None and one.document.abstract[one.sentence.start : one.sentence.end] == one.sentence.text
         assert one.negations
         for scope in one.negations:
             assert one.sentence.start <= scope.cue.start < scope.cue.end <= one.sentence.end
@@ -270,13 +268,6 @@ def test_a_contradiction_says_what_is_reserved(tmp_path: Path) -> None:
         (only,) = make_reading_grounder(index).ground(Claim("zeta reduces pressure")).contradicting
     assert "population: “mice”" in only.why
     assert only.standing == "partial"
-
-
-def test_a_judge_of_sentences_reads_papers_too(index: Index) -> None:
-    grounder, judge = make_grounder(index, "counterpoint")
-    found = grounder.ground(CLAIM)
-    assert len(judge.read) == found.checked["contradict"].judged == 10
-    assert lists_of(found) == {"uncertain": ["4", "3", "2"]}, "its sentences are neutral"
 
 
 def test_the_same_claim_gives_the_same_answer_from_many_threads(index: Index) -> None:

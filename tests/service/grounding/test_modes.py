@@ -56,8 +56,7 @@ def test_every_mode_finds_the_same(
         found = grounder.ground(Claim("Zeta lowers pressure."))
         studied = ground_question(grounder, "Does zeta lower pressure?")
         (sentence,) = Checker(grounder).check(read_text("Zeta lowers pressure.")).sentences
-        assert studied is not None
-        assert sentence.result is not None
+        assert studied is not None and sentence.result is not None
         assert (weigh(found).outcome, studied.weighed.outcome) == (outcome, outcome)
         assert (studied.lead.verdict if studied.lead else None, sentence.verdict) == (lead, verdict)
         assert studied.weighed.certainty == weigh(found).certainty
@@ -78,7 +77,6 @@ def test_a_cited_paper_is_read_as_one_that_is_found(tmp_path: Path, side: str, s
         assert sentence.result is not None
         (cited,) = sentence.result.cited
         assert cited.status == status
-        assert cited.sentence is not None
-        assert evidence.sentence is not None
+        assert cited.sentence is not None and evidence.sentence is not None
         assert cited.sentence.text == evidence.sentence.text
         assert cited.likely == pytest.approx(evidence.score, abs=1e-6)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -16,10 +13,7 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.words.terms import find_most_alike
 from service.configuration.config import Branch, Rerank
 from service.configuration.models import Models
-from service.grounding.claims import check_claim
 from service.grounding.ground import Grounder
-from service.grounding.schemas import GroundResponse
-from service.schemas import Provenance
 from tests.helpers.fakes import WordJudge, make_grounder, make_index, run_side
 
 CLAIM = Claim("zeta lowers pressure")
@@ -79,14 +73,6 @@ def test_supports_are_the_top_three_of_the_reranker_and_never_on_both_lists(grou
     assert scores == sorted(scores, reverse=True)
 
 
-def test_support_shows_the_sentence_its_judge_likes_best(grounder: Grounder) -> None:
-    first = grounder.ground(CLAIM).supporting[0]
-    assert first.sentence is not None
-    assert "for" in first.sentence.text.split()
-    assert first.verdict is not None
-    assert first.verdict.label == "support"
-
-
 def test_known_pmids_are_dropped_from_support_alone(index: Index, grounder: Grounder) -> None:
     first = grounder.ground(CLAIM)
     known = (*pmids(first.supporting)[:1], *pmids(first.contradicting)[:1])
@@ -120,16 +106,6 @@ def test_only_those_most_alike_are_reranked(index: Index) -> None:
     assert side.counts.documents == len(ranked), "what was retrieved and put aside is counted as retrieved"
 
 
-def test_every_sentence_is_verbatim_and_every_cue_inside_it(grounder: Grounder) -> None:
-    grounding = grounder.ground(CLAIM)
-    for one in (*grounding.contradicting, *grounding.supporting):
-        assert one.sentence is not None
-        assert one.document.abstract[one.sentence.start : one.sentence.end] == one.sentence.text
-        for scope in one.negations:
-            assert one.sentence.start <= scope.cue.start < scope.cue.end <= one.sentence.end
-            assert one.sentence.start <= scope.scope_start <= scope.scope_end <= one.sentence.end
-
-
 def test_the_judge_stops_after_the_third_contradiction(tmp_path: Path) -> None:
     many = make_index(tmp_path, [document(str(i), "Zeta is not against pressure.") for i in range(50)])
     grounder, judge = make_grounder(many)
@@ -139,48 +115,6 @@ def test_the_judge_stops_after_the_third_contradiction(tmp_path: Path) -> None:
     assert grounding.checked["contradict"].candidates == 50
     assert len(judge.read) <= 4 + 3
     many.close()
-
-
-def test_nothing_found_is_said_with_what_was_checked(index: Index) -> None:
-    grounder, _ = make_grounder(index)
-    provenance = Provenance.of(grounder)
-    response = GroundResponse.of(grounder.ground(Claim("another entirely")), provenance)
-    assert response.contradicting == []
-    assert "No contradiction found among" in response.summary
-    nothing = GroundResponse.of(grounder.ground(Claim("qwertz")), provenance)
-    assert nothing.summary.startswith("No document of the index shares a word")
-
-
-def test_document_level_reads_whole_abstracts_and_still_shows_a_sentence(index: Index) -> None:
-    grounder, judge = make_grounder(index)
-    contradict = grounder.config.branch("contradict")
-    assert contradict.judge is not None
-    level = contradict.model_copy(update={"judge": contradict.judge.model_copy(update={"level": "document"})})
-    grounder.config = grounder.config.model_copy(update={"contradict": level})
-    evidence = run_side(grounder, CLAIM, "contradict").evidence
-    assert judge.read[0].count(".") >= 2
-    assert all(one.sentence for one in evidence)
-
-
-def test_bm25_alone_follows_the_index_and_says_that_no_stance_was_judged(index: Index) -> None:
-    grounder, judge = make_grounder(index, "bm25")
-    grounding = grounder.ground(CLAIM)
-    ranked = [hit.pmid for hit in index.search(CLAIM.text, 100)]
-    assert pmids(grounding.supporting) == [p for p in ranked if p not in set(pmids(grounding.contradicting))][:3]
-    assert not judge.read
-    assert all("not judged" in one.why for one in grounding.supporting)
-
-
-def test_the_question_widens_the_search(index: Index, grounder: Grounder) -> None:
-    assert grounder.ground(Claim("zeta", question="Another thing?")).checked["contradict"].documents == 7
-
-
-def test_the_same_claim_gives_the_same_answer_from_many_threads(grounder: Grounder) -> None:
-    claims = [check_claim(text) for text in ("zeta lowers pressure", "another thing", "people in the hall")] * 8
-    alone = [json.dumps(asdict(grounder.ground(claim)), default=str) for claim in claims]
-    with ThreadPoolExecutor(8) as pool:
-        together = [json.dumps(asdict(found), default=str) for found in pool.map(grounder.ground, claims)]
-    assert together == alone
 
 
 def test_a_document_without_sentences_can_be_returned_and_says_so(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 
 from service.grounding.ground import Grounder
 from service.http.app import create_app
-from service.http.reference.docs import calls, errors, kind_of, render_page
+from service.http.reference.docs import calls, kind_of, render_page
 from service.serve.examples import CALLS
 
 
@@ -85,11 +85,6 @@ def test_every_call_is_there_with_its_parameters_fields_answers_and_an_example(c
     assert (found["ground"].key, found["health"].key) == (True, False)
 
 
-def test_the_older_addresses_are_deprecated_in_the_description(client: TestClient) -> None:
-    calls = {path: one for path, item in client.get("/openapi.json").json()["paths"].items() for one in item.values()}
-    assert {path for path, one in calls.items() if one.get("deprecated")} == {"/ground", "/answer", "/answer/stream"}
-
-
 def test_examples_of_responses_are_shown_and_fit_their_descriptions(client: TestClient, page: str) -> None:
     document = client.get("/openapi.json").json()
     found = {one.name: one for one in calls(document) if one.response}
@@ -98,18 +93,6 @@ def test_examples_of_responses_are_shown_and_fit_their_descriptions(client: Test
         assert escape(call.response, quote=False) in page.replace("&#34;", '"').replace("&#39;", "'"), name
         shape = document["components"]["schemas"][call.answers[0].kind[0][1]]
         assert set(json.loads(call.response)) == set(shape["properties"]), f"`make examples` after a change of {name}"
-
-
-def test_each_error_is_described_once(client: TestClient, page: str) -> None:
-    document = client.get("/openapi.json").json()
-    known = dict(errors(document))
-    assert {"400", "401", "422", "503"} < set(known)
-    for status, about in known.items():
-        assert page.count(f'<th scope="row">{status}</th><td>{about}</td>') == page.count(f"<td>{about}</td>") == 1
-    ground = next(one for one in calls(document) if one.name == "ground")
-    assert ground.errors == ("400", "401", "408", "413", "422", "429", "500", "503") and [one.name for one in ground.answers] == [
-        "200"
-    ]
 
 
 def test_what_a_value_is_is_told_in_words() -> None:
@@ -126,10 +109,3 @@ def test_what_stands_in_the_description_is_escaped() -> None:
     info = {"title": "<t>", "version": "1", "description": "d"}
     text = render_page({"info": info, "paths": {"/x<y": {"get": get}}, "components": {"schemas": {"Thing": shape}}}).decode()
     assert not re.search(r"<(script|img|i|u|t|y)\b", text)
-
-
-def test_the_icon_is_small_and_one(client: TestClient) -> None:
-    response = client.get("/favicon.ico")
-    assert (response.status_code, response.headers["content-type"]) == (200, "image/x-icon")
-    assert response.content[:6] == b"\x00\x00\x01\x00\x03\x00", "an icon in three sizes"
-    assert len(response.content) < 8_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
 from xml.etree import ElementTree as ET
@@ -12,15 +12,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from indexes.update import update
-from retrieval.index import Index
 from service.client import Counterpoint, CounterpointProblem
-from service.http.app import create_app
-from service.memory.schemas import FeedbackRequest
 from service.operating.settings import Settings
 from tests.conftest import WriteCorpus
-from tests.helpers.answer_fakes import make_answerer
-from tests.helpers.fakes import make_index, make_reading_grounder
-from tests.helpers.ready import wait_until, wait_until_ready
+from tests.helpers.fakes import make_index
+from tests.helpers.ready import wait_until
+from tests.helpers.served import opened, over_reader
 
 CLAIM = "zeta changes pressure"
 DOCUMENTS = [
@@ -34,24 +31,16 @@ ANN, BOB = "a-key-of-ann-long-enough", "a-key-of-bob-long-enough"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    index = make_index(tmp_path_factory.mktemp("memory"), DOCUMENTS)
-    index.close()
-    return index.folder
+    return make_index(tmp_path_factory.mktemp("memory"), DOCUMENTS).folder
 
 
-@contextmanager
-def opened(folder: Path, **settings: Any) -> Iterator[TestClient]:
-    app = create_app(
-        lambda: make_reading_grounder(Index(folder)), lambda one: make_answerer(one.index), Settings.model_validate(settings)
-    )
-    with TestClient(app) as client:
-        wait_until_ready(client)
-        yield client
+def served(folder: Path, **settings: Any) -> AbstractContextManager[TestClient]:
+    return opened(over_reader(folder, Settings.model_validate(settings)))
 
 
 @pytest.fixture
 def client(folder: Path, tmp_path: Path) -> Iterator[TestClient]:
-    with opened(folder, state=str(tmp_path / "state")) as client:
+    with served(folder, state=str(tmp_path / "state")) as client:
         yield client
 
 
@@ -92,7 +81,7 @@ def test_the_history_comes_in_pages_and_can_be_deleted(client: TestClient) -> No
 def test_a_changed_index_is_told_and_the_saved_claim_is_watched_by_the_service(tmp_path: Path, write_corpus: WriteCorpus) -> None:
     index = make_index(tmp_path / "own", DOCUMENTS)
     index.close()
-    with opened(index.folder, state=str(tmp_path / "state"), reload_seconds=0.05) as client:
+    with served(index.folder, state=str(tmp_path / "state"), reload_seconds=0.05) as client:
         saved = client.post("/v1/saved", json={"claim": CLAIM, "note": "mine"}).json()
         assert (saved["note"], saved["index_version"], saved["changed"]) == ("mine", 1, [])
         client.post("/v1/ground", json={"claim": CLAIM})
@@ -115,7 +104,7 @@ def test_a_changed_index_is_told_and_the_saved_claim_is_watched_by_the_service(t
 
 
 def test_no_holder_sees_what_another_asked(folder: Path, tmp_path: Path) -> None:
-    with opened(folder, state=str(tmp_path / "state"), keys={"ann": ANN, "bob": BOB}) as client:
+    with served(folder, state=str(tmp_path / "state"), keys={"ann": ANN, "bob": BOB}) as client:
         ann, bob = ({"X-API-Key": key} for key in (ANN, BOB))
         client.post("/v1/ground", json={"claim": CLAIM}, headers=ann)
         saved = client.post("/v1/saved", json={"claim": CLAIM}, headers=ann).json()
@@ -179,7 +168,7 @@ def test_a_date_that_is_none_is_refused(client: TestClient) -> None:
     ids=["off", "cannot be written", "shared without keys"],
 )
 def test_where_nothing_is_remembered_all_else_works(folder: Path, settings: Any) -> None:
-    with opened(folder, **settings) as client:
+    with served(folder, **settings) as client:
         assert client.post("/v1/ground", json={"claim": CLAIM}).status_code == 200
         assert client.get("/v1/memory").json()["on"] is False
         for path in ("history", "saved", "feedback", "alerts", "alerts.atom"):
@@ -188,7 +177,7 @@ def test_where_nothing_is_remembered_all_else_works(folder: Path, settings: Any)
 
 
 def test_the_history_alone_can_be_turned_off(folder: Path, tmp_path: Path) -> None:
-    with opened(folder, state=str(tmp_path / "state"), history=False) as client:
+    with served(folder, state=str(tmp_path / "state"), history=False) as client:
         client.post("/v1/ground", json={"claim": CLAIM})
         assert client.get("/v1/history").json()["entries"] == []
         assert client.post("/v1/saved", json={"claim": CLAIM}).status_code == 200
@@ -198,8 +187,3 @@ def test_the_folder_is_its_owners_alone(client: TestClient, tmp_path: Path) -> N
     client.post("/v1/ground", json={"claim": CLAIM})
     assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "state" / "memory.sqlite").stat().st_mode & 0o777 == 0o600
-
-
-def test_the_example_of_feedback_can_be_read() -> None:
-    described: Any = FeedbackRequest.model_config.get("json_schema_extra")
-    assert FeedbackRequest.model_validate(described["examples"][0])

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,12 @@ from retrieval.core.values import Claim
 from retrieval.index import Index
 from service.cli.commands import app as command_line
 from service.grounding.ground import Grounder
-from service.http.app import create_app
 from service.operating.live_index import CurrentService
 from service.operating.settings import Settings, find_origins, hand_down, load_settings, show_settings
 from service.serve import logs
-from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_grounder, make_index
-from tests.helpers.ready import wait_until, wait_until_ready
-from tests.helpers.served import over_fakes, serving
+from tests.helpers.ready import wait_until
+from tests.helpers.served import opened, over_fakes, serving
 
 CLAIM = {"claim": "zeta changes pressure"}
 KEY = "a-key-that-is-long-enough"
@@ -54,12 +52,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_index(tmp_path_factory.mktemp("operating"), DOCUMENTS).folder
 
 
-@contextmanager
-def opened(folder: Path, settings: Settings) -> Iterator[TestClient]:
-    served = create_app(lambda: make_grounder(Index(folder))[0], lambda one: make_answerer(one.index), settings)
-    with TestClient(served) as client:
-        wait_until_ready(client)
-        yield client
+def opened_with(folder: Path, settings: Settings) -> AbstractContextManager[TestClient]:
+    return opened(over_fakes(folder, settings))
 
 
 class Gate:
@@ -127,27 +121,6 @@ def test_the_layers_below_are_told_what_the_file_says(tmp_path: Path, monkeypatc
         hand_down(load_settings())
 
 
-def test_each_worker_gets_the_settings_as_an_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import pickle
-
-    from service.serve import server
-
-    monkeypatch.setattr(kept, "_chosen", None)
-    monkeypatch.setattr(lucene, "_heap", None)
-    made: list[Any] = []
-    monkeypatch.setattr("service.serve.workers.supervise", lambda config, _listener, _loaded: made.append(config.app))
-    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "")  # goes when the test is over, as it came
-    before = dict(os.environ)
-    settings = load_settings(index=tmp_path, workers=2, cache="off", keys={"alice": KEY})
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server.run(settings, listener)
-    # A fresh process gets it pickled.
-    app = pickle.loads(pickle.dumps(made[0]))
-    assert (app.func, app.args) == (server.create_service, (settings,))
-    assert app.args[0].digests() == settings.digests() != {}
-    assert {name for name in os.environ if os.environ[name] != before.get(name)} == {"PROMETHEUS_MULTIPROC_DIR"}
-
-
 def test_results_found_on_disk_are_counted(tmp_path: Path) -> None:
     def counted(outcome: str) -> float:
         return REGISTRY.get_sample_value("counterpoint_kept_results_total", {"kind": "verdicts", "outcome": outcome}) or 0
@@ -195,44 +168,12 @@ def test_a_wrong_settings_file_is_one_sentence(tmp_path: Path, monkeypatch: pyte
     assert result.exit_code == 2 and told in result.stderr and len(result.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "told"),
-    [
-        (
-            "PROT",
-            "1",
-            "COUNTERPOINT_PROT, from the environment, is unknown; the known setting nearest to it is COUNTERPOINT_PORT.",
-        ),
-        ("WORKERS", "two", "The setting workers, from the environment, should be a whole number, not the text 'two'."),
-        ("KEYS", "secret", 'keys, from the environment, should be a JSON object, as in COUNTERPOINT_KEYS={"clinic": "KEY"}.'),
-        ("CACHE_MB", "0", "The setting cache_mb, from the environment, should be at least 1, not the text '0'."),
-    ],
-)
-def test_a_wrong_variable_is_one_sentence(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, told: str) -> None:
-    monkeypatch.setenv(f"COUNTERPOINT_{variable}", value)
-    result = CliRunner().invoke(command_line, ["config"])
-    assert result.exit_code == 2 and told in result.stderr and len(result.stderr.splitlines()) == 1
-    assert "secret" not in result.stderr
-
-
-def test_variables_that_are_empty_or_no_settings_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COUNTERPOINT_DATA", "somewhere")
-    monkeypatch.setenv("COUNTERPOINT_PROT", "")
-    assert load_settings().port == 8000
-
-
-def test_a_settings_file_that_is_not_there_and_an_index_that_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "--index" in CliRunner().invoke(command_line, ["serve"]).stderr
-    monkeypatch.setenv("COUNTERPOINT_SETTINGS", "/nowhere.yaml")
-    assert "no settings file at /nowhere.yaml" in CliRunner().invoke(command_line, ["config"]).stderr
-
-
 # Keys and rates
 
 
 @pytest.mark.parametrize("kept", [KEY, "sha256:" + hashlib.sha256(KEY.encode()).hexdigest()])
 def test_only_a_known_key_is_let_in(folder: Path, kept: str) -> None:
-    with opened(folder, Settings.model_validate({"keys": {"bob": "another-key-of-bob", "alice": kept}})) as client:
+    with opened_with(folder, Settings.model_validate({"keys": {"bob": "another-key-of-bob", "alice": kept}})) as client:
         assert client.post("/v1/ground", json=CLAIM, headers={"Authorization": f"Bearer {KEY}"}).status_code == 200
         assert client.post("/ground", json=CLAIM, headers={"X-API-Key": KEY}).status_code == 200
         assert client.get("/metrics", headers={"X-API-Key": KEY}).status_code == 200
@@ -246,7 +187,7 @@ def test_only_a_known_key_is_let_in(folder: Path, kept: str) -> None:
 
 def test_each_key_has_its_own_rate_and_a_batch_counts_every_claim(folder: Path) -> None:
     settings = Settings.model_validate({"keys": {"a": KEY, "b": KEY + "b"}, "rate": "3/minute"})
-    with opened(folder, settings) as client:
+    with opened_with(folder, settings) as client:
         a, b = {"X-API-Key": KEY}, {"X-API-Key": KEY + "b"}
         assert [client.post("/ground", json=CLAIM, headers=a).status_code for _ in range(4)] == [200, 200, 200, 429]
         refused = client.post("/ground", json=CLAIM, headers=a)
@@ -260,7 +201,7 @@ def test_each_key_has_its_own_rate_and_a_batch_counts_every_claim(folder: Path) 
 
 
 def test_a_full_queue_is_503_with_a_time_to_try_again_and_what_was_accepted_is_answered(folder: Path, gate: Gate) -> None:
-    with opened(folder, Settings(threads=1, waiting=1)) as client, ThreadPoolExecutor(2) as pool:
+    with opened_with(folder, Settings(threads=1, waiting=1)) as client, ThreadPoolExecutor(2) as pool:
         accepted = [pool.submit(client.post, "/ground", json=CLAIM)]
         assert gate.begun.acquire(timeout=10)
         accepted.append(pool.submit(client.post, "/ground", json=CLAIM))
@@ -274,18 +215,8 @@ def test_a_full_queue_is_503_with_a_time_to_try_again_and_what_was_accepted_is_a
         assert [one.result().status_code for one in accepted] == [200, 200]
 
 
-def test_who_waits_too_long_is_told(folder: Path, gate: Gate) -> None:
-    with opened(folder, Settings(threads=1, wait_seconds=0.1)) as client, ThreadPoolExecutor(1) as pool:
-        accepted = pool.submit(client.post, "/ground", json=CLAIM)
-        assert gate.begun.acquire(timeout=10)
-        refused = client.post("/ground", json=CLAIM)
-        assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
-        gate.open.set()
-        assert accepted.result().status_code == 200
-
-
 def test_work_that_takes_too_long_is_stopped_and_its_thread_freed(folder: Path, gate: Gate) -> None:
-    with opened(folder, Settings(threads=1, work_seconds=0.1)) as client:
+    with opened_with(folder, Settings(threads=1, work_seconds=0.1)) as client:
         refused = client.post("/ground", json=CLAIM)
         assert (refused.status_code, "was stopped" in refused.json()["detail"]) == (503, True)
         gate.open.set()
@@ -362,7 +293,7 @@ def test_a_body_that_came_in_time_may_be_worked_on_for_longer(folder: Path, gate
 def test_an_index_updated_under_load_is_taken_without_a_failed_request(tmp_path: Path) -> None:
     folder = make_index(tmp_path, DOCUMENTS).folder
     stop, statuses = threading.Event(), list[int]()
-    with opened(folder, Settings(reload_seconds=0.05)) as client:
+    with opened_with(folder, Settings(reload_seconds=0.05)) as client:
 
         def ask() -> None:
             while not stop.is_set():
@@ -386,7 +317,7 @@ def test_an_index_updated_under_load_is_taken_without_a_failed_request(tmp_path:
 
 def test_an_index_that_was_damaged_is_not_taken(tmp_path: Path) -> None:
     folder = make_index(tmp_path, DOCUMENTS).folder
-    with opened(folder, Settings(reload_seconds=0.05)) as client:
+    with opened_with(folder, Settings(reload_seconds=0.05)) as client:
         (folder / "manifest.json").write_text("{")
         time.sleep(0.3)
         assert client.post("/ground", json=CLAIM).status_code == 200
@@ -439,7 +370,7 @@ def test_the_log_has_a_line_a_request_and_claims_only_where_asked(
     settings = Settings.model_validate({"log_format": format, "log_claims": claims})
     logs.configure(settings)
     try:
-        with opened(folder, settings) as client:
+        with opened_with(folder, settings) as client:
             forged = {"claim": 'Zeta lowers pressure.\n{"level": "forged"}'}
             client.post("/v1/ground", json=forged, headers={"X-Request-ID": "mine-1"})
             client.get("/v1/documents/x%0Aforged%0d", headers={"X-Request-ID": "a\tb"})
@@ -474,7 +405,7 @@ def test_a_log_that_cannot_be_written_stops_no_answer(folder: Path, monkeypatch:
     before = logging.getLogger().handlers[:]
     logs.configure(Settings())
     try:
-        with opened(folder, Settings()) as client:
+        with opened_with(folder, Settings()) as client:
             assert client.post("/v1/ground", json=CLAIM).status_code == 200
             once = len(refused)
             assert client.post("/v1/ground", json=CLAIM).status_code == 200
@@ -484,6 +415,32 @@ def test_a_log_that_cannot_be_written_stops_no_answer(folder: Path, monkeypatch:
         with suppress(OSError):
             full.close()
     assert once and len(refused) > once and set(refused) == {errno.ENOSPC}
+
+
+def test_metrics_by_route_and_stage(folder: Path) -> None:
+    with opened_with(folder, Settings()) as client:
+        client.post("/v1/ground", json=CLAIM)
+        client.post("/v1/answer", json={"question": "Is zeta for pressure?"})
+        client.get("/v1/documents/1")
+        client.get("/nothing/here")
+        text = client.get("/metrics").text
+    assert 'counterpoint_request_seconds_count{method="GET",route="/v1/documents/{pmid}",status="200"}' in text
+    assert 'route="unknown",status="404"' in text and "nothing/here" not in text
+    assert 'counterpoint_stage_seconds_count{stage="contradict judge",work="ground"}' in text
+    assert 'counterpoint_stage_seconds_count{stage="retrieve",work="answer"}' in text
+    assert 'counterpoint_judged_sentences_total{side="contradict"}' in text
+    assert "counterpoint_llm_tokens_total" in text or "counterpoint_llm_requests_total" in text
+    assert "counterpoint_queue_working 0.0" in text
+
+
+def test_who_waits_too_long_is_told(folder: Path, gate: Gate) -> None:
+    with opened_with(folder, Settings(threads=1, wait_seconds=0.1)) as client, ThreadPoolExecutor(1) as pool:
+        accepted = pool.submit(client.post, "/ground", json=CLAIM)
+        assert gate.begun.acquire(timeout=10)
+        refused = client.post("/ground", json=CLAIM)
+        assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
+        gate.open.set()
+        assert accepted.result().status_code == 200
 
 
 def test_a_client_that_leaves_the_queue_takes_no_thread(folder: Path, gate: Gate) -> None:
@@ -499,28 +456,33 @@ def test_a_client_that_leaves_the_queue_takes_no_thread(folder: Path, gate: Gate
     assert not gate.begun.acquire(timeout=0)
 
 
-def test_the_log_of_a_failure_tells_where_and_not_what(capsys: pytest.CaptureFixture[str]) -> None:
-    formatter = logs.JsonLines(with_texts=False)
-    try:
-        raise ValueError("the claim's text")
-    except ValueError as error:
-        record = logging.LogRecord("counterpoint", 40, "", 1, "failed", (), (ValueError, error, error.__traceback__))
-    told = json.loads(formatter.format(record))
-    assert told["exception"] == "ValueError" and "test_operating.py" in told["frames"][0]
-    assert "claim's" not in str(told)
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        (
+            "PROT",
+            "1",
+            "COUNTERPOINT_PROT, from the environment, is unknown; the known setting nearest to it is COUNTERPOINT_PORT.",
+        ),
+        ("WORKERS", "two", "The setting workers, from the environment, should be a whole number, not the text 'two'."),
+        ("KEYS", "secret", 'keys, from the environment, should be a JSON object, as in COUNTERPOINT_KEYS={"clinic": "KEY"}.'),
+        ("CACHE_MB", "0", "The setting cache_mb, from the environment, should be at least 1, not the text '0'."),
+    ],
+)
+def test_a_wrong_variable_is_one_sentence(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, told: str) -> None:
+    monkeypatch.setenv(f"COUNTERPOINT_{variable}", value)
+    result = CliRunner().invoke(command_line, ["config"])
+    assert result.exit_code == 2 and told in result.stderr and len(result.stderr.splitlines()) == 1
+    assert "secret" not in result.stderr
 
 
-def test_metrics_by_route_and_stage(folder: Path) -> None:
-    with opened(folder, Settings()) as client:
-        client.post("/v1/ground", json=CLAIM)
-        client.post("/v1/answer", json={"question": "Is zeta for pressure?"})
-        client.get("/v1/documents/1")
-        client.get("/nothing/here")
-        text = client.get("/metrics").text
-    assert 'counterpoint_request_seconds_count{method="GET",route="/v1/documents/{pmid}",status="200"}' in text
-    assert 'route="unknown",status="404"' in text and "nothing/here" not in text
-    assert 'counterpoint_stage_seconds_count{stage="contradict judge",work="ground"}' in text
-    assert 'counterpoint_stage_seconds_count{stage="retrieve",work="answer"}' in text
-    assert 'counterpoint_judged_sentences_total{side="contradict"}' in text
-    assert "counterpoint_llm_tokens_total" in text or "counterpoint_llm_requests_total" in text
-    assert "counterpoint_queue_working 0.0" in text
+def test_variables_that_are_empty_or_no_settings_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COUNTERPOINT_DATA", "somewhere")
+    monkeypatch.setenv("COUNTERPOINT_PROT", "")
+    assert load_settings().port == 8000
+
+
+def test_a_settings_file_that_is_not_there_and_an_index_that_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "--index" in CliRunner().invoke(command_line, ["serve"]).stderr
+    monkeypatch.setenv("COUNTERPOINT_SETTINGS", "/nowhere.yaml")
+    assert "no settings file at /nowhere.yaml" in CliRunner().invoke(command_line, ["config"]).stderr

@@ -13,7 +13,6 @@ from service.checking.export import REASONS, SIGNS
 from service.grounding.ground import Grounder
 from service.http.app import create_app
 from service.http.page.files import page_files
-from service.reading.schemas import EvidenceRequest
 
 FILES = {name: file.content.decode() for name, file in page_files().items()}
 PAGE = FILES["index.html"]
@@ -143,27 +142,6 @@ def test_text_never_becomes_markup_or_code(way: str) -> None:
     assert not [name for name, text in FILES.items() if way.lower() in text.lower()]
 
 
-def test_an_address_is_made_from_digits_or_an_encoded_doi_alone() -> None:
-    made = [
-        (name, line.strip())
-        for name, text in SCRIPTS.items()
-        for line in text.splitlines()
-        if re.search(r"\.(href|src) = ", line)
-    ]
-    assert sorted(made) == [
-        ("evidence.js", "link.href = address;"),
-        # The service's own addresses: the feed, and a result that is shown again.
-        ("memory.js", "link.href = feed;"),
-        ("memory.js", 'opens.href = link.startsWith("#") ? link : "#";'),
-        ("take.js", "link.href = URL.createObjectURL(new Blob([content], { type }));"),
-    ]
-    given = re.findall(r"(?<!function )linkOf\(`[^`]*`, (`[^`]*`|[^,]*),", SCRIPTS["evidence.js"])
-    assert given == ["addressOf(doi)", "`https://pubmed.ncbi.nlm.nih.gov/${pmid}/`", "addressOf(doi)"]
-    assert "if (/^[0-9]{1,9}$/.test(pmid)) return linkOf(`PMID ${pmid}`" in SCRIPTS["evidence.js"]
-    encoded = "const addressOf = (doi) => `https://doi.org/${encodeURIComponent(doi).replaceAll("
-    assert encoded in SCRIPTS["evidence.js"]
-
-
 def test_every_field_has_a_label_and_every_id_is_there_once(page: _Parsed) -> None:
     # Of the templates with the parts of an answer only one is on the page at a time.
     templates = re.findall(r'<template id="(?:grounding|answer|chosen|text)-template">.*?</template>', PAGE, re.S)
@@ -187,28 +165,8 @@ def test_every_part_that_the_scripts_fill_is_in_the_page(page: _Parsed) -> None:
     assert filled and filled <= there
 
 
-def test_a_paper_is_asked_with_fields_that_the_service_knows_and_no_link_holds_it() -> None:
-    linked = set(re.findall(r'"(\w+)"', re.findall(r"const LINKED = \[(.*)\];", SCRIPTS["form.js"])[0]))
-    fields = set(EvidenceRequest.model_fields)
-    assert linked & fields == {"hypothesis", "k", "results_only"}
-    sent = re.findall(r"return (?:\w+ \? )?\{ (\w+)(?:: given)? \}(?: : \{ (\w+): given \})?;", SCRIPTS["paper.js"])
-    assert {name for names in sent for name in names if name} == {"jats", "sentences", "text"} <= fields
-
-
-def test_no_example_is_written_into_the_page(page: _Parsed) -> None:
-    """They are made of the index at hand."""
-    assert page.attributes("data-example") == []
-    assert "hormone" not in "".join(FILES.values()).lower()
-
-
 def test_a_checked_text_has_the_same_words_on_the_page_as_elsewhere() -> None:
     for reason, words in REASONS.items():
         assert f'{reason}: "{words}",' in SCRIPTS["text.js"]
     for verdict, sign in SIGNS.items():
         assert not sign or re.search(rf'\b"?{verdict}"?: "{re.escape(sign)}"', SCRIPTS["text.js"])
-
-
-def test_problems_and_results_are_announced(page: _Parsed) -> None:
-    roles = {attributes["id"]: attributes["role"] for _tag, attributes in page.tags if {"id", "role"} <= attributes.keys()}
-    told = {name: role for name, role in roles.items() if role not in ("switch", "group")}
-    assert told == {"problem": "alert", "status": "status", "trouble": "alert", "chosen-count": "status"}

@@ -88,25 +88,6 @@ def test_where_every_worker_died_health_says_so_at_once_until_one_is_back(server
     assert set(told[:-1]) == {(503, "starting")}
 
 
-def test_a_full_disk_under_the_log_stops_neither_the_start_nor_an_answer(demo_folder: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "service.cli", "serve"]
-    settings = {"COUNTERPOINT_INDEX": str(demo_folder), "COUNTERPOINT_PORT": str(port)}
-    with Path("/dev/full").open("w") as full:
-        started = subprocess.Popen(command, stderr=full, stdout=full, env=os.environ | settings)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until(lambda: ready(url))
-        asked = [httpx.post(f"{url}/v1/ground", json={"claim": "Aspirin prevents stroke."}, timeout=60) for _ in range(3)]
-        assert [one.status_code for one in asked] == [200] * 3
-        assert httpx.get(f"{url}/health").status_code == 200
-    finally:
-        started.terminate()
-        started.wait(60)
-
-
 def test_a_stop_loses_no_accepted_request(server: tuple[str, subprocess.Popen[bytes]]) -> None:
     url, process = server
     with ThreadPoolExecutor(6) as pool:

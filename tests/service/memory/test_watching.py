@@ -176,14 +176,6 @@ def _watch_and_die(memory: Memory, grounder: Grounder, found: Grounding, moment:
         os._exit(1)
 
 
-def test_each_holder_is_told_of_their_own_claims(memory: Memory, folder: Path, write_corpus: WriteCorpus) -> None:
-    Opened(folder).save(memory, "ann")
-    Opened(folder).save(memory, "bob", "omega sleep")
-    update(folder, [write_corpus(AGAINST)])
-    assert run(memory, folder).grounded == 2
-    assert told(memory, "ann") == [("first contradiction", "3")] and told(memory, "bob") == [] and told(memory) == []
-
-
 def test_claims_of_other_indexes_are_left_and_counted(memory: Memory, folder: Path, tmp_path: Path) -> None:
     Opened(folder).save(memory)
     other = make_index(tmp_path / "other", [NEUTRAL])

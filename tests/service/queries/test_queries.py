@@ -116,11 +116,6 @@ def test_what_only_looks_like_a_lead_stays(claim: str) -> None:
     assert state_claim(claim) == claim
 
 
-def test_a_question_is_turned_into_its_claim() -> None:
-    assert classify_query("Does hormone therapy prevent heart disease?").claim == "Hormone therapy prevents heart disease."
-    assert classify_query("What prevents heart disease?").claim == ""
-
-
 @pytest.mark.parametrize(
     ("question", "detail"),
     [

@@ -1,8 +1,11 @@
-"""Which requests are taken at all: those to the service's own hosts, and not those that pages of other sites send."""
+"""Which requests are taken at all, those of pages of other sites not among them; and errors that nobody foresaw."""
 
 from __future__ import annotations
 
+import errno
 import http.client
+import json
+import logging
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +16,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from retrieval.core.errors import BadConfig
+from retrieval.index import Index
 from service.grounding.ground import Grounder
 from service.http.app import create_app
+from service.memory.memory import Memory
 from service.operating.settings import Settings, is_own_machine, load_settings, read_host, show_settings
-from tests.helpers.fakes import make_index
+from service.serve.logs import JsonLines
+from tests.helpers.fakes import make_grounder, make_index
+from tests.helpers.ready import wait_until_ready
 from tests.helpers.served import over_fakes, serving
 
 CLAIM = {"claim": "zeta changes pressure"}
@@ -94,15 +101,9 @@ def test_a_page_of_another_site_can_neither_post_nor_delete(url: str) -> None:
     kept = httpx.get(f"{url}/v1/history").json()["entries"]
     assert kept
     for headers in (
-        {"Origin": EVIL},
-        {"Origin": "http://localhost:3000"},
-        {"Origin": "null"},
-        {"Origin": ""},
-        {"Origin": f"{EVIL}@{urlsplit(url).netloc}"},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
-        {"Origin": EVIL, "Content-Type": "text/plain"},
-        {"Origin": EVIL, "Content-Type": "application/x-www-form-urlencoded"},
+        *({"Origin": one} for one in (EVIL, "http://localhost:3000", "null", "", f"{EVIL}@{urlsplit(url).netloc}")),
+        *({"Sec-Fetch-Site": one} for one in ("cross-site", "same-site")),
+        *({"Origin": EVIL, "Content-Type": one} for one in ("text/plain", "application/x-www-form-urlencoded")),
     ):
         for method, path in (("POST", "/v1/ground"), ("DELETE", "/v1/memory"), ("DELETE", "/v1/history"), ("POST", "/ground")):
             refused = httpx.request(method, f"{url}{path}", headers=headers, content=b'{"claim": "zeta works"}')
@@ -173,3 +174,54 @@ def test_a_host_has_one_spelling() -> None:
     assert {read_host(one) for one in ("a:b:c", "a@b", "a:99999", "[::1", "::1]", "a/b", "a?b", "")} == {""}
     assert all(is_own_machine(one) for one in ("127.9.9.9", "LOCALHOST", "::1"))
     assert not any(is_own_machine(one) for one in ("0.0.0.0", "::", "my.lan"))
+
+
+FAULTS: list[tuple[Exception, int, str]] = [
+    (OSError(errno.EIO, "Input/output error", "/secret/file"), 500, "(Input/output error)"),
+    (OSError(errno.ENOSPC, "No space left on device", "/secret/file"), 507, "(No space left on device)"),
+    (OSError("secret"), 500, "could not be answered"),
+    (UnicodeEncodeError("utf-8", "secret \ud800", 7, 8, "surrogates not allowed"), 500, "could not be answered"),
+    (MemoryError("secret"), 503, "too little memory"),
+    (RecursionError("secret"), 422, "nested too deeply"),
+    (KeyError("secret"), 500, "could not be answered"),
+]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    document = {"pmid": "1", "title": "One", "abstract": "Zeta is not against pressure."}
+    folder = make_index(tmp_path_factory.mktemp("failures"), [document]).folder
+    settings = Settings(state=str(tmp_path_factory.mktemp("memory")))
+    with TestClient(create_app(lambda: make_grounder(Index(folder))[0], settings=settings)) as opened:
+        wait_until_ready(opened)
+        yield opened
+
+
+@pytest.mark.parametrize(("fault", "status", "told"), FAULTS)
+@pytest.mark.parametrize("call", ["POST /v1/ground", "POST /v1/ground/stream", "GET /v1/history", "GET /openapi.json"])
+def test_a_failure_is_one_sentence_and_is_logged_with_its_id(
+    client: TestClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch,
+    call: str, fault: Exception, status: int, told: str,
+) -> None:  # fmt: skip
+    def fail(*_: object, **__: object) -> None:
+        raise fault
+
+    # In a thread of work, in a stream, in a thread of the framework, and on the event loop.
+    monkeypatch.setattr(Grounder, "ground", fail)
+    monkeypatch.setattr(Memory, "history", property(fail))
+    monkeypatch.setattr(client.app, "openapi", fail)
+    method, path = call.split()
+    with caplog.at_level(logging.ERROR):
+        body = {"claim": "Zeta lowers pressure."} if method == "POST" else None
+        response = client.request(method, path, json=body, headers={"X-Request-ID": "seen-in-the-log"})
+    if "stream" in path:
+        problem = json.loads(response.text.rpartition("data: ")[2])
+    else:
+        assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json")
+        problem = response.json()
+    assert (problem["status"], problem["request_id"]) == (status, "seen-in-the-log")
+    assert told in problem["detail"] and "secret" not in problem["detail"]
+    assert problem["detail"].endswith(".") and "\n" not in problem["detail"]
+    [record] = [one for one in caplog.records if one.levelno >= logging.ERROR]
+    line = json.loads(JsonLines(False).format(record))
+    assert line["exception"] == type(fault).__name__ and line["frames"] and "secret" not in json.dumps(line)

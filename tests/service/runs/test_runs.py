@@ -1,21 +1,20 @@
-"""Runs in parts: merged, they are the bytes of one run, and what does not belong together is refused in one sentence."""
+"""Long runs: stopped and resumed, and in parts that are merged to the bytes of one run."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from retrieval.core.errors import BadInput
+from retrieval.core.errors import BadInput, Interrupted
 from retrieval.index import Index
-from service.cli.commands import app
-from service.runs.journal import RunJournal
+from service.runs.journal import Job, RunJournal, journal, work
 from service.runs.shards import Shard, find_positions, merge, parse_shard
 from service.trec.task_a import read_items
 from service.trec.task_a import run as run_task_a
@@ -73,11 +72,6 @@ def test_every_item_is_in_one_shard_and_all_have_as_much(sizes: list[int], of: i
     assert all(part == sorted(part) for part in parts)
     loads = [sum(sizes[place] for place in part) for part in parts]
     assert max(loads) - min(loads) <= max(sizes, default=0)
-
-
-def test_items_of_one_size_are_dealt_out_evenly() -> None:
-    assert [len(find_positions([1] * 10, Shard(n, 4))) for n in (1, 2, 3, 4)] == [3, 3, 2, 2]
-    assert [len(find_positions([0] * 6, Shard(n, 3))) for n in (1, 2, 3)] == [2, 2, 2]
 
 
 @pytest.mark.parametrize("text", ["", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b", "1.0/2", "1/9999999"])
@@ -201,24 +195,23 @@ def test_a_journal_of_other_code_is_not_gone_on_with(
     task_a(index, items_file, out)
 
 
-def test_the_commands_make_shards_and_merge_them(index: Index, items_file: Path, tmp_path: Path) -> None:
-    def call(*arguments: object) -> str:
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        assert result.exit_code == (2 if "Error" in result.stderr else 0), result.output
-        return result.stderr
+def test_what_was_under_way_when_the_user_stopped_is_kept(tmp_path: Path) -> None:
+    begun, stopped = threading.Event(), threading.Event()
 
-    def made(out: Path, *more: object) -> str:
-        settings = ("--index", index.folder, "--out", out, "--team", "t", "--run-id", "r", "--config", "bm25")
-        return call("run", "task-a", items_file, *settings, *more)
+    def slow() -> str:
+        begun.set()
+        assert stopped.wait(20)
+        return "slow"
 
-    one, two, merged = tmp_path / "1.jsonl", tmp_path / "2.jsonl", tmp_path / "merged.jsonl"
-    assert "Grounding shard 1/2 of 9 sentences" in made(one, "--shard", "1/2")
-    assert "1 of the 2 shards are missing (2)" in call("run", "merge", merged, one)
-    made(two, "--shard", "2/2")
-    assert "should be i/n" in made(tmp_path / "3.jsonl", "--shard", "3/2")
-    assert "7 items of 2 shards" in call("run", "merge", merged, one, two)
-    assert "already exists" in call("run", "merge", merged, one, two)
-    made(tmp_path / "whole.jsonl")
-    assert merged.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    check = ("check-run", "task-a", merged, "--input", items_file, "--index", index.folder)
-    assert "is a valid Task A run" in call(*check)
+    def stop() -> str:
+        assert begun.wait(20)
+        # Once the main thread has left its wait, the slow job may end.
+        threading.Timer(0.2, stopped.set).start()
+        raise KeyboardInterrupt
+
+    with journal(tmp_path / "out", {"task": "test"}) as kept:
+        with pytest.raises(Interrupted, match="Stopped after 1 of 2 items; they are saved"):
+            work(kept, [Job("slow", 1, slow), Job("stop", 1, stop)], "testing", "items")
+        assert kept.records == {"slow": "slow"}
+    with journal(tmp_path / "out", {"task": "test"}) as again:
+        assert again.resumed == 1

@@ -1,0 +1,17 @@
+"""A stand-in for the encoder that every service loads for evidence in papers: the real one takes most of the time of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from service.reading import evidence
+from tests.helpers.fake_encoder import WordEncoder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fake_encoder() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evidence, "load_encoder", lambda name, profile: WordEncoder())
+        yield
