@@ -252,13 +252,7 @@ def test_an_answer_streams_in_and_can_be_stopped(open_page: Open, browser: Brows
 
 def test_too_little_is_told_plainly(open_page: Open) -> None:
     answer = example("answer")
-    answer |= {
-        "outcome": "too little",
-        "text": "",
-        "sentences": [],
-        "conflicts": [],
-        "note": "The index has too little on this.",
-    }
+    answer |= {"outcome": "too little", "text": "", "sentences": [], "conflicts": [], "note": "The index has too little on this."}
     answer["documents"] = [{**one, "cited": False} for one in answer["documents"]]
     page = open_page(link(question=QUESTION), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer))))
     expect(page.get_by_role("heading", name="Not enough evidence to answer")).to_be_visible()

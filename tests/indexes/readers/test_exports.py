@@ -1,19 +1,26 @@
-"""What reference managers, PubMed and spreadsheets export: what is read from it, and what each fault says."""
+"""What reference managers and PubMed export: as many records and as much text come out as went in, and each fault is told."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from indexes.build import build
-from indexes.readers import FORMATS, Omission, SkipBad, detect_format, read
+from indexes.readers import Omission, SkipBad, detect_format, read
+from indexes.readers.exports.bibtex import decode_latex
 from indexes.update import update
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Author, Document, Notice
 from retrieval.index import Index
+from tests.indexes.readers.files import documents, read_leniently, read_one, read_text, write
 
 NBIB = """
 PMID- 101
@@ -94,12 +101,6 @@ CSL = [
     },
     {"id": 2, "type": "article", "title": "A preprint", "abstract": "Zinc again.", "issued": {"raw": "March 2020"}},
 ]
-CSV = """PMID,Title,Authors,Journal/Book,Publication Year,PMCID,DOI,Abstract
-101,"Zinc, and the ""common"" cold","O'Neil MA, van den Berg J.",Lancet,2019,PMC12345,10.1000/ZINC.1,"Zinc was tried.
-It did not shorten colds."
-102,A letter,Smith J,Lancet,2020,,,
-"""
-
 
 # The paper that most of these describe, as the shortest of them has it.
 ZINC = Document(
@@ -112,21 +113,6 @@ ZINC = Document(
     authors=(Author("O'Neil", "Mary A"), Author("Zinc Study Group")),
     doi="10.1000/zinc.1",
 )
-
-
-def write(folder: Path, text: str, name: str = "library") -> Path:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def documents(path: Path, **options: object) -> list[Document]:
-    return [record for record in read(path, **options) if isinstance(record, Document)]  # type: ignore[arg-type]
-
-
-def only(path: Path) -> Document:
-    [document] = documents(path)
-    return document
 
 
 def test_nbib_reads_what_pubmed_writes(tmp_path: Path) -> None:
@@ -148,13 +134,6 @@ def test_nbib_reads_what_pubmed_writes(tmp_path: Path) -> None:
     assert letter == Omission("102")
 
 
-def test_nbib_a_record_without_a_pmid_is_bad(tmp_path: Path) -> None:
-    path = write(tmp_path, f"{NBIB}\nTI  - Lost\nAB  - Lost.\n")
-    with pytest.raises(BadInput, match=r'record 3 \(line 32\): expected a PMID in "PMID- ", got .* without one; .*--skip-bad'):
-        list(read(path))
-    assert len(list(read(path, on_bad=SkipBad(1)))) == 2
-
-
 def test_ris_reads_articles_and_chapters(tmp_path: Path) -> None:
     path = write(tmp_path, "\ufeff" + RIS.replace("\n", "\r\n"))
     assert detect_format(path) == "ris"
@@ -165,16 +144,16 @@ def test_ris_reads_articles_and_chapters(tmp_path: Path) -> None:
 
 
 def test_a_paper_without_ids_has_the_same_id_in_every_format(tmp_path: Path) -> None:
-    ris = write(tmp_path, "TY  - JOUR\nTI  - Zinc & colds.\nPY  - 2019\nAB  - Zinc.\nER  - \n", "a")
-    bib = write(tmp_path, r"@article{x, title={{Zinc} \& Colds}, year=2019, abstract={Zinc.}}", "b")
-    csv = write(tmp_path, "title;abstract;year\nZinc & colds;Zinc.;2019\n", "c")
-    assert len({only(path).pmid for path in (ris, bib, csv)}) == 1
+    ris = "TY  - JOUR\nTI  - Zinc & colds.\nPY  - 2019\nAB  - Zinc.\nER  - \n"
+    bib = r"@article{x, title={{Zinc} \& Colds}, year=2019, abstract={Zinc.}}"
+    csv = "title;abstract;year\nZinc & colds;Zinc.;2019\n"
+    assert len({read_one(tmp_path, text).pmid for text in (ris, bib, csv)}) == 1
 
 
 def test_ris_knows_a_pmid_by_its_database_and_a_retraction_by_its_title(tmp_path: Path) -> None:
     text = "TY  - JOUR\nTI  - {}\nAN  - {}\nDB  - {}\nAB  - Text.\nER  - \n"
-    medline = only(write(tmp_path, text.format("RETRACTED: Zinc", "0012", "Ovid MEDLINE(R)")))
-    embase = only(write(tmp_path, text.format("Retracted papers: a review", "2012", "Embase")))
+    medline = read_one(tmp_path, text.format("RETRACTED: Zinc", "0012", "Ovid MEDLINE(R)"))
+    embase = read_one(tmp_path, text.format("Retracted papers: a review", "2012", "Embase"))
     assert (medline.pmid, medline.retracted) == ("12", True)
     assert (embase.pmid[:4], embase.retracted) == ("ref-", False)
 
@@ -215,84 +194,231 @@ def test_csl_reads_zotero(tmp_path: Path) -> None:
     assert (preprint.types, preprint.year) == (("Preprint",), 2020)
 
 
+TAGGED: list[tuple[str, list[str]]] = [
+    # RIS in every dialect.
+    *((f"TY{gap}JOUR\nAB{gap}One\nIX - two\nthree.\nER{gap}\n\nTY  - JOUR\nAB  - B.\nER  - \n", ["One IX - two three.", "B."])
+      for gap in (" - ", " -  ", "  - ", "  -  ", "\t- ", "\t-  ")),
+    # A type that comes late loses nothing.
+    *(("".join(f"DB{gap}WoS\nAB{gap}{name} helped.\nTY{gap}JOUR\nER{gap}\n\n" for name in "AB"), ["A helped.", "B helped."])
+      for gap in ("  - ", " - ")),
+    # Headings and numbers between records are no text.
+    ("Provider: Example\n\n1.\nTY  - JOUR\nAB  - A.\nER  - \n\n2.\nTY  - JOUR\nAB  - B.\nER  - \nER  - \n\n\x1a",
+     ["A.", "B."]),
+    ("TY  - JOUR\nAB  - AIM: One.\nAB  - RESULT: Two\ngoes on.\nAB  -\nAB  - END: Three.\nER  - \n",
+     ["AIM: One. RESULT: Two goes on. END: Three."]),
+    # A wrapped line that begins like a tag belongs to the text.
+    *((f"TY  - JOUR\nAB  - Rarer in\n{line}\nthan in others.\nER  - \n\nTY  - JOUR\nAB  - B.\nER  - \n",
+       [f"Rarer in {line.strip()} than in others.", "B."])
+      for line in ("ER - positive tumours", "ER-positive tumours", "TY - 12 cells", "AB - 1 antibodies", "IL - 6 levels",
+                   "CO2 - rich air", "      ER - indented", "ER/PR - both")),
+    # PubMed's export, with empty lines in a record, without one between two, and with lines that are not indented.
+    *((f"PMID- 1\nAB  - One\n{gap}      two.\n{gap}DP  - 2019\n{gap}PMID- 2\nTI  - B\nAB  - B.\n", ["One two.", "B."])
+      for gap in ("", "\n", "\n\n", "  \n", "\t\n")),
+    ("PMID- 1\nAB  - One\ntwo.\n AB\nMH  - Zinc\n", ["One two. AB"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "abstracts"), TAGGED)
+def test_tagged_lines_as_programs_really_write_them(tmp_path: Path, text: str, abstracts: list[str]) -> None:
+    assert [document.abstract for document in read_text(tmp_path, text)] == abstracts
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "left"),
+    [
+        (
+            "TY  - JOUR\nAB  - A.\nTY  - JOUR\nAB  - B.\nER  - \n",
+            r"record 1 \(line 1\): expected `ER  - ` .*, got another type \(TY  - JOUR\)",
+            1,
+        ),
+        (
+            "TY  - JOUR\nAB  - A\nER  -\nthan in others.\nDO  - 10.5555/x\nER  - \nTY  - JOUR\nAB  - B.\nER  - \n",
+            r"record 2 \(line 4\): expected `TY  - ` before `ER  - `, got a record without a type",
+            2,
+        ),
+        (
+            f"{NBIB}\nTI  - Lost\nAB  - Lost.\n",
+            r'record 3 \(line 32\): expected a PMID in "PMID- ", got .* without one; .*--skip-bad',
+            2,
+        ),
+    ],
+)
+def test_a_tagged_record_that_is_bad_is_named_and_can_be_left_out(tmp_path: Path, text: str, says: str, left: int) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(BadInput, match=says):
+        list(read(path))
+    found, skip = read_leniently(path)
+    assert (len(found), len(skip.faults)) == (left, 1)
+
+
+CUT_OFF = "reached the end of the file; it is cut off, so export it again"
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (json.dumps(CSL)[:-30], "line 1, column .*expected valid JSON to the end"),
-        (json.dumps([*CSL, 7]), "item 3: expected an object, got the number 7"),
-        (json.dumps([{"type": "article", "abstract": {}}]), 'item 1: expected text in "abstract", got an object'),
-        (json.dumps([{"type": "article", "author": 7}]), 'item 1: expected a list of names in "author", got the number 7'),
-        (json.dumps([{"type": "article", "author": [["Smith"]]}]), "item 1: expected names as objects or texts .*, got a list"),
+        ("TY  - JOUR\nTI  - A\nAB  - Half a tex", CUT_OFF),
+        ("TY  - JOUR\nAB  - A.\nER  - \nTY  - JOUR\n", CUT_OFF),
+        ("  TY  - JOUR\n  AB  - Zinc.\n  ER  - \n", "no RIS record: expected lines that begin with `TY  - ` and no indent"),
     ],
 )
-def test_csl_faults(tmp_path: Path, text: str, says: str) -> None:
+def test_ris_that_breaks_off_or_is_indented_is_never_skipped(tmp_path: Path, text: str, says: str) -> None:
     with pytest.raises(BadInput, match=says):
-        list(read(write(tmp_path, text)))
+        read_leniently(write(tmp_path, text))
 
 
-def test_csv_reads_the_usual_names(tmp_path: Path) -> None:
-    path = write(tmp_path, CSV)
-    assert detect_format(path) == "csv"
-    zinc, letter = read(path)
-    assert zinc == Document(
-        pmid="101",
-        title='Zinc, and the "common" cold',
-        abstract="Zinc was tried. It did not shorten colds.",
-        year=2019,
-        journal="Lancet",
-        authors=(Author("O'Neil", "MA"), Author("van den Berg", "J")),
-        doi="10.1000/zinc.1",
-        pmcid="PMC12345",
-    )
-    assert letter == Omission("102")
-
-
-def test_csv_columns_can_be_named(tmp_path: Path) -> None:
-    path = write(tmp_path, "Titel;Kurzfassung;Jahr;Title\nZink;Half nicht.;2019;Zinc\n")
-    named = {"abstract": "Kurzfassung", "year": "Jahr"}
-    [document] = documents(path, columns=named)
-    assert (document.title, document.abstract, document.year) == ("Zinc", "Half nicht.", 2019)
-    [other] = documents(path, columns=named | {"title": "Titel"})
-    assert other.title == "Zink"
+# --- BibTeX
 
 
 @pytest.mark.parametrize(
-    ("text", "columns", "says"),
+    ("latex", "text"),
     [
-        ("title,summary\nx,y\n", {}, r"no column for abstracts.*columns are title, summary; name it with --column abstract=NAME"),
+        (r"p {\textless} 0.05", "p < 0.05"),
+        (r"n {\textgreater} 5", "n > 5"),
+        (r"p \textless{} 0.05", "p < 0.05"),
+        (r"p $<$ 0.05 and $p \leq 0.01$", "p < 0.05 and p ≤0.01"),
         (
-            "title,summary\nx,y\n",
-            {"abstract": "Summary"},
-            r"no column “Summary”, named by --column abstract=Summary; its columns are",
+            r"{\textasciitilde}5 {\textasciicircum}2 A{\textbackslash}B {\textbraceleft}c{\textbraceright} {\textbar}",
+            r"~5 ^2 A\B {c} |",
         ),
-        ("title,abstract\nx,y,z\n", {}, "row 2: expected 2 cells, got 3; a cell that holds the separator needs quotation marks"),
-        ('title,abstract\nx,"y\n', {}, "after line 1: expected CSV, found an error"),
+        (r"\unknown five", r"\unknown five"),
+        (r"\unknown{} five", r"\unknown five"),
+        (r"{\unknown} five", r"\unknown five"),
+        (r"\ce{H2O} and \textsubscript{2}", "H2O and 2"),
+        (r"costs $5 and $6, 50% of $7", "costs $5 and $6, 50% of $7"),
+        (r"$\alpha$-blockers, 10$^{9}$/L", "α-blockers, 10^9/L"),
+        (r"10\textsuperscript{9}/L, CD4\textsuperscript{+}, m\textsuperscript{2}", "10^9/L, CD4+, m2"),
+        (r"Zo{\"e} M\"uller {\ss} {\O}", "Zoë Müller ß Ø"),
+        (r"a\\% b", r"a % b"),
+        ("1--2 ``x''", "1–2 “x”"),
     ],
 )
-def test_csv_faults(tmp_path: Path, text: str, columns: dict[str, str], says: str) -> None:
-    path = write(tmp_path, text, "table.csv")
-    with pytest.raises(BadInput, match=says):
-        list(read(path, columns=columns))
+def test_bibtex_latex_keeps_signs(latex: str, text: str) -> None:
+    assert decode_latex(latex) == (text, True)
 
 
-@pytest.mark.parametrize("cut", ["TY  - JOUR\nTI  - A\nAB  - Half a tex", "TY  - JOUR\nAB  - A.\nER  - \nTY  - JOUR\n"])
-def test_ris_that_breaks_off_is_never_skipped(tmp_path: Path, cut: str) -> None:
-    with pytest.raises(BadInput, match="reached the end of the file; it is cut off, so export it again"):
-        list(read(write(tmp_path, cut), on_bad=SkipBad(9)))
+@pytest.mark.parametrize(
+    "latex", [r"\href{http://example.org}{here}", r"\hspace{1cm}x", "\\textbf{" * 900 + "x" + "}" * 900, r"\sqrt", r"\verb"]
+)
+def test_bibtex_latex_that_would_lose_text_is_kept_as_it_is(tmp_path: Path, latex: str) -> None:
+    entry = f"@article{{a, title={{A}}, abstract={{It did not help {latex}}}}}\n"
+    [document], skip = read_leniently(write(tmp_path, entry))
+    assert isinstance(document, Document) and document.abstract == f"It did not help {latex}"
+    [note] = skip.notes
+    assert str(note).endswith("the entry in line 1: LaTeX in abstract could not be read as text; it was kept as it is")
 
 
-def test_ris_a_record_without_its_end_is_bad(tmp_path: Path) -> None:
-    path = write(tmp_path, "TY  - JOUR\nAB  - A.\nTY  - JOUR\nTI  - B\nAB  - B.\nER  - \n")
-    with pytest.raises(BadInput, match=r"record 1 \(line 1\): expected `ER  - ` .*, got another type \(TY  - JOUR\)"):
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from([*r"\{}$%&#_^~-'`", "a", "5", " ", r"\foo", r"\textbf", "{b}", r"\'", r"\textless"]), max_size=30)
+)
+def test_bibtex_no_latex_loses_letters_or_digits(parts: list[str]) -> None:
+    latex = "".join(parts)
+    text, _ = decode_latex(latex)
+    bare = re.sub(r"\\[A-Za-z]+|\\.", "", latex)
+    assert sum(map(str.isalnum, text)) >= sum(map(str.isalnum, bare))
+
+
+def test_bibtex_a_field_that_an_entry_has_twice(tmp_path: Path) -> None:
+    text = (
+        "@string{lan = {The Lancet}}\n"
+        "@article{a, title={A}, keywords={x}, Abstract={First.}, journal=lan, keywords={y},"
+        " abstract={Second.}, note={}, note={}}\n"
+        "@article{a, title={B}, abstract={B.}, journal=lan}\n"
+    )
+    assert [(found.abstract, found.journal) for found in read_text(tmp_path, text)] == [
+        ("First.", "The Lancet"),
+        ("B.", "The Lancet"),
+    ]
+    _, skip = read_leniently(tmp_path / "library")
+    assert [str(note).partition("library, ")[2] for note in skip.notes] == [
+        "the entry in line 2: it has abstract, keywords twice; the first was read"
+    ]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "@article{b, title={B}, abstract={B {text.}}", '@article{b, title={B}, abstract="B "text more"}', "@article{b title={B}}",
+        "@ article{b, title={B}}", "@article\n{b, title={B}}",
+    ],
+)  # fmt: skip
+def test_bibtex_an_entry_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: Path, bad: str) -> None:
+    path = write(tmp_path, f"@article{{a, title={{A}}, abstract={{A.}}}}\n{bad}\n\n@article{{c, title={{C}}, abstract={{C.}}}}\n")
+    with pytest.raises(BadInput, match="the entry in line 2: expected "):
         list(read(path))
-    assert [document.title for document in documents(path, on_bad=SkipBad(1))] == ["B"]
+    found, skip = read_leniently(path)
+    assert [record.title for record in found if isinstance(record, Document)] == ["A", "C"]
+    assert [fault.record for fault in skip.faults] == ["the entry in line 2"]
 
 
-@pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.begins])
-def test_a_format_that_the_file_has_not_is_refused(tmp_path: Path, name: str) -> None:
-    path = write(tmp_path, '{"pmid": "1", "title": "T", "abstract": "A."}\n')
-    with pytest.raises(BadInput, match=r"does not begin as .* does; use the format auto"):
-        read(path, name)
+def test_bibtex_names_are_split_one_by_one(tmp_path: Path) -> None:
+    [document] = read_text(tmp_path, "@article{a, title={A}, abstract={A.}, Author={Doe, Jo and a, b, c, d and {The Group}}}\n")
+    assert document.authors == (Author("Doe", "Jo"), Author("a, b, c, d"), Author("The Group"))
+
+
+# --- whatever the text
+
+
+WORDS = st.text(
+    alphabet=st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"], exclude_characters="<>&"),
+    min_size=1,
+    max_size=12,
+)
+LINES = st.lists(
+    WORDS | st.sampled_from(["ER", "ER -", "ER - x", "TY", "AB - x", "PMID", "IL-6", "@x", "10.5555/x"]), min_size=1, max_size=8
+)
+# An abstract without a word would be none.
+PAPERS = st.lists(st.tuples(LINES, LINES.map(lambda lines: ["Zinc", *lines])), min_size=1, max_size=4)
+
+
+def count_out(text: str) -> tuple[int, list[str]]:
+    """How many records come out or are counted, and the abstracts of those that come out."""
+    skip = SkipBad(100)
+    with TemporaryDirectory() as folder:
+        found = list(read(write(Path(folder), text), on_bad=skip))
+    return len(found) + len(skip.faults), [record.abstract for record in found if isinstance(record, Document)]
+
+
+def squeeze(lines: Sequence[str]) -> str:
+    """What cannot change: the words, whatever blanks stand between them."""
+    return "".join("".join(lines).split())
+
+
+FORMS = {"ris": "TY  - JOUR\nTI  - {}\nAB  - {}\nER  - \n\n", "nbib": "PMID- {n}\nTI  - {}\nAB  - {}\n\n"}
+
+
+@pytest.mark.parametrize("format", FORMS)
+@settings(deadline=None)
+@given(PAPERS)
+def test_as_many_records_and_as_much_text_come_out_as_went_in(format: str, papers: list[tuple[list[str], list[str]]]) -> None:
+    count, abstracts = count_out(
+        "".join(FORMS[format].format(title[0], "\n      ".join(lines), n=n) for n, (title, lines) in enumerate(papers, 1))
+    )
+    assert count == len(papers)
+    assert list(map(squeeze, abstracts)) == [squeeze(abstract) for _, abstract in papers]
+
+
+@settings(deadline=None)
+@given(PAPERS)
+def test_bibtex_as_many_records_and_as_many_words_come_out_as_went_in(papers: list[tuple[list[str], list[str]]]) -> None:
+    texts = [re.sub(r'[{}"\\]', "", " ".join(abstract)) for _, abstract in papers]
+    count, abstracts = count_out("".join(f"@article{{k, abstract = {{{text}}}\n}}\n" for text in texts))
+    assert count == len(papers)
+    letters = ["".join(filter(str.isalnum, text)) for text in (" ".join(texts), " ".join(abstracts))]
+    assert letters[0] == letters[1]
+
+
+@settings(deadline=None)
+@given(
+    st.text(alphabet="TYERABI -\n\r\tx", max_size=200),
+    st.sampled_from(["TY  - JOUR\n", "TY - JOUR\n", "PMID- 7\n", "@article{a,\n"]),
+)
+def test_any_text_is_read_or_refused_in_one_sentence(text: str, start: str) -> None:
+    try:
+        count_out(start + text)
+    except BadInput as error:
+        assert "\n" not in str(error)
 
 
 # --- in an index
@@ -304,7 +430,7 @@ def test_an_export_becomes_an_index_that_keeps_what_it_says(tmp_path: Path) -> N
     assert (source.format, source.records, source.without_abstract, source.repeated) == ("nbib", 2, 1, 0)
     index = Index(tmp_path / "index")
     [stored] = [entry.document for entry in index.store.entries(["101"])]
-    assert stored == only(write(tmp_path, NBIB))
+    assert stored == read_one(tmp_path, NBIB)
     by_doi = index.store.get_by_doi("10.1000/zinc.1")
     assert by_doi and by_doi.pmid == "101"
     assert index.store.get_by_doi("") is None and index.store.get_by_doi("10.1000/other") is None

@@ -8,25 +8,46 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from indexes.readers import Note, Omission, SkipBad, detect_format, read
 from indexes.readers.base.fields import is_placeholder
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Document
+from retrieval.core.values import Author, Document
+from tests.indexes.readers.files import LONG, documents, read_text, write
+
+CSV = """PMID,Title,Authors,Journal/Book,Publication Year,PMCID,DOI,Abstract
+101,"Zinc, and the ""common"" cold","O'Neil MA, van den Berg J.",Lancet,2019,PMC12345,10.1000/ZINC.1,"Zinc was tried.
+It did not shorten colds."
+102,A letter,Smith J,Lancet,2020,,,
+"""
 
 
-def write(folder: Path, text: str) -> Path:
-    path = folder / "table.csv"
-    path.write_text(text, "utf-8")
-    return path
-
-
-def read_all(folder: Path, text: str, **options: Any) -> list[Document]:
-    path = write(folder, text)
+def test_csv_reads_the_usual_names(tmp_path: Path) -> None:
+    path = write(tmp_path, CSV)
     assert detect_format(path) == "csv"
-    return [record for record in read(path, **options) if isinstance(record, Document)]
+    zinc, letter = read(path)
+    assert zinc == Document(
+        pmid="101",
+        title='Zinc, and the "common" cold',
+        abstract="Zinc was tried. It did not shorten colds.",
+        year=2019,
+        journal="Lancet",
+        authors=(Author("O'Neil", "MA"), Author("van den Berg", "J")),
+        doi="10.1000/zinc.1",
+        pmcid="PMC12345",
+    )
+    assert letter == Omission("102")
+
+
+def test_csv_columns_can_be_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "Titel;Kurzfassung;Jahr;Title\nZink;Half nicht.;2019;Zinc\n")
+    named = {"abstract": "Kurzfassung", "year": "Jahr"}
+    [document] = documents(path, columns=named)
+    assert (document.title, document.abstract, document.year) == ("Zinc", "Half nicht.", 2019)
+    [other] = documents(path, columns=named | {"title": "Titel"})
+    assert other.title == "Zink"
 
 
 @pytest.mark.parametrize(
@@ -42,25 +63,25 @@ def read_all(folder: Path, text: str, **options: Any) -> list[Document]:
 )
 def test_quotation_marks_in_a_table_with_tabs(tmp_path: Path, cell: str, abstract: str) -> None:
     text = f"TI\tAB\tPM\nFirst\t{cell}\t7\nSecond\tIt did not.\t8\t\n"
-    assert [(one.pmid, one.abstract) for one in read_all(tmp_path, text)] == [("7", abstract), ("8", "It did not.")]
+    assert [(one.pmid, one.abstract) for one in read_text(tmp_path, text)] == [("7", abstract), ("8", "It did not.")]
 
 
 def test_a_cell_with_quotation_marks_may_hold_tabs_and_line_breaks(tmp_path: Path) -> None:
     text = 'TI\tAB\nFirst\t"Garlic\tlowered\nit."\nSecond\t"It did ""not""."\n'
-    assert [one.abstract for one in read_all(tmp_path, text)] == ["Garlic lowered it.", 'It did "not".']
+    assert [one.abstract for one in read_text(tmp_path, text)] == ["Garlic lowered it.", 'It did "not".']
 
 
 @pytest.mark.parametrize("separator", [",", ";", "|"])
 def test_a_cell_that_begins_with_a_quotation_mark(tmp_path: Path, separator: str) -> None:
     text = f'title{separator}abstract\nFirst{separator}"Garlic" lowered it.\nSecond{separator}"It did not."\n'
-    assert [one.abstract for one in read_all(tmp_path, text)] == ['"Garlic" lowered it.', "It did not."]
+    assert [one.abstract for one in read_text(tmp_path, text)] == ['"Garlic" lowered it.', "It did not."]
 
 
 def test_a_very_long_cell_is_read(tmp_path: Path) -> None:
     long = "word " * 60_000
     for text in (f"Title,Abstract,Text\nA,It did not.,{long}\n", f'Title,Abstract,Text\nA,"It did, not.","{long}"\n'):
-        assert len(read_all(tmp_path, text)) == 1
-    [document] = read_all(tmp_path, f'Title,Abstract\nA,"{long},"\n')
+        assert len(read_text(tmp_path, text)) == 1
+    [document] = read_text(tmp_path, f'Title,Abstract\nA,"{long},"\n')
     assert len(document.abstract) == len(long) + 1
 
 
@@ -78,26 +99,40 @@ def test_a_very_long_cell_is_read(tmp_path: Path) -> None:
 )
 def test_lines_above_the_header_are_passed_over(tmp_path: Path, above: str) -> None:
     text = f"{above}Title;Abstract;PMID\nA, or B;It did not.;7\nC;It did.;8\n"
-    assert [(one.pmid, one.title) for one in read_all(tmp_path, text)] == [("7", "A, or B"), ("8", "C")]
+    assert [(one.pmid, one.title) for one in read_text(tmp_path, text)] == [("7", "A, or B"), ("8", "C")]
 
 
-def test_a_fault_below_such_lines_names_the_row_of_the_file(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="row 4: expected 2 cells, got 3"):
-        read_all(tmp_path, "sep=,\nTitle,Abstract\nA,It did not.\nB,It did,not\n")
-    with pytest.raises(BadInput, match="after line 3: expected CSV, found an error"):
-        read_all(tmp_path, 'sep=,\nTitle,Abstract\nA,It did not.\nB,"It did, not\n')
+@pytest.mark.parametrize(
+    ("text", "columns", "says"),
+    [
+        ("title,summary\nx,y\n", {}, r"no column for abstracts.*columns are title, summary; name it with --column abstract=NAME"),
+        (
+            "title,summary\nx,y\n",
+            {"abstract": "Summary"},
+            "no column “Summary”, named by --column abstract=Summary; its columns are",
+        ),
+        ("title,abstract\nx,y,z\n", {}, "row 2: expected 2 cells, got 3; a cell that holds the separator needs quotation marks"),
+        ('title,abstract\nx,"y\n', {}, "after line 1: expected CSV, found an error"),
+        # Lines above the header count.
+        ("sep=,\nTitle,Abstract\nA,It did not.\nB,It did,not\n", {}, "row 4: expected 2 cells, got 3"),
+        ('sep=,\nTitle,Abstract\nA,It did not.\nB,"It did, not\n', {}, "after line 3: expected CSV, found an error"),
+    ],
+)
+def test_what_is_wrong_names_the_row_of_the_file(tmp_path: Path, text: str, columns: dict[str, str], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        read_text(tmp_path, text, columns=columns)
 
 
 def test_a_separator_may_be_named_that_the_header_would_not_tell(tmp_path: Path) -> None:
     text = "sep=|\nTitle|Abstract|Notes, other, more, and more\nA, B|It, indeed, did not.|\n"
-    assert [(one.title, one.abstract) for one in read_all(tmp_path, text)] == [("A, B", "It, indeed, did not.")]
+    assert [(one.title, one.abstract) for one in read_text(tmp_path, text)] == [("A, B", "It, indeed, did not.")]
 
 
 def test_pmids_in_many_forms_and_a_note_on_one_that_is_lost(tmp_path: Path) -> None:
     cells = ["90000010.0", '"90,000,011"', "https://pubmed.ncbi.nlm.nih.gov/90000012/", "PMID: 90000013", "'90000014"]
     rows = "".join(f"T{number},It did not.,{cell}\n" for number, cell in enumerate([*cells, "NA", "0", "", "9.00E+07"]))
     skip = SkipBad(0)
-    found = read_all(tmp_path, f"Title,Abstract,PMID\n{rows}", on_bad=skip)
+    found = read_text(tmp_path, f"Title,Abstract,PMID\n{rows}", on_bad=skip)
     assert [one.pmid for one in found[:5]] == [str(90000010 + number) for number in range(5)]
     assert all(one.pmid.startswith("ref-") for one in found[5:]) and len(found) == 9
     [note] = skip.notes
@@ -106,7 +141,7 @@ def test_pmids_in_many_forms_and_a_note_on_one_that_is_lost(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(("cell", "retracted"), [("TRUE", True), ("yes", True), ("Retracted", True), ("no", False), ("", False)])
 def test_a_column_of_its_own_marks_retractions(tmp_path: Path, cell: str, retracted: bool) -> None:
-    [document] = read_all(tmp_path, f"Title,Abstract,Is_Retracted\nA,It did not.,{cell}\n")
+    [document] = read_text(tmp_path, f"Title,Abstract,Is_Retracted\nA,It did not.,{cell}\n")
     assert document.retracted is retracted
 
 
@@ -118,7 +153,7 @@ DELIMITERS = st.sampled_from(list(",;\t|"))
 QUOTING: Any = st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 
 
-@settings(max_examples=300, deadline=None)
+@LONG
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6), DELIMITERS, QUOTING)
 def test_every_row_is_read_with_its_text(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], delimiter: str, quoting: Any
@@ -140,7 +175,7 @@ def test_every_row_is_read_with_its_text(
 LINES = st.lists(st.text(alphabet=' ,;\t"a1.', max_size=14), max_size=8)
 
 
-@settings(max_examples=300, deadline=None)
+@LONG
 @given(LINES, DELIMITERS)
 def test_every_line_of_a_table_is_read_or_told(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], delimiter: str
@@ -152,7 +187,7 @@ def test_every_line_of_a_table_is_read_or_told(
     assert len(list(read(path))) == len(lines)
 
 
-@settings(max_examples=200, deadline=None)
+@LONG
 @given(st.text(alphabet='title,abstract;\t"\n\r\x0b\u2028=sep', max_size=60))
 def test_any_text_below_a_header_is_read_or_refused_in_one_sentence(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = write(tmp_path_factory.getbasetemp(), f"title,abstract,doi\n{text}")
