@@ -12,6 +12,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from openpyxl import Workbook
@@ -40,7 +41,7 @@ CSV = "Title,Abstract\nNaïve cells,It fell by 5–6 µg.\n"
 NBIB = "PMID- 7\nTI  - Naïve\nAB  - It fell by 5–6 µg.\n"
 
 
-def until_fault(path: Path, **options: str) -> tuple[list[Record], str]:
+def until_fault(path: Path, **options: Any) -> tuple[list[Record], str]:
     """What a source yields before it fails, and how; bad records are let pass, as such faults are never to be."""
     found: list[Record] = []
     with pytest.raises(BadInput) as caught:
