@@ -301,7 +301,7 @@ def test_a_record_that_is_not_well_formed_is_left_out_and_named(server: PapersSe
     server.faults.append(fetch)
     result = run(server, "zinc", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert "1 bad records were skipped" in result.output and "(PMID 3): expected well-formed XML" in result.output
+    assert "Skipped 1 bad record:" in result.output and "(PMID 3): expected well-formed XML" in result.output
     assert read_manifest(tmp_path / "out").counts.documents == 4
 
 

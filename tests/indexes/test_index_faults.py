@@ -537,7 +537,7 @@ def test_bad_records_within_the_limit_are_counted_and_listed(write_corpus: Write
     assert "More than 1 bad records" in told(*command, 1)
     result = CliRunner().invoke(app, [*command, "2"])
     assert result.exit_code == 0, result.output
-    assert "2 bad records were skipped:" in result.output
+    assert "Skipped 2 bad records:" in result.output
     assert f"{path}, line 2: " in result.output
     assert f"{path}, record 2 (id 1): this id is repeated" in result.output
     assert "Built" in result.output
