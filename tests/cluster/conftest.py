@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.cluster.nodes import LocalCluster
+from bench.cluster import LocalCluster
 from retrieval.cluster.client import Access, use_access
 from retrieval.core.errors import CounterpointError
 

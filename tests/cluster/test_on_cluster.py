@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.cluster.nodes import LocalCluster
+from bench.cluster import LocalCluster
 from indexes.build import build
 from indexes.cluster.building import merge_segments, update_on_cluster
 from indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, follow, update_at

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from bench.cluster.nodes import LocalCluster
+from bench.cluster import LocalCluster
 from indexes.cluster.building import merge_segments
 from indexes.cluster.places import build_at, update_at
 from retrieval.cluster.client import connect, read_address

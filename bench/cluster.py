@@ -1,4 +1,4 @@
-"""Local nodes: started, stopped, killed one by one, and waited for; `python -m bench.cluster` is the command.
+"""Three OpenSearch nodes on this machine: `python -m bench.cluster start|stop|kill N|restart N|status`.
 
 Each node has a folder of its own with its settings, data, log and process id, so that another command can stop it. OpenSearch's
 jars are fetched once from Maven Central, and our one Java class is compiled once.
@@ -6,11 +6,13 @@ jars are fetched once from Maven Central, and our one Java class is compiled onc
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -21,10 +23,10 @@ from typing import Any
 
 import platformdirs
 
-from retrieval.core.errors import BadInput, Unfinished
+from retrieval.core.errors import BadInput, CounterpointError, Unfinished
 from retrieval.store.journal import hash_file
 
-SOURCE = Path(__file__).parents[2] / "deploy" / "cluster"
+SOURCE = Path(__file__).parents[1] / "deploy" / "cluster"
 MAIN = "SearchNode"
 DEFAULT = Path("build") / "cluster"
 PORT = 9200
@@ -43,6 +45,7 @@ indices.query.bool.max_clause_count: 8192
 path.repo: ["{backup}"]
 """
 
+_USAGE = "`python -m bench.cluster start|stop|kill N|restart N|status`: three OpenSearch nodes on this machine."
 _LOGGING = """\
 appender.console.type = Console
 appender.console.name = console
@@ -218,3 +221,42 @@ def _compile(jars: Path, classes: Path) -> None:
     result = subprocess.run([*command, str(SOURCE / f"{MAIN}.java")], capture_output=True, text=True)
     if result.returncode:
         raise BadInput(f"{MAIN}.java could not be compiled ({(result.stdout + result.stderr).strip()[:500]}).")
+
+
+def main() -> int:
+    """Read the command line and do what it says; 2 for what cannot be done."""
+    parser = argparse.ArgumentParser(prog="python -m bench.cluster", description=_USAGE)
+    parser.add_argument("command", choices=["start", "stop", "forget", "kill", "restart", "status"])
+    parser.add_argument("node", type=int, nargs="?", default=0, help="which node is killed or started again, from 0")
+    parser.add_argument("--folder", type=Path, default=DEFAULT)
+    parser.add_argument("--port", type=int, default=PORT, help="the first node's port; the others have the next ones")
+    parser.add_argument("--nodes", type=int, default=3)
+    parser.add_argument("--heap", default=HEAP, help="each node's Java heap")
+    parser.add_argument("--brief", action="store_true", help="leave Java's optimising compiler off: a quicker start")
+    options = parser.parse_args()
+    try:
+        _carry_out(options, LocalCluster(options.folder, options.port, options.nodes, options.heap, options.brief))
+    except CounterpointError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _carry_out(options: argparse.Namespace, cluster: LocalCluster) -> None:
+    match options.command:
+        case "start":
+            cluster.start()
+            print(f"{cluster.size} OpenSearch nodes are running; name an index with --index {cluster.address('NAME')}")
+        case "stop" | "forget":
+            cluster.stop(forget=options.command == "forget")
+        case "kill":
+            cluster.kill_node(options.node)
+        case "restart":
+            cluster.start_node(options.node)
+            cluster.wait_until_joined(cluster.size, status="green")
+        case "status":
+            print(cluster.read_health() or "No node answers.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
