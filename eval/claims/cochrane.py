@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -71,25 +71,6 @@ class Judgement:
         return {self.given, self.conclusion.answer} == {"higher", "lower"}
 
 
-@dataclass(frozen=True, slots=True)
-class CochraneReport:
-    """Percentages with 95 % intervals from a bootstrap over questions: agreement, questions declined, and always giving the
-    commonest answer; of the questions `directed` to a side, how many were right or opposite; and answers by the review's."""
-
-    file: str
-    questions: int
-    agreement: tuple[float, float, float]
-    declined: tuple[float, float, float]
-    commonest: float
-    directed: int
-    right: int
-    opposite: int
-    table: Mapping[Answer, Mapping[str, int]]
-    models: Mapping[str, str]
-    command: str
-    judgements: Sequence[Mapping[str, str]]
-
-
 def answer_from(higher: Outcome, lower: Outcome) -> Given:
     """The answer that the verdicts on "higher" and "lower" give; declined if neither claim has one.
 
@@ -141,58 +122,51 @@ def read_conclusions(path: Path) -> tuple[list[Conclusion], list[Document]]:
     return read_some(path, read, "question", _FIELDS), list(documents.values())
 
 
-def measure_cochrane(
-    conclusions: Sequence[Conclusion], path: Path, grounder: Grounder, work: Path, command: str
-) -> CochraneReport:
-    """Ask every question over the grounder's index; a stopped run resumes from `work`."""
+def measure_cochrane(conclusions: Sequence[Conclusion], path: Path, grounder: Grounder, work: Path, command: str) -> Report:
+    """Ask every question over the grounder's index; a stopped run resumes from `work`.
+
+    The report has percentages with 95 % intervals from a bootstrap over questions, and the answers given by the review's.
+    """
 
     def judge(one: Conclusion) -> list[Outcome]:
         return [weigh(grounder.ground(Claim(claim))).outcome for claim in (one.higher, one.lower)]
 
     origin = Origin(hash_file(path), [grounder.config.name, grounder.models.names()], grounding_code())
-    outcomes = record_each(
-        [(conclusion.question, conclusion) for conclusion in conclusions], judge, origin, work, "cochrane", "questions"
-    )
+    outcomes = record_each([(one.question, one) for one in conclusions], judge, origin, work, "cochrane", "questions")
     judgements = [Judgement(one, *pair) for one, pair in zip(conclusions, outcomes, strict=True)]
     directed = [judgement for judgement in judgements if judgement.conclusion.answer in ("higher", "lower")]
 
     def measure(test: Callable[[Judgement], bool]) -> tuple[float, float, float]:
         return bootstrap_interval(lambda some: 100 * sum(map(test, some)) / len(some), judgements)
 
-    table: dict[Answer, dict[str, int]] = {
-        answer: dict(Counter[str](case.given for case in judgements if case.conclusion.answer == answer)) for answer in ANSWERS
-    }
-    return CochraneReport(
-        file=path.name,
-        questions=len(judgements),
-        agreement=measure(lambda one: one.right),
-        declined=measure(lambda one: one.given == DECLINED),
-        commonest=100 * max(Counter(conclusion.answer for conclusion in conclusions).values()) / len(conclusions),
-        directed=len(directed),
-        right=sum(judgement.right for judgement in directed),
-        opposite=sum(judgement.opposite for judgement in directed),
-        table=table,
-        models=grounder.models.names(),
-        command=command,
-        judgements=[
+    table = {answer: Counter(case.given for case in judgements if case.conclusion.answer == answer) for answer in ANSWERS}
+    agreement, declined = measure(lambda one: one.right), measure(lambda one: one.given == DECLINED)
+    commonest = 100 * max(Counter(conclusion.answer for conclusion in conclusions).values()) / len(conclusions)
+    right, opposite = sum(judgement.right for judgement in directed), sum(judgement.opposite for judgement in directed)
+    data = {
+        "file": path.name,
+        "questions": len(judgements),
+        "agreement": agreement,
+        "declined": declined,
+        "commonest": commonest,
+        "directed": len(directed),
+        "right": right,
+        "opposite": opposite,
+        "table": table,
+        "models": grounder.models.names(),
+        "command": command,
+        "judgements": [
             {**asdict(case.conclusion), "given": case.given, "found_higher": case.higher, "found_lower": case.lower}
             for case in judgements
         ],
-    )
-
-
-def show_cochrane(report: CochraneReport) -> Report:
-    """The shares, and the answers given by the review's."""
-    agreement, declined = (f"{value:.1f} % ({low:.1f} to {high:.1f})" for value, low, high in (report.agreement, report.declined))
+    }
     columns = (*ANSWERS, DECLINED)
+    rows = [[answer, *(str(row[given]) for given in columns)] for answer, row in table.items()]
+    agreed, unsaid = (f"{value:.1f} % ({low:.1f} to {high:.1f})" for value, low, high in (agreement, declined))
     blocks: list[Table | str] = [
-        f"agreement {agreement}; declined {declined}; always the commonest answer {report.commonest:.1f} %",
-        f"of {report.directed} with a direction {report.right} right, {report.opposite} opposite",
-        Table(
-            "Answers by the review's",
-            ["review \\ given", *columns],
-            [[answer, *(str(row.get(given, 0)) for given in columns)] for answer, row in report.table.items()],
-        ),
+        f"agreement {agreed}; declined {unsaid}; always the commonest answer {commonest:.1f} %",
+        f"of {len(directed)} with a direction {right} right, {opposite} opposite",
+        Table("Answers by the review's", ["review \\ given", *columns], rows),
     ]
-    made_with = {"command": report.command, "models": report.models}
-    return Report(f"{report.file}: {report.questions} questions", blocks, report, made_with=made_with)
+    made_with = {"command": command, "models": data["models"]}
+    return Report(f"{path.name}: {len(judgements)} questions", blocks, data, made_with=made_with)

@@ -15,7 +15,7 @@ import numpy as np
 
 from eval.measures.figures import Figure, Floats, Resampler, Tally, kappa
 from eval.measures.report import Report, Table, show
-from eval.measures.resuming import answer_or, record_each
+from eval.measures.resuming import record_each
 from eval.scifact.files import LABELS as SCIFACT_LABELS
 from eval.scifact.files import Files
 from indexes.readers.base import jsonl
@@ -24,7 +24,7 @@ from nli.judge import Judge
 from nli.judges.chat import WrongQuote, ask_opinion, is_undecided
 from retrieval.core.code_hash import hash_code
 from retrieval.core.values import LABELS, Label, Premise
-from retrieval.runtime.chat import Chat
+from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.store.journal import Origin, hash_json
 from retrieval.words.terms import measure_aboutness
 
@@ -132,55 +132,47 @@ def judge_pairs(pairs: Sequence[LabelledPair], small: Judge, chat: Chat, work: P
 
 
 def _ask(chat: Chat, pair: LabelledPair) -> tuple[Label | None, str]:
-    def ask() -> tuple[Label | None, str]:
-        try:
-            return ask_opinion(chat, pair.claim, pair.premise).label, ""
-        except WrongQuote:
-            return None, MISQUOTED
-
-    return answer_or((None, UNANSWERED), ask)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeFigures:
-    """A judge against the labels."""
-
-    judge: str
-    accuracy: Figure
-    macro_f1: Figure
-    kappa: Figure
+    try:
+        return ask_opinion(chat, pair.claim, pair.premise).label, ""
+    except WrongQuote:
+        return None, MISQUOTED
+    except ChatUnanswered as error:
+        if error.status == 503:
+            raise
+        return None, UNANSWERED
 
 
-@dataclass(frozen=True, slots=True)
-class JudgesReport:
-    """All judges on the same pairs, the agreement of the two models, and what was asked of the language model."""
-
-    command: str
-    models: tuple[str, str]
-    pairs: int
-    rows: tuple[JudgeFigures, ...]
-    kappa_between: Figure
-    undecided: int
-    unanswered: int
-    misquoted: int
-
-
-def make_report(opinions: Sequence[JudgedPair], command: str, models: tuple[str, str]) -> JudgesReport:
-    """Make the report; bootstrap samples are over pairs and the same for every figure."""
+def make_report(opinions: Sequence[JudgedPair], command: str, small: str, large: str) -> Report:
+    """Every judge against the labels, and what was asked of the language model; one sample of pairs for every figure."""
     resampler = Resampler(len(opinions))
 
     def figure(one: By, other: By, formula: Callable[[Floats], Floats]) -> Figure:
         return resampler.figure(Tally.of([_count(one(pair), other(pair)) for pair in opinions], formula))
 
-    rows = tuple(
-        JudgeFigures(name, *(figure(lambda one: one.true, by, formula) for formula in (accuracy, macro_f1, kappa)))
-        for name, by in JUDGES.items()
-    )
-    faults = [opinion.fault for opinion in opinions]
-    return JudgesReport(
-        command, models, len(opinions), rows, figure(JUDGES["small reader"], JUDGES["language model alone"], kappa),
-        sum(opinion.undecided for opinion in opinions), faults.count(UNANSWERED), faults.count(MISQUOTED),
-    )  # fmt: skip
+    formulas = {"accuracy": accuracy, "macro_f1": macro_f1, "kappa": kappa}
+    rows = [{name: figure(lambda one: one.true, by, formula) for name, formula in formulas.items()} for by in JUDGES.values()]
+    between = figure(JUDGES["small reader"], JUDGES["language model alone"], kappa)
+    undecided = sum(opinion.undecided for opinion in opinions)
+    unanswered, misquoted = (sum(opinion.fault == fault for opinion in opinions) for fault in (UNANSWERED, MISQUOTED))
+    shown = [[judge, *map(show, row.values(), (".1%", ".1%", ".2f"))] for judge, row in zip(JUDGES, rows, strict=True)]
+    blocks: list[Table | str] = [
+        Table("", ["judge", "accuracy", "macro-F1", "kappa with the labels"], shown),
+        f"Kappa between {small} and {large}: {show(between, '.2f')}.",
+        f"{undecided} of {len(opinions)} pairs are left undecided by the small reader; the language model gave no usable "
+        f"answer to {unanswered + misquoted} of all ({misquoted} quoted what is not in the sentence).",
+        "In brackets: 95 % intervals by a bootstrap over pairs.",
+    ]
+    data = {
+        "command": command,
+        "models": [small, large],
+        "pairs": len(opinions),
+        "rows": [{"judge": judge, **row} for judge, row in zip(JUDGES, rows, strict=True)],
+        "kappa_between": between,
+        "undecided": undecided,
+        "unanswered": unanswered,
+        "misquoted": misquoted,
+    }
+    return Report(f"Judges on {len(opinions)} pairs", blocks, data, made_with={"command": command})
 
 
 def _count(row: Label, column: Label) -> list[float]:
@@ -208,17 +200,3 @@ def macro_f1(sums: Floats) -> Floats:
     each = np.divide(2 * right, both, out=np.zeros_like(both), where=both > 0)
     score: Floats = each.sum(axis=-1) / (both > 0).sum(axis=-1)
     return score
-
-
-def show_judges(report: JudgesReport) -> Report:
-    """A row for each judge, and what was asked of the language model."""
-    small, large = report.models
-    rows = [[row.judge, show(row.accuracy, ".1%"), show(row.macro_f1, ".1%"), show(row.kappa, ".2f")] for row in report.rows]
-    blocks: list[Table | str] = [
-        Table("", ["judge", "accuracy", "macro-F1", "kappa with the labels"], rows),
-        f"Kappa between {small} and {large}: {show(report.kappa_between, '.2f')}.",
-        f"{report.undecided} of {report.pairs} pairs are left undecided by the small reader; the language model gave no usable "
-        f"answer to {report.unanswered + report.misquoted} of all ({report.misquoted} quoted what is not in the sentence).",
-        "In brackets: 95 % intervals by a bootstrap over pairs.",
-    ]
-    return Report(f"Judges on {report.pairs} pairs", blocks, report, made_with={"command": report.command})

@@ -10,7 +10,7 @@ from typing import Literal
 from eval.claims.reading import PaperClaim
 from eval.measures.resuming import finish_each
 from eval.scifact.files import LabelledClaim
-from eval.scifact.observing import STANCES, ClaimResult, Returned, journal_of, observe
+from eval.scifact.observing import STANCES, ClaimResult, Returned, journal_of
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import OPPOSITE, Claim, Evidence, Grounding, Stance
 from retrieval.index import Index
@@ -62,11 +62,7 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
     journal = journal_of(grounder, work)
 
     def ground(claim: PaperClaim) -> ClaimOutcome:
-        labelled_claim = LabelledClaim(Claim(claim.claim), {})
-        result = journal.get(labelled_claim)
-        if result is None:
-            result = observe(grounder, labelled_claim)
-            journal.add(labelled_claim, result)
+        result = journal.fill(LabelledClaim(Claim(claim.claim), {}), grounder)
         return _find_outcome(claim, result, grounder.index, grounder.config)
 
     return finish_each(claims, ground, "grounding", "claims", work)

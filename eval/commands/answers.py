@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.outputs import JsonOption, MarkdownOption, check_outputs, publish, work_option
+from eval.commands.outputs import JsonOption, MarkdownOption, argument, check_outputs, option, publish, work_option
 from service.cli.shared import (
     AnswersOption,
     IndexOption,
@@ -24,13 +24,11 @@ LEADS_WORK, QUESTIONS_WORK = Path("leads.work"), Path("questions.work")
 
 
 def answers(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Task B runs, yours or anyone's.", show_default=False)],
-    topics: Annotated[Path, typer.Option("--topics", help="The track's Task B topics.", show_default=False)],
+    runs: Annotated[list[Path], argument("RUN...", "Task B runs, yours or anyone's.")],
+    topics: Annotated[Path, option("--topics", "The track's Task B topics.")],
     index: IndexOption,
     profile: ProfileOption = defaults.PROFILE,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="OUT", help="Write all figures and judged citations to this file.")
-    ] = None,
+    json: Annotated[Path | None, option("--json", "Write all figures and judged citations to this file.", "OUT")] = None,
     markdown: MarkdownOption = None,
 ) -> None:
     """Measure the answers of Task B runs: their form, whether their citations bear them out, what they leave out."""
@@ -61,17 +59,13 @@ def answers(
 def leads(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="JSON lines with question, answer (yes, no, maybe) and, optionally, pmids; or PubMedQA's own records.",
-            show_default=False,
-        ),
+        argument("FILE", "JSON lines with question, answer (yes, no, maybe) and, optionally, pmids; or PubMedQA's own records."),
     ],
     index: IndexOption,
-    given: Annotated[bool, typer.Option("--given", help="Read the question's own papers instead of searching.")] = False,
+    given: Annotated[bool, option("--given", "Read the question's own papers instead of searching.")] = False,
     first: Annotated[int, typer.Option("--skip", min=0, help="Skip this many questions at the start.")] = 0,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Ask at most this many questions.")] = None,
-    fit: Annotated[bool, typer.Option("--fit", help="Fit the certainty of leads to these questions.")] = False,
+    fit: Annotated[bool, option("--fit", "Fit the certainty of leads to these questions.")] = False,
     answers: AnswersOption = None,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
@@ -110,12 +104,7 @@ def leads(
 
 def questions(
     file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="CSV with question, answer (yes, no, none), pmids and, optionally, other: its other spelling.",
-            show_default=False,
-        ),
+        Path, argument("FILE", "CSV with question, answer (yes, no, none), pmids and, optionally, other: its other spelling.")
     ],
     index: IndexOption,
     answers: AnswersOption = None,

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.outputs import JsonOption, MarkdownOption, check_outputs, publish, work_option
+from eval.commands.outputs import (
+    JsonOption,
+    MarkdownOption,
+    check_outputs,
+    option,
+    publish,
+    work_option,
+)
 from service.cli.shared import ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
@@ -16,31 +23,14 @@ MEASURES = ("nDCG@10", "R@100")
 
 
 def beir(
-    corpus: Annotated[
-        Path | None, typer.Option("--corpus", metavar="FILE", help="JSON lines with _id, title and text.", show_default=False)
-    ] = None,
-    queries: Annotated[
-        Path | None, typer.Option("--queries", metavar="FILE", help="JSON lines with _id and text.", show_default=False)
-    ] = None,
+    corpus: Annotated[Path | None, option("--corpus", "JSON lines with _id, title and text.", "FILE")] = None,
+    queries: Annotated[Path | None, option("--queries", "JSON lines with _id and text.", "FILE")] = None,
     qrels: Annotated[
-        Path | None,
-        typer.Option(
-            "--qrels", metavar="FILE", help="Relevance judgements: BEIR's table, or TREC's four columns.", show_default=False
-        ),
+        Path | None, option("--qrels", "Relevance judgements: BEIR's table, or TREC's four columns.", "FILE")
     ] = None,
-    scifact: Annotated[
-        Path | None,
-        typer.Option("--scifact", metavar="DIR", help="SciFact's own files instead of these three.", show_default=False),
-    ] = None,
-    dense: Annotated[
-        bool, typer.Option("--dense", help="Also measure the profile's encoder, alone and fused with BM25.")
-    ] = False,
-    rerank: Annotated[
-        str | None,
-        typer.Option(
-            "--rerank", metavar="NAME", help="Also measure BM25 reranked by this model of the profile.", show_default=False
-        ),
-    ] = None,
+    scifact: Annotated[Path | None, option("--scifact", "SciFact's own files instead of these three.", "DIR")] = None,
+    dense: Annotated[bool, option("--dense", "Also measure the profile's encoder, alone and fused with BM25.")] = False,
+    rerank: Annotated[str | None, option("--rerank", "Also measure BM25 reranked by this model of the profile.", "NAME")] = None,
     depth: Annotated[int, typer.Option("--depth", min=1, max=1000, help="How many documents to rerank.")] = 100,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("indexes and scores are")] = BEIR_WORK,
@@ -55,8 +45,7 @@ def beir(
         if bool(scifact) == any(files) or (any(files) and not all(files)):
             raise BadInput("Name a collection with --corpus, --queries and --qrels, or with --scifact.")
         check_outputs(json, markdown, [file for file in files if file])
-        from eval.retrieval.beir import measure, show_ranking
-        from eval.retrieval.collection import read_beir, read_scifact_as_beir
+        from eval.retrieval.beir import measure, read_beir, read_scifact_as_beir
         from eval.scifact.files import find
         from service.configuration.config import load_profile
 
@@ -70,61 +59,44 @@ def beir(
         print_note(
             f"Measuring on {len(collection.queries):,} queries of {collection.name}; indexes and scores are saved in {work}."
         )
-        command = get_command_line()
-        report = measure(collection, work, models, MEASURES, command, rerank, depth, dense)
-        publish(show_ranking(report), json, markdown)
+        publish(measure(collection, work, models, MEASURES, get_command_line(), rerank, depth, dense), json, markdown)
 
 
 def evidencebench(
     data: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--data", metavar="FILE", help="EvidenceBench's JSON lines, gzipped or not; may be repeated.", show_default=False
-        ),
+        list[Path] | None, option("--data", "EvidenceBench's JSON lines, gzipped or not; may be repeated.", "FILE")
     ] = None,
     task: Annotated[
-        list[str] | None,
-        typer.Option("--task", help="er-optimal, er-10, result-er-optimal or result-er-5; may be repeated; default: all."),
+        list[str] | None, option("--task", "er-optimal, er-10, result-er-optimal or result-er-5; may be repeated; default: all.")
     ] = None,
     method: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method",
-            help="A method by name; may be repeated. all means every method without a language model.",
-        ),
+        list[str] | None, option("--method", "maximum, random, abstract-end, bm25 or ours; may be repeated; default: all.")
     ] = None,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Only the first so many papers.")] = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("readings of the papers are")] = EVIDENCE_WORK,
     json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json", metavar="OUT", help="Write all figures to this file, including those of each paper.", show_default=False
-        ),
+        Path | None, option("--json", "Write all figures to this file, including those of each paper.", "OUT")
     ] = None,
     markdown: MarkdownOption = None,
 ) -> None:
     """Measure on EvidenceBench which sentences of a paper are chosen as evidence: aspect recall by task and method."""
     with report_errors():
-        from eval.evidence.evidencebench import read_cases, tasks
-        from eval.evidence.methods import LLM_NAMES, describe_unanswered, llm_methods, methods
+        from eval.evidence.evidencebench import METHODS, TASKS, KeptReadings, measure, read_cases, select
         from retrieval.core.errors import BadInput
         from service.configuration.config import load_profile
 
         if not data:
             raise BadInput("--data is missing: name EvidenceBench's file (from https://github.com/EvidenceBench/EvidenceBench).")
-        names, models = method or ["all"], load_profile(profile)
-        task_list, method_list = tasks(task or ["all"]), methods(names, LLM_NAMES)
-        method_list += llm_methods(names, models, work)
+        tasks, methods = select(task or ["all"], TASKS, "task"), select(method or ["all"], METHODS, "method")
+        models = load_profile(profile)
         check_outputs(json, markdown, data)
         cases = read_cases(data)[:most]
-        from eval.evidence.report import KeptReadings, make_report, show_evidence
         from service.reading.evidence import load_finder
 
         finder = load_finder(models)
         print_note(
-            f"Measuring {len(method_list)} methods on {len(cases)} papers with {finder.reader.name}; progress is saved in {work}."
+            f"Measuring {len(methods)} methods on {len(cases)} papers with {finder.reader.name}; progress is saved in {work}."
         )
         readings = {case.id: reading for case, reading in KeptReadings(work, finder.reader).of(cases)}
-        report = make_report(cases, readings, task_list, method_list, get_command_line(), finder.reader.name)
-        publish(show_evidence(report, describe_unanswered(method_list)), json, markdown)
+        publish(measure(cases, readings, tasks, methods, get_command_line(), finder.reader.name), json, markdown)

@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.outputs import DATA_VARIABLE, DataOption, JsonOption, MarkdownOption, check_outputs, publish, work_option
+from eval.commands.outputs import (
+    DATA_VARIABLE,
+    DataOption,
+    JsonOption,
+    MarkdownOption,
+    argument,
+    check_outputs,
+    option,
+    publish,
+    work_option,
+)
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
@@ -19,10 +29,8 @@ WorkOption = Annotated[Path, work_option("what was grounded is")]
 def claims(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A CSV with pmid, claim, stance (what the paper says: support, contradict or neutral) and, optionally, kind.",
-            show_default=False,
+        argument(
+            "FILE", "A CSV with pmid, claim, stance (what the paper says: support, contradict or neutral) and, optionally, kind."
         ),
     ],
     index: IndexOption,
@@ -30,12 +38,7 @@ def claims(
     profile: ProfileOption = defaults.PROFILE,
     train: Annotated[
         Path | None,
-        typer.Option(
-            "--train",
-            metavar="CSV",
-            help="The same kind of file on other papers, to train a baseline that reads only the claims.",
-            show_default=False,
-        ),
+        option("--train", "The same kind of file on other papers, to train a baseline that reads only the claims.", "CSV"),
     ] = None,
     work: WorkOption = WORK,
     json: JsonOption = None,
@@ -62,12 +65,7 @@ def claims(
 
 
 def feedback(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="What `counterpoint feedback export` wrote, as .csv or as .jsonl.", show_default=False
-        ),
-    ],
+    file: Annotated[Path, argument("FILE", "What `counterpoint feedback export` wrote, as .csv or as .jsonl.")],
     index: IndexOption,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
@@ -119,7 +117,7 @@ def titles(
 def spellings(
     index: IndexOption,
     pairs: Annotated[
-        Path | None, typer.Option("--pairs", help="Two spellings of a claim a line, a tab between them; ours if none is given.")
+        Path | None, option("--pairs", "Two spellings of a claim a line, a tab between them; ours if none is given.")
     ] = None,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
@@ -140,10 +138,7 @@ def spellings(
 
 
 def cochrane(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="MedEvidence's questions with their abstracts, as JSON lines.", show_default=False),
-    ],
+    file: Annotated[Path, argument("FILE", "MedEvidence's questions with their abstracts, as JSON lines.")],
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("the index and what was grounded are")] = COCHRANE_WORK,
@@ -152,11 +147,11 @@ def cochrane(
 ) -> None:
     """Measure agreement with the conclusions of Cochrane's reviews, over one index of all their abstracts."""
     with report_errors():
-        from eval.claims.cochrane import measure_cochrane, read_conclusions, show_cochrane
+        from eval.claims.cochrane import measure_cochrane, read_conclusions
 
         check_outputs(json, markdown, [file])
         conclusions, documents = read_conclusions(file)
-        from eval.retrieval.collection import write_documents
+        from eval.retrieval.beir import write_documents
         from eval.retrieval.kept_index import open_index
         from service.configuration.config import load_config, load_profile
         from service.configuration.models import load_models
@@ -168,13 +163,12 @@ def cochrane(
         corpus = write_documents(file, work, lambda: documents)
         index = open_index(corpus, work, list(models.encoders.values()))
         report = measure_cochrane(conclusions, file, Grounder(index, grounding, models), work, get_command_line())
-        publish(show_cochrane(report), json, markdown)
+        publish(report, json, markdown)
 
 
 def judges(
     pairs: Annotated[
-        Path | None,
-        typer.Option("--pairs", metavar="FILE", help="JSON lines with claim, sentence, label and, optionally, title."),
+        Path | None, option("--pairs", "JSON lines with claim, sentence, label and, optionally, title.", "FILE")
     ] = None,
     data: DataOption = None,
     most: Annotated[int | None, typer.Option("-n", min=1, help="At most this many pairs, or claims of SciFact.")] = None,
@@ -185,7 +179,7 @@ def judges(
 ) -> None:
     """Measure a language model as judge: alone, and where the small reader is undecided."""
     with report_errors():
-        from eval.claims.judges import judge_pairs, make_report, read_pairs, read_scifact_pairs, show_judges
+        from eval.claims.judges import judge_pairs, make_report, read_pairs, read_scifact_pairs
         from eval.scifact.files import find
         from nli.reader.judge import DocumentReader
         from service.configuration.config import load_profile
@@ -199,7 +193,7 @@ def judges(
             sample, name = read_scifact_pairs(find(data or os.environ.get(DATA_VARIABLE)), most), "SciFact dev"
         small = DocumentReader(size="small")
         print_note(f"Judging {len(sample):,} pairs of {name} with {small.name} and {chat.model}; progress is saved in {work}.")
-        report = make_report(judge_pairs(sample, small, chat, work), get_command_line(), (small.name, chat.model))
-        publish(show_judges(report), json, markdown)
+        opinions = judge_pairs(sample, small, chat, work)
+        publish(make_report(opinions, get_command_line(), small.name, chat.model), json, markdown)
         usage = chat.usage
         print_note(f"{usage.requests:,} requests now, {usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written.")

@@ -14,16 +14,21 @@ if TYPE_CHECKING:
     from eval.measures.report import Report
 
 DATA_VARIABLE = "COUNTERPOINT_DATA"
-JsonOption = Annotated[
-    Path | None, typer.Option("--json", metavar="OUT", help="Write all figures to this file.", show_default=False)
-]
-MarkdownOption = Annotated[
-    Path | None, typer.Option("--markdown", metavar="OUT", help="Write the tables as Markdown.", show_default=False)
-]
-DataOption = Annotated[
-    Path | None,
-    typer.Option("--data", help=f"The folder with SciFact's files (or the variable {DATA_VARIABLE}).", show_default=False),
-]
+
+
+def argument(metavar: str, help: str) -> Any:
+    """An argument that must be given."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
+
+
+def option(name: str, help: str, metavar: str | None = None) -> Any:
+    """An option without a default that is worth showing."""
+    return typer.Option(name, metavar=metavar, help=help, show_default=False)
+
+
+JsonOption = Annotated[Path | None, option("--json", "Write all figures to this file.", "OUT")]
+MarkdownOption = Annotated[Path | None, option("--markdown", "Write the tables as Markdown.", "OUT")]
+DataOption = Annotated[Path | None, option("--data", f"The folder with SciFact's files (or the variable {DATA_VARIABLE}).")]
 
 
 def work_option(what: str) -> Any:

@@ -10,18 +10,12 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.outputs import DATA_VARIABLE, DataOption, MarkdownOption, check_outputs, publish, write_whole
+from eval.commands.outputs import DATA_VARIABLE, DataOption, MarkdownOption, argument, check_outputs, option, publish, write_whole
 from service.cli.shared import ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
-ClaimsOption = Annotated[
-    Path | None,
-    typer.Option("--claims", help="Claims in SciFact's format instead of claims_dev; gzipped or not.", show_default=False),
-]
-CorpusOption = Annotated[
-    Path | None,
-    typer.Option("--corpus", help="Documents in SciFact's format instead of corpus; gzipped or not.", show_default=False),
-]
+ClaimsOption = Annotated[Path | None, option("--claims", "Claims in SciFact's format instead of claims_dev; gzipped or not.")]
+CorpusOption = Annotated[Path | None, option("--corpus", "Documents in SciFact's format instead of corpus; gzipped or not.")]
 
 
 def scifact(
@@ -29,27 +23,18 @@ def scifact(
     claims: ClaimsOption = None,
     corpus: CorpusOption = None,
     config: Annotated[
-        list[str] | None,
-        typer.Option("--config", help="A variant: its name or a YAML file; may be repeated; all means every shipped one."),
+        list[str] | None, option("--config", "A variant: its name or a YAML file; may be repeated; all means every shipped one.")
     ] = None,
     profile: ProfileOption = defaults.PROFILE,
-    json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="OUT", help="Write the whole report to this file, as JSON.", show_default=False),
-    ] = None,
+    json: Annotated[Path | None, option("--json", "Write the whole report to this file, as JSON.", "OUT")] = None,
     markdown: MarkdownOption = None,
     predictions: Annotated[
-        Path | None,
-        typer.Option(
-            "--predictions", metavar="OUT", help="Write one variant's predictions, in the format of SciFact's evaluator."
-        ),
+        Path | None, option("--predictions", "Write one variant's predictions, in the format of SciFact's evaluator.", "OUT")
     ] = None,
     predicted_by: Annotated[
         str | None,
-        typer.Option(
-            "--predictions-of",
-            metavar="NAME",
-            help="Which variant's predictions to write, if several run; by default, the default variant's.",
+        option(
+            "--predictions-of", "Which variant's predictions to write, if several run; by default, the default variant's.", "NAME"
         ),
     ] = None,
 ) -> None:
@@ -91,12 +76,10 @@ def _working_folder(outputs: list[Path]) -> Iterator[Path]:
 
 
 def predictions(
-    path: Annotated[
-        Path, typer.Argument(metavar="PREDICTIONS", help="A file of predictions in SciFact's format.", show_default=False)
-    ],
+    path: Annotated[Path, argument("PREDICTIONS", "A file of predictions in SciFact's format.")],
     data: DataOption = None,
     claims: ClaimsOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    as_json: Annotated[bool, option("--json", "Print the figures as JSON.")] = False,
 ) -> None:
     """Score anyone's predictions by SciFact's official definitions."""
     with report_errors():

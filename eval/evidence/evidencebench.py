@@ -11,19 +11,32 @@ https://github.com/EvidenceBench/EvidenceBench.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from zipfile import BadZipFile
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
+from tqdm import tqdm
 
+from eval.measures.figures import RESAMPLES, SEED, Resampler, Tally, share
+from eval.measures.report import Report, Table
 from indexes.readers.base.fields import RecordError
 from indexes.readers.base.jsonl import parse_line, read_lines
 from indexes.readers.paper import make_paper
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Paper, SectionKind
+from nli.evidence import WEIGHTS, EvidenceReader, EvidenceReading, choose_sentences
+from retrieval.core.errors import GO_ON, BadInput, BadRecord, translate_write_errors
+from retrieval.core.values import Paper, SectionKind, Verdict
+from retrieval.store.journal import Origin
+from retrieval.store.manifest import write_atomically
+from retrieval.training.bm25 import TextIndex
+from service.runs.journal import code_of
+
+_Entry = TypeVar("_Entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +59,13 @@ TASKS = {
 }
 
 
-def check_names(names: Sequence[str], entries: Iterable[str], what: str, others: Sequence[str] = ()) -> list[str]:
-    """The names given, without duplicates; `all` stands for all of `entries`. Names in `others` are valid, but `all` excludes
-    them.
-
-    Raises `BadInput` for an unknown name.
-    """
-    every = list(entries)
-    selection = list(dict.fromkeys(name for one in names for name in (every if one == "all" else [one])))
+def select(names: Sequence[str], entries: Mapping[str, _Entry], what: str) -> list[_Entry]:
+    """The entries with these names, without duplicates; `all` stands for every one. Raises `BadInput` for an unknown name."""
+    selection = list(dict.fromkeys(name for one in names for name in (entries if one == "all" else [one])))
     for name in selection:
-        if name not in every and name not in others:
-            raise BadInput(f"There is no {what} {name!r}; the {what}s are {', '.join([*every, *others])}, or all.")
-    return selection
-
-
-def tasks(names: Sequence[str]) -> list[Task]:
-    """The tasks with these names, without duplicates; `all` stands for the four."""
-    return [TASKS[name] for name in check_names(names, TASKS, "task")]
+        if name not in entries:
+            raise BadInput(f"There is no {what} {name!r}; the {what}s are {', '.join(entries)}, or all.")
+    return [entries[name] for name in selection]
 
 
 @dataclass(frozen=True)
@@ -189,3 +192,151 @@ def _goal(record: _Record, aspects: Sequence[str], k: int, choice: _Choice) -> G
     if not sentence_sets:
         raise ValueError("it has no aspects")
     return Goal(tuple(sentence_sets), k, tuple(choice.one_selection_of_sentences))
+
+
+Chooser = Callable[[EvidenceCase, EvidenceReading, Task], Sequence[int]]
+"""The sentences chosen for a case, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceMethod:
+    """A row of the table. `choose` is None for the two rows that are computed without choosing sentences: maximum and random."""
+
+    name: str
+    title: str
+    choose: Chooser | None = None
+
+
+def _abstract_end(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
+    """The abstract's sentences, last first, and no others."""
+    return [sentence.index for sentence in reversed(case.paper.abstract)]
+
+
+def _bm25(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
+    # The usual k1 and b: the service's own 0.9 and 0.4 suit abstracts, but within a paper they favour long sentences.
+    index = TextIndex([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
+    return [int(row) for row in np.argsort(-index.scores(case.hypothesis), kind="stable")]
+
+
+def _ours(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
+    k = min(case.goals[task.name].k, len(case.paper.body))
+    return [one.sentence.index for one in choose_sentences(case.paper, reading, k, task.results_only, WEIGHTS)]
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        EvidenceMethod("maximum", "upper bound for this many sentences"),
+        EvidenceMethod("random", "random sentences (expected)"),
+        EvidenceMethod("abstract-end", "the last sentences of the abstract", _abstract_end),
+        EvidenceMethod("bm25", "BM25", _bm25),
+        EvidenceMethod("ours", "ours with set selection", _ours),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRow:
+    """A method in a task: mean aspect recall in percent, its bootstrap standard error and 95 % interval, and each paper's."""
+
+    method: str
+    title: str
+    task: str
+    papers: int
+    value: float
+    error: float
+    low: float
+    high: float
+    recalls: Mapping[str, float]
+
+
+def recalls(
+    method: EvidenceMethod, cases: Sequence[EvidenceCase], readings: Mapping[str, EvidenceReading], task: Task
+) -> dict[str, float]:
+    """The method's aspect recall, 0 to 1, on each paper that has aspects for the task."""
+    by_paper: dict[str, float] = {}
+    for case in cases:
+        goal = case.goals.get(task.name)
+        if goal is None:
+            continue
+        if method.choose:
+            by_paper[case.id] = goal.recall(method.choose(case, readings[case.id], task))
+        elif method.name == "maximum":
+            by_paper[case.id] = goal.recall(goal.best)
+        else:
+            by_paper[case.id] = goal.expected(len(case.paper.sentences))
+    return by_paper
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """The bootstrap's standard error of the mean, in percent (Efron and Tibshirani 1993, algorithm 6.1)."""
+    weights = np.random.default_rng(SEED).multinomial(len(values), np.full(len(values), 1 / len(values)), size=RESAMPLES)
+    return float((100 * (weights @ np.array(values)) / len(values)).std(ddof=1))
+
+
+def measure(
+    cases: Sequence[EvidenceCase],
+    readings: Mapping[str, EvidenceReading],
+    tasks: Sequence[Task],
+    methods: Sequence[EvidenceMethod],
+    command: str,
+    models: str,
+) -> Report:
+    """Evaluate every method on every task; bootstrap samples are over papers and the same for all methods."""
+    rows: list[EvidenceRow] = []
+    for task in tasks:
+        for method in methods:
+            each = recalls(method, cases, readings, task)
+            figure = Resampler(len(each)).figure(Tally.of([(100 * value, 1.0) for value in each.values()], share))
+            value, low, high = figure.value or 0.0, figure.low or 0.0, figure.high or 0.0
+            error = standard_error(list(each.values()))
+            rows.append(EvidenceRow(method.name, method.title, task.name, len(each), value, error, low, high, each))
+    cells = {(row.method, row.task): f"{row.value:.1f} ± {row.error:.1f}" for row in rows}
+    shown = [["papers", *{row.task: f"{row.papers}" for row in rows}.values()]]
+    shown += [[method.title, *(cells[method.name, task.name] for task in tasks)] for method in methods]
+    table = Table("Aspect recall, per cent ± standard error", ["method", *(task.name for task in tasks)], shown)
+    made_with = {"command": command, "models": models}
+    return Report("EvidenceBench", [table], {**made_with, "rows": rows}, made_with=made_with)
+
+
+class KeptReadings:
+    """Readings in a folder, one file each, by their origin; a stopped run resumes with what is there."""
+
+    def __init__(self, folder: Path, reader: EvidenceReader) -> None:
+        self._folder, self._reader = folder, reader
+
+    def of(self, cases: Sequence[EvidenceCase]) -> Iterator[tuple[EvidenceCase, EvidenceReading]]:
+        """Each case with its reading, from the folder or made now, with a progress bar."""
+        with translate_write_errors("the readings", self._folder, GO_ON):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for case in tqdm(cases, desc="papers read", unit="paper", disable=None):
+                path = self._origin(case).path(self._folder, "reading", ".npz")
+                reading = _load(path)
+                if reading is None:
+                    reading = self._reader.read(case.hypothesis, case.paper)
+                    _save(reading, path)
+                yield case, reading
+
+    def _origin(self, case: EvidenceCase) -> Origin:
+        return Origin([case.hypothesis, asdict(case.paper)], self._reader.name, code_of("nli.evidence"))
+
+
+def _save(reading: EvidenceReading, path: Path) -> None:
+    shares = [(v.support, v.neutral, v.contradict) if v else (np.nan,) * 3 for v in reading.verdicts]
+    content = io.BytesIO()
+    np.savez(
+        content, relevance=reading.relevance, verdicts=np.array(shares), vectors=reading.vectors, hypothesis=reading.hypothesis
+    )
+    write_atomically(path, content.getvalue())
+
+
+def _load(path: Path) -> EvidenceReading | None:
+    """The reading in a file; None where there is no file, or one that a full disk truncated."""
+    try:
+        with np.load(path) as file:
+            shares = file["verdicts"]
+            verdicts = tuple(None if np.isnan(row[0]) else Verdict(*map(float, row)) for row in shares)
+            vectors = file["vectors"]
+            return EvidenceReading(file["relevance"], verdicts, vectors, file["hypothesis"])
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,32 +91,6 @@ class Tally:
     def value(self) -> float:
         """The figure over all claims; NaN where there is nothing to measure."""
         return float(self.formula(self.counts.sum(axis=0)))
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """Precision and recall when only scores of at least `threshold` are returned, and how many documents these are."""
-
-    threshold: float
-    precision: float
-    recall: float
-    returned: int
-
-
-def precision_recall(scores: Iterable[tuple[float, bool]], gold: int) -> tuple[Point, ...]:
-    """For each recall that a threshold can reach, the point of the highest such threshold; and the point of returning everything.
-
-    `scores` holds (score, right) for all that was returned; `gold` is how many there were to find.
-    """
-    points: list[Point] = []
-    right = count = 0
-    # No threshold separates equal scores.
-    for score, equal in groupby(sorted(scores, key=lambda one: -one[0]), key=lambda one: one[0]):
-        labels = [is_right for _, is_right in equal]
-        count, right = count + len(labels), right + sum(labels)
-        points.append(Point(score, right / count, right / gold if gold else 0.0, count))
-    # Between two kept points, more is returned but nothing more is found.
-    return tuple(point for i, point in enumerate(points) if i in (0, len(points) - 1) or point.recall > points[i - 1].recall)
 
 
 @dataclass(frozen=True, slots=True)

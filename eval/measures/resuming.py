@@ -9,12 +9,10 @@ from typing import Any, TypeVar
 from tqdm import tqdm
 
 from retrieval.core.errors import Interrupted
-from retrieval.runtime.chat import ChatUnanswered
 from retrieval.store.journal import Journal, Origin
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-_Other = TypeVar("_Other")
 
 
 def finish_each(items: Sequence[_Item], make: Callable[[_Item], _Result], activity: str, unit: str, work: Path) -> list[_Result]:
@@ -42,16 +40,3 @@ def record_each(
     """
     journal = Journal.of(origin, work, kind)
     return finish_each(items, lambda one: journal.fill(one[0], lambda: make(one[1])), kind, unit, work)
-
-
-def answer_or(fallback: _Other, ask: Callable[[], _Result]) -> _Result | _Other:
-    """A language model's answer, or `fallback` where that is unusable.
-
-    Raises `ChatUnanswered` where the server is gone or too busy: its answer would be unknown.
-    """
-    try:
-        return ask()
-    except ChatUnanswered as error:
-        if error.status == 503:
-            raise
-        return fallback

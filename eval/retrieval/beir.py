@@ -1,25 +1,35 @@
 """Retrievers on a BEIR-style collection, side by side: BM25 by two analyzers, vectors, their fusion, reranking.
 
+BEIR's layout (Thakur et al. 2021, arXiv 2104.08663) is read as distributed: corpus.jsonl with _id, title and text,
+queries.jsonl with _id and text, and qrels either as its tab-separated table with a header or as TREC's four columns.
 ir_measures computes the measures, with bootstrap intervals over the queries and paired differences from the first method.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import ir_measures
 
-from eval.measures.figures import Difference, Figure, Resampler, Tally, share
+from eval.measures.figures import Resampler, Tally, share
 from eval.measures.report import Report, Table, show, show_difference
-from eval.retrieval.collection import Collection, Qrels
 from eval.retrieval.kept_index import KEPT, KeptScores, StandardBM25, open_index, show_progress
 from indexes.plan import report_interrupt
-from retrieval.core.values import Hit
+from indexes.readers.base import jsonl
+from indexes.readers.base.fields import RecordError, check_required, raise_bad, read_id, read_text
+from indexes.readers.json_formats import make_scifact
+from retrieval.core.code_hash import hash_code
+from retrieval.core.errors import BadInput, BadRecord, translate_write_errors
+from retrieval.core.values import Document, Hit
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index, reciprocal_rank_fusion
 from retrieval.rerank.reranker import make_passage
+from retrieval.store.journal import Origin, hash_file
+from retrieval.store.manifest import write_atomically
 from service.configuration.config import Profile
 from service.configuration.models import load_encoder, load_reranker
 from service.reading.evidence import ENCODER
@@ -28,25 +38,106 @@ Run = Mapping[str, Sequence[str]]
 """For each query, the documents found, best first."""
 DEPTH = 100
 """The minimum search depth of BM25 and vectors: as deep as the deepest measure looks."""
+Qrels = Mapping[str, Mapping[str, int]]
+"""For each query, the grades of its judged documents; a grade above 0 means relevant."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankingRow:
-    """A method: each measure's mean over the queries with its 95 % interval, and its difference from the first row's."""
+@dataclass(frozen=True)
+class Collection:
+    """Queries by id, their qrels, and the file of documents in Counterpoint's own format."""
 
-    method: str
-    figures: Mapping[str, Figure]
-    differences: Mapping[str, Difference]
+    name: str
+    documents: Path
+    queries: Mapping[str, str]
+    qrels: Qrels
 
 
-@dataclass(frozen=True, slots=True)
-class RankingReport:
-    """The measurements, the number of queries, and the provenance."""
+def read_beir(corpus: Path, queries: Path, qrels: Path, work: Path) -> Collection:
+    """A collection in BEIR's layout, plain or gzipped; its documents are written into `work` in our own format.
 
-    title: str
-    queries: int
-    command: str
-    rows: tuple[RankingRow, ...]
+    Only queries with a relevant document count, as in BEIR. Raises a one-sentence `BadInput` for a file of another form.
+    """
+    grades = read_qrels(qrels)
+    texts = {one: words for one, words in jsonl.read_records(queries, _query) if one in grades}
+    lacking = next((query for query in grades if query not in texts), None)
+    if lacking is not None:
+        raise BadInput(f"{qrels} judges the query {lacking}, which is not in {queries}; name the matching queries.")
+    documents = write_documents(corpus, work, lambda: (document for _, document in jsonl.read_records(corpus, _document)))
+    return Collection(corpus.name, documents, texts, grades)
+
+
+def read_scifact_as_beir(claims: Path, corpus: Path, work: Path) -> Collection:
+    """SciFact as in BEIR: the 300 claims of the dev set are the queries, and every document that a claim cites is relevant."""
+    texts: dict[str, str] = {}
+    grades: dict[str, dict[str, int]] = {}
+    for one, (claim, documents) in jsonl.read_records(claims, _claim):
+        texts[one], grades[one] = claim, dict.fromkeys(documents, 1)
+    if not texts:
+        raise BadInput(f"{claims} holds no claims that cite a document.")
+    corpus_file = write_documents(corpus, work, lambda: jsonl.read_documents(corpus, make_scifact, raise_bad))
+    return Collection("SciFact", corpus_file, texts, grades)
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Relevant documents by query: BEIR's table (query-id, corpus-id, score) or TREC's (query, 0, document, grade).
+
+    Raises `BadRecord` for an invalid line and `BadInput` where no document is relevant.
+    """
+    grades: dict[str, dict[str, int]] = {}
+    for number, line in jsonl.read_lines(path):
+        parts = line.decode("utf-8", "replace").split()
+        if number == 1 and parts[:2] == ["query-id", "corpus-id"]:
+            continue
+        try:
+            query, document, grade = parts if len(parts) == 3 else (parts[0], *parts[2:])
+            if int(grade) > 0:
+                grades.setdefault(query, {})[document] = int(grade)
+        except (ValueError, IndexError):
+            hint = "expected a query, a document and a grade, or TREC's four columns with a 0 between the first two"
+            raise BadRecord(path, f"line {number}", f"{hint}; got {len(parts)} columns.") from None
+    if not grades:
+        raise BadInput(f"{path} names no relevant document; expected a table of queries, documents and grades.")
+    return grades
+
+
+def write_documents(source: Path, work: Path, documents: Any) -> Path:
+    """The documents of `source` in Counterpoint's format in `work`, written once for each content of the file."""
+    path = Origin(hash_file(source), source.name, hash_code([documents.__module__])).path(work, "documents", ".jsonl")
+    if not path.exists():
+        with translate_write_errors("the documents", work):
+            work.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, "".join(_lines(documents())))
+    return path
+
+
+def _lines(documents: Iterable[Document]) -> Iterator[str]:
+    pmids = set()
+    for one in documents:
+        if one.pmid in pmids:
+            raise BadInput(f"The document {one.pmid} appears twice; every id must be unique.")
+        pmids.add(one.pmid)
+        yield json.dumps({"pmid": one.pmid, "title": one.title, "abstract": one.abstract}) + "\n"
+    if not pmids:
+        raise BadInput("The corpus contains no document; an index needs at least one.")
+
+
+def _query(record: Mapping[str, Any], _number: int) -> tuple[str, str]:
+    check_required(record, "_id", "text")
+    return read_id(record["_id"], "_id"), read_text(record, "text")
+
+
+def _document(record: Mapping[str, Any], _number: int) -> tuple[str, Document]:
+    check_required(record, "_id", "text")
+    one = read_id(record["_id"], "_id")
+    return one, Document(one, read_text(record, "title"), read_text(record, "text"))
+
+
+def _claim(record: Mapping[str, Any], _number: int) -> tuple[str, tuple[str, list[str]]]:
+    check_required(record, "id", "claim", "cited_doc_ids")
+    documents = record["cited_doc_ids"]
+    if not isinstance(documents, list):
+        raise RecordError('expected a list in "cited_doc_ids"')
+    return read_id(record["id"], "id"), (read_text(record, "claim"), [str(document) for document in documents])
 
 
 def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[float]]:
@@ -65,19 +156,36 @@ def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[
     return {name: [values[str(one)].get(query, 0.0) for query in qrels] for name, one in zip(measures, metrics, strict=True)}
 
 
-def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[str], command: str) -> RankingReport:
-    """Measure every run; bootstrap samples are over queries and the same for all runs."""
+def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[str], command: str) -> Report:
+    """The mean of each measure for every run with its interval, then each run's differences from the first one.
+
+    Bootstrap samples are over queries and the same for all runs.
+    """
     resampler = Resampler(len(qrels))
-    rows: list[RankingRow] = []
-    first: dict[str, Tally] = {}
+    tallies: dict[str, dict[str, Tally]] = {}
     for method, run in runs.items():
         values = by_query(qrels, run, measures)
-        tallies = {name: Tally.of([(value, 1.0) for value in values[name]], share) for name in measures}
-        first = first or tallies
-        figures = {name: resampler.figure(tallies[name]) for name in measures}
-        differences = {name: resampler.difference(tallies[name], first[name]) for name in measures} if rows else {}
-        rows.append(RankingRow(method, figures, differences))
-    return RankingReport(title, len(qrels), command, tuple(rows))
+        tallies[method] = {name: Tally.of([(value, 1.0) for value in values[name]], share) for name in measures}
+    figures = {method: {name: resampler.figure(own[name]) for name in measures} for method, own in tallies.items()}
+    first, *others = tallies
+    differences = {
+        method: {name: resampler.difference(tallies[method][name], tallies[first][name]) for name in measures}
+        for method in others
+    }
+    rows = [[method, *(show(own[name], ".4f") for name in measures)] for method, own in figures.items()]
+    blocks: list[Table | str] = [Table("Mean and 95 % bootstrap interval", ["method", *measures], rows)]
+    if others:
+        less = [[method, *(show_difference(own[name], "+.4f") for name in measures)] for method, own in differences.items()]
+        blocks.append(Table(f"Difference from {first}", ["method", *measures], less))
+    data = {
+        "title": title,
+        "queries": len(qrels),
+        "command": command,
+        "rows": [
+            {"method": method, "figures": own, "differences": differences.get(method, {})} for method, own in figures.items()
+        ],
+    }
+    return Report(f"{title}, {len(qrels):,} queries", blocks, data, made_with={"command": command})
 
 
 @report_interrupt("the benchmark", KEPT)
@@ -90,7 +198,7 @@ def measure(
     rerank: str | None = None,
     depth: int = 100,
     dense: bool = False,
-) -> RankingReport:
+) -> Report:
     """Measure the collection, with our BM25 first; indexes and scores are kept in `work`."""
     deep = max(DEPTH, depth if rerank else 0)
     reranker = KeptScores(load_reranker(rerank, profile), work, profile.model_dump(mode="json")["rerankers"]) if rerank else None
@@ -136,15 +244,3 @@ def by_vectors(
 def order_by_scores(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:
     """The first `depth` of `pmids` in the order of their scores, ties in their original order; then the others."""
     return [*sorted(pmids[:depth], key=lambda pmid: -scores[pmid]), *pmids[depth:]]
-
-
-def show_ranking(report: RankingReport) -> Report:
-    """The means with their intervals, then each method's differences from the first."""
-    first, *others = report.rows
-    measures = list(first.figures)
-    rows = [[row.method, *(show(row.figures[name], ".4f") for name in measures)] for row in report.rows]
-    less = [[row.method, *(show_difference(row.differences[name], "+.4f") for name in measures)] for row in others]
-    blocks: list[Table | str] = [Table("Mean and 95 % bootstrap interval", ["method", *measures], rows)]
-    if less:
-        blocks.append(Table(f"Difference from {first.method}", ["method", *measures], less))
-    return Report(f"{report.title}, {report.queries:,} queries", blocks, report, made_with={"command": report.command})

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from eval.retrieval.kept_index import open_index
 from eval.scifact.files import Files, LabelledClaim, Predicted, read_claims
-from eval.scifact.observing import ClaimResult, grounding_code, journal_of, observe
+from eval.scifact.observing import ClaimResult, grounding_code, journal_of
 from eval.scifact.report import SciFactReport, VariantRun, make_report
 from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
 from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
@@ -113,11 +113,7 @@ def _run_variants(
             for claim in claims:
                 cached_models = models.with_caches()
                 for grounder, journal, own in zip(grounders, journals, results, strict=True):
-                    result = journal.get(claim)
-                    if result is None:
-                        result = observe(Grounder(grounder.index, grounder.config, cached_models), claim)
-                        journal.add(claim, result)
-                    own.append(result)
+                    own.append(journal.fill(claim, Grounder(grounder.index, grounder.config, cached_models)))
                     bar.update()
         except KeyboardInterrupt:
             raise Interrupted(

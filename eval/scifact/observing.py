@@ -1,20 +1,42 @@
-"""One claim grounded by one variant, and what is kept of the result: all that the measures read, so that none needs a model."""
+"""One claim grounded by one variant, and what is kept of the result: all that the measures read, so that none needs a model.
+
+Of each gold document it is said whether it was returned and, if not, what became of it. Branches, retrieval, gate and judges are
+those of the grounder, asked again with other limits, or with the last steps off; a grounder that caches its models' results
+answers most of this without asking them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from eval.scifact.files import LabelledClaim, Predicted, Prediction
-from eval.scifact.tracing import Fate, fate, trace
-from retrieval.core.values import BranchCounts, Evidence, Stance
+from retrieval.core.values import BranchCounts, Claim, Evidence, Stance
+from retrieval.store.documents import Entry
 from retrieval.store.journal import Journal, Origin, hash_json
+from service.configuration.config import Branch, PathStep
+from service.grounding.find import find
+from service.grounding.gate import gate
 from service.grounding.ground import Grounder
+from service.grounding.variants import Request, run
 from service.runs.journal import code_of
 
 STANCES: tuple[Stance, Stance] = ("support", "contradict")
+Fate = Literal["found", "other_side", "not_retrieved", "beyond", "filtered", "not_called", "crowded_out"]
+FATES: Mapping[Fate, str] = {
+    "found": "returned on its own side",
+    "other_side": "returned on the other side, so kept from this one (contradictions are decided first)",
+    "not_retrieved": "not among the documents that the branch retrieves",
+    "beyond": "retrieved, but behind the documents that the branch judges",
+    "filtered": "no sentence of it passes the branch's filter (no negation cue)",
+    "not_called": "judged, or left out by the profile's limit (skim), and not called this stance",
+    "crowded_out": "called the right stance, or of a branch that judges nothing, but not among the n returned",
+}
+"""In the order in which a document meets them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +106,12 @@ def observe(grounder: Grounder, case: LabelledClaim) -> ClaimResult:
         gold = case.gold_of(stance)
         if not gold:
             return ObservedSide(results, grounding.checked[stance], uncertain=uncertain)
-        branch_trace = trace(caching_grounder, case.claim, stance, gold)
-        depths = {pmid: rank for rank, pmid in enumerate(branch_trace.retrieved, 1)}
+        trace = trace_branch(caching_grounder, case.claim, stance, gold)
+        depths = {pmid: rank for rank, pmid in enumerate(trace.retrieved, 1)}
         fates = tuple(
-            GoldFate(pmid, depths.get(pmid), fate(pmid, stance, branch_trace, pmids[stance], pmids[other]))
-            for pmid in sorted(gold)
+            GoldFate(pmid, depths.get(pmid), find_fate(pmid, stance, trace, pmids[stance], pmids[other])) for pmid in sorted(gold)
         )
-        return ObservedSide(results, grounding.checked[stance], branch_trace.whole, fates, uncertain)
+        return ObservedSide(results, grounding.checked[stance], trace.whole, fates, uncertain)
 
     return ClaimResult(case.claim.id, side("support", "contradict"), side("contradict", "support"))
 
@@ -116,9 +137,13 @@ class ClaimJournal:
         except ValidationError:
             return None
 
-    def add(self, claim: LabelledClaim, result: ClaimResult) -> None:
-        """Keep a result; it is on the disk when this returns."""
-        self._journal.add(_key(claim), _RESULT.dump_python(result, mode="json"))
+    def fill(self, claim: LabelledClaim, grounder: Grounder) -> ClaimResult:
+        """The result of a claim, made and kept if there is none; it is on the disk when this returns."""
+        result = self.get(claim)
+        if result is None:
+            result = observe(grounder, claim)
+            self._journal.add(_key(claim), _RESULT.dump_python(result, mode="json"))
+        return result
 
 
 def _key(claim: LabelledClaim) -> str:
@@ -144,3 +169,122 @@ def grounding_code() -> str:
     It covers all kinds of models, because a model with cached verdicts is wrapped in another class, which hides its source.
     """
     return code_of("service.grounding.ground", "eval.scifact.observing")
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What one branch did for a claim, as far as its gold documents need it.
+
+    `retrieved` is the ranking before any model saw it; `ranked` is the ranking after reranking (the same where nothing reranks);
+    `reads` is how many of `ranked` the judge may read (None: all); `passed` holds the gold documents with a sentence that passes
+    the filter; `called` the documents called the right stance (all that pass where the branch judges nothing); `whole` those that
+    the branch would return if it returned all it can, down to the last gold one.
+    """
+
+    retrieved: tuple[str, ...]
+    ranked: tuple[str, ...]
+    reads: int | None
+    passed: frozenset[str]
+    called: frozenset[str]
+    whole: tuple[str, ...]
+
+
+def find_fate(pmid: str, stance: Stance, trace: Trace, returned: Collection[str], elsewhere: Collection[str]) -> Fate:
+    """What became of a gold document of a stance in the branch of that stance.
+
+    `returned` is what the branch returned, `elsewhere` what the other branch returned. Contradictions are decided first
+    (service.grounding.ground), so only a supporting document can be lost to the other side.
+    """
+    # The reranker may have read only the first documents (`rerank.first`); those it did not see are not in its ranking.
+    fates: dict[Fate, bool] = {
+        "found": pmid in returned,
+        "other_side": stance == "support" and pmid in elsewhere,
+        "not_retrieved": pmid not in trace.retrieved,
+        "beyond": pmid not in trace.ranked[: trace.reads],
+        "filtered": pmid not in trace.passed,
+        "not_called": pmid not in trace.called,
+        "crowded_out": True,
+    }
+    return next(fate for fate, is_so in fates.items() if is_so)
+
+
+def trace_branch(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
+    """What was done for one side of a claim, as far as the gold documents of that stance need it."""
+    if grounder.config.path:
+        return _trace_path(grounder, grounder.config.path, claim, stance, gold)
+    branch = grounder.config.branch(stance)
+    k, unread = branch.retrieve.k, {"filter": None, "judge": None}
+    retrieval = _pmids(_run(grounder, claim, stance, branch, k, rule="top", rerank=None, **unread))
+    ranking = _pmids(_run(grounder, claim, stance, branch, k, rule="top", **unread)) if branch.rerank else retrieval
+    reads = branch.judge.documents if branch.judge else None
+    ranks = [rank for rank, pmid in enumerate(ranking, 1) if pmid in gold]
+    if not ranks:
+        return Trace(retrieval, ranking, reads, frozenset(), frozenset(), ())
+    reach = ranks[-1] if branch.select.rule in ("first", "top") else len(ranking)
+    branch = _stop_after_gold(grounder, branch, reach)
+    evidence = _run(grounder, claim, stance, branch, reach, label=branch.select.label or stance)
+    whole = _pmids(evidence)
+    last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
+    entries = list(grounder.index.entries([pmid for pmid in ranking if pmid in gold]))
+    passed = frozenset(entry.pmid for entry in entries if _passes(branch, entry))
+    called = frozenset(whole) if branch.judge else passed
+    if branch.select.rule == "penalised":
+        # This rule returns every document; those below its floor are backfill.
+        floor = branch.select.penalty.floor
+        called = frozenset(
+            one.document.pmid
+            for one in evidence
+            if one.verdict and ("contradict" if one.verdict.contradict >= floor else one.verdict.label) == stance
+        )
+    return Trace(retrieval, ranking, reads, passed, called, whole[:last])
+
+
+def _trace_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
+    """The same for our own path, which reads each paper once for both sides."""
+    found = find(grounder.index, grounder.models, path.find, claim)
+    ranked = gate(grounder.models.rerankers[path.gate], claim, found)
+    readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: path.read.papers])}
+    called = [pmid for pmid, one in readings.items() if one.label == stance]
+    whole = sorted(called, key=lambda pmid: -readings[pmid].probability(stance))
+    last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
+    names = tuple(one.pmid for one in ranked)
+    retrieved, passed = tuple(one.pmid for one in found), frozenset(names) & gold
+    return Trace(retrieved, names, path.read.papers, passed, frozenset(called), tuple(whole[:last]))
+
+
+def _stop_after_gold(grounder: Grounder, branch: Branch, reach: int) -> Branch:
+    """The branch, judging no document after the last gold one: under the `first` rule these cannot change its rank.
+
+    Where the profile limits what is asked (skim), fewer documents would mean other sentences, so all are read as usual.
+    """
+    step = branch.judge
+    if step is None or branch.select.rule != "first" or (step.skim and grounder.models.profile.skim):
+        return branch
+    return branch.model_copy(update={"judge": step.model_copy(update={"documents": min(reach, step.documents or reach)})})
+
+
+def _passes(branch: Branch, entry: Entry) -> bool:
+    if branch.filter:
+        return entry.cue_sentence_count() > 0
+    return branch.judge is None or len(entry) > 0
+
+
+def _pmids(evidence: Iterable[Evidence]) -> tuple[str, ...]:
+    return tuple(one.document.pmid for one in evidence)
+
+
+def _run(
+    grounder: Grounder,
+    claim: Claim,
+    stance: Stance,
+    branch: Branch,
+    n: int,
+    rule: str | None = None,
+    label: Stance | None = None,
+    **steps: Any,
+) -> tuple[Evidence, ...]:
+    """What the branch returns with some steps changed; no model is asked which sentence to show."""
+    ending = branch.select.model_copy(update={"n": n, "rule": rule or branch.select.rule, "label": label})
+    variant = branch.model_copy(update={**steps, "select": ending, "evidence": None})
+    config = grounder.config.model_copy(update={stance: variant})
+    return run(Request(claim, stance, grounder.index, config, grounder.models.with_caches())).evidence

@@ -6,6 +6,7 @@ All figures are fractions of 1; None stands where there is nothing to measure.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -14,20 +15,18 @@ from typing import Any
 
 import yaml
 
-from eval.measures.figures import RESAMPLES, SEED, Difference, Figure, Point, Resampler, Tally, precision_recall
+from eval.measures.figures import RESAMPLES, SEED, Difference, Figure, Resampler, Tally
 from eval.measures.report import NOTHING, Measure, Report, Table, show
 from eval.scifact.files import Files, LabelledClaim
 from eval.scifact.measures import CUT, DEPTHS, FORMULAS, measure, measure_rankings
-from eval.scifact.observing import STANCES, ClaimResult
-from eval.scifact.tracing import FATES, Fate
+from eval.scifact.observing import FATES, STANCES, ClaimResult, Fate
 from retrieval.core.code_hash import hash_code
-from retrieval.core.values import BranchCounts, Stance
+from retrieval.core.values import Stance
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig, Profile
 
 BASELINE = "v5"
 BLIND_DEPTH = 1000
-CASES = 12
 SURE = 0.05
 PUBLISHED: Mapping[str, Any] = yaml.safe_load(resources("eval.scifact").joinpath("published.yaml").read_text("utf-8"))
 _WHICH = (*STANCES, "weighted")
@@ -65,40 +64,12 @@ class VariantRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """A sentence of a document, by its place (from 0) and as it stands in the index; "" where the index does not hold it."""
-
-    index: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A gold document that a variant lost: the claim, the document with its gold sentences, its rank in the retrieval,
-    and how it was lost."""
-
-    fate: Fate
-    claim: str
-    claim_text: str
-    pmid: str
-    title: str
-    depth: int | None
-    rationale: tuple[Passage, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SideReport:
-    """One stance of a variant: how much its branch examined, on average per claim; what became of every gold document (every fate
-    has an entry), up to twelve cases of each kind of loss, and precision against recall over thresholds on the documents' scores.
-
-    A point says what would remain if only scores of at least its threshold were returned. Scores of different variants are not
-    comparable, and those of a reranker are hardly comparable between claims.
-    """
+    """One stance of a variant: how much its branch examined, on average per claim, and what became of every gold document (every
+    fate has an entry)."""
 
     work: Mapping[str, float]
     fates: Mapping[Fate, int]
-    cases: tuple[Case, ...]
-    precision_recall: tuple[Point, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +152,7 @@ def make_report(
                     for key, tally in (tallies[baseline].items() if baseline else ())
                     if name != baseline
                 },
-                sides={stance: _side(stance, claims, variant.results, index) for stance in STANCES},
+                sides={stance: _side(stance, variant.results) for stance in STANCES},
             )
             for variant in variants
             for name in [variant.config.name]
@@ -230,35 +201,13 @@ def blind_tallies(claims: Sequence[LabelledClaim], index: Index) -> dict[str, Ta
     return {one.key: tally for one, tally in measure_rankings(claims, rankings)}
 
 
-def _side(stance: Stance, claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], index: Index) -> SideReport:
-    scores: list[tuple[float, bool]] = []
-    fates: dict[Fate, int] = dict.fromkeys(FATES, 0)
-    cases: dict[Fate, list[Case]] = {word: [] for word in FATES if word != "found"}
-    for claim, result in zip(claims, results, strict=True):
-        side, gold = result.side(stance), claim.gold_of(stance)
-        scores += [(hit.score, hit.pmid in gold) for hit in side.returned]
-        for document in side.gold:
-            fates[document.fate] += 1
-            if document.fate != "found" and len(cases[document.fate]) < CASES:
-                cases[document.fate].append(_case(claim, document.pmid, document.depth, document.fate, index))
+def _side(stance: Stance, results: Sequence[ClaimResult]) -> SideReport:
+    counts = [asdict(result.side(stance).counts) for result in results]
+    fates = Counter(document.fate for result in results for document in result.side(stance).gold)
     return SideReport(
-        work=_average([result.side(stance).counts for result in results]),
-        fates=fates,
-        cases=tuple(case for of_fate in cases.values() for case in of_fate),
-        precision_recall=precision_recall(scores, sum(len(claim.gold_of(stance)) for claim in claims)),
+        work={key: sum(one[key] for one in counts) / len(counts) for key in counts[0]},
+        fates={fate: fates[fate] for fate in FATES},
     )
-
-
-def _average(counts: Sequence[BranchCounts]) -> dict[str, float]:
-    return {key: sum(asdict(branch)[key] for branch in counts) / len(counts) for key in asdict(counts[0])}
-
-
-def _case(claim: LabelledClaim, pmid: str, depth: int | None, fate: Fate, index: Index) -> Case:
-    entry = index.store.get(pmid)
-    texts = {sentence.index: sentence.text for sentence in entry.sentences()} if entry else {}
-    places = sorted({place for rationale in claim.gold[pmid].rationales for place in rationale})
-    title, passages = entry.document.title if entry else "", tuple(Passage(place, texts.get(place, "")) for place in places)
-    return Case(fate, claim.claim.id, claim.claim.text, pmid, title, depth, passages)
 
 
 def show_report(report: SciFactReport) -> Report:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from eval.claims.cochrane import answer_from, ask, measure_cochrane, read_conclusions, show_cochrane
-from eval.retrieval.collection import write_documents
+from eval.claims.cochrane import answer_from, ask, measure_cochrane, read_conclusions
+from eval.retrieval.beir import write_documents
 from indexes.readers.base.fields import RecordError
 from retrieval.core.errors import BadInput, BadRecord
 from service.grounding.weigh import Outcome
@@ -77,9 +77,11 @@ def test_a_file_is_measured_from_end_to_end(tmp_path: Path) -> None:
     assert json.loads(corpus.read_text()) == ABSTRACTS[0]
     index = make_index(tmp_path / "index", ABSTRACTS)
     report = measure_cochrane(conclusions, path, make_reading_grounder(index), tmp_path / "work", "cochrane")
-    assert [one["given"] for one in report.judgements] == ["no difference", "no difference"]
-    assert (report.agreement[0], report.declined[0], report.directed, report.right, report.opposite) == (50.0, 0.0, 1, 0, 0)
-    assert "agreement 50.0 %" in show_cochrane(report).text()
+    data = json.loads(report.json())
+    assert [one["given"] for one in data["judgements"]] == ["no difference", "no difference"]
+    assert (data["agreement"][0], data["declined"][0], data["directed"], data["right"], data["opposite"]) == (50.0, 0.0, 1, 0, 0)
+    assert data["table"]["lower"] == {"no difference": 1}
+    assert "agreement 50.0 %" in report.text()
     index.close()
 
 

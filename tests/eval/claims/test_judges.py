@@ -21,7 +21,6 @@ from eval.claims.judges import (
     make_report,
     read_pairs,
     read_scifact_pairs,
-    show_judges,
 )
 from eval.cli import eval_app
 from eval.measures.figures import kappa
@@ -86,10 +85,11 @@ def test_every_pair_is_asked_once_and_decided_alone_and_behind(server: ChatServe
     asked = len(server.bodies)
     assert judge_pairs(PAIRS, SmallJudge(), chat, tmp_path) == found
     assert len(server.bodies) == asked == 4, "what was answered is kept"
-    report = make_report(found, "c", ("small", "m"))
-    assert (report.pairs, report.undecided, report.unanswered, report.misquoted) == (4, 3, 1, 1)
-    assert [row.accuracy.value for row in report.rows] == [0.75, 0.75, 1.0]
-    assert "2 of all (1 quoted" in show_judges(report).text()
+    report = make_report(found, "c", "small", "m")
+    data = json.loads(report.json())
+    assert [data[key] for key in ("pairs", "undecided", "unanswered", "misquoted")] == [4, 3, 1, 1]
+    assert [row["accuracy"]["value"] for row in data["rows"]] == [0.75, 0.75, 1.0]
+    assert "2 of all (1 quoted" in report.text()
 
 
 def test_a_server_that_is_gone_stops_the_run_and_is_not_counted_as_an_answer(server: ChatServer, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_the_figures_are_those_of_scikit_learn() -> None:
     assert kappa(np.stack([sums, sums])).shape == (2,)
     assert np.isnan(kappa(np.array([5.0, *[0.0] * 8])))
     same = [JudgedPair(label, label, label, "", True) for label in LABELS]
-    assert make_report(same, "c", ("a", "b")).kappa_between.value == 1.0
+    assert make_report(same, "c", "a", "b").data["kappa_between"].value == 1.0
 
 
 def test_scifact_gives_a_sentence_of_every_cited_abstract(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -15,15 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 from eval.cli import eval_app
-from eval.evidence.evidencebench import TASKS, EvidenceCase, Goal, read_cases, tasks
-from eval.evidence.methods import METHODS, describe_unanswered, llm_methods, methods
-from eval.evidence.report import KeptReadings, make_report, recalls, show_evidence, standard_error
+from eval.evidence.evidencebench import METHODS, TASKS, Goal, KeptReadings, measure, read_cases, recalls, select, standard_error
 from generation.prompting import ask_for_evidence, read_numbers
 from nli.evidence import EvidenceReading
-from retrieval.core.errors import BadConfig, BadInput
-from retrieval.runtime.chat import Chat, ChatUnanswered
-from service.configuration.config import Profile, load_profile
-from tests.helpers.chat_server import fault, serving, text
+from retrieval.core.errors import BadInput
+from retrieval.runtime.chat import Chat
+from tests.helpers.chat_server import serving, text
 from tests.helpers.evidence_fakes import finder, reader
 
 REAL = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[4] / "shared" / "data")) / "evidencebench"
@@ -122,16 +118,13 @@ def test_a_paper_that_is_there_twice_or_not_at_all_is_told(tmp_path: Path) -> No
 
 
 def test_methods_and_tasks_are_known_by_name() -> None:
-    assert [one.name for one in methods(["all", "bm25"])] == list(METHODS)
-    assert [one.name for one in tasks(["er-10", "er-10"])] == ["er-10"]
-    for named in (methods, tasks):
-        with pytest.raises(BadInput, match="or all"):
-            named(["er-5"])
+    assert [one.name for one in select(["all", "bm25"], METHODS, "method")] == list(METHODS)
+    assert [one.name for one in select(["er-10", "er-10"], TASKS, "task")] == ["er-10"]
+    with pytest.raises(BadInput, match=r"no task 'er-5'; the tasks are er-optimal, .* or all"):
+        select(["er-5"], TASKS, "task")
 
 
-@pytest.mark.parametrize(
-    ("name", "chosen"), [("first", [0, 1, 2]), ("abstract-end", [4, 3, 2]), ("bm25", [0]), ("relevance", [3, 7])]
-)
+@pytest.mark.parametrize(("name", "chosen"), [("abstract-end", [4, 3, 2]), ("bm25", [0])])
 def test_a_method_chooses_as_its_name_says(data: Path, name: str, chosen: Sequence[int]) -> None:
     case = read_cases([data])[0]
     choose = METHODS[name].choose
@@ -166,7 +159,7 @@ def test_readings_are_made_once_and_damaged_ones_again(data: Path, tmp_path: Pat
 def test_readings_of_other_code_are_made_again(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cases = read_cases([data])[:1]
     list(KeptReadings(tmp_path / "work", reader()).of(cases))
-    monkeypatch.setattr("eval.evidence.report.code_of", lambda *_: "edited")
+    monkeypatch.setattr("eval.evidence.evidencebench.code_of", lambda *_: "edited")
     list(KeptReadings(tmp_path / "work", reader()).of(cases))
     assert len(list((tmp_path / "work").iterdir())) == 2
 
@@ -178,19 +171,17 @@ def test_another_reader_has_readings_of_its_own(data: Path, tmp_path: Path) -> N
     assert len(list((tmp_path / "work").iterdir())) == 2
 
 
-def test_the_report_holds_every_row_and_the_gain_of_set_selection(data: Path, tmp_path: Path) -> None:
+def test_the_report_holds_every_row(data: Path, tmp_path: Path) -> None:
     cases = read_cases([data])
     readings = {case.id: reading for case, reading in KeptReadings(tmp_path / "work", reader()).of(cases)}
-    report = make_report(cases, readings, list(TASKS.values()), list(METHODS.values()), "c", "m")
-    assert len(report.rows) == len(TASKS) * len(METHODS)
-    assert {row.task: row.papers for row in report.rows} == {
+    report = measure(cases, readings, list(TASKS.values()), list(METHODS.values()), "c", "m")
+    rows = json.loads(report.json())["rows"]
+    assert len(rows) == len(TASKS) * len(METHODS)
+    assert {row["task"]: row["papers"] for row in rows} == {
         "er-optimal": 2, "er-10": 2, "result-er-optimal": 1, "result-er-5": 1,
     }  # fmt: skip
-    best = [row for row in report.rows if row.method == "maximum"]
-    assert all(row.value == 100.0 for row in best)
-    assert [gain.task for gain in report.gains] == list(TASKS)
-    text = show_evidence(report, ["A note."]).text()
-    assert "ours with set selection" in text and "A note." in text
+    assert all(row["value"] == 100.0 for row in rows if row["method"] == "maximum")
+    assert "ours with set selection" in report.text()
 
 
 def test_papers_without_aspects_of_a_task_do_not_count(data: Path) -> None:
@@ -208,9 +199,9 @@ def test_the_command_measures_and_writes_json(data: Path, tmp_path: Path, monkey
     monkeypatch.setattr("service.reading.evidence.load_finder", lambda profile: finder())
     out = tmp_path / "out.json"
     arguments = ["evidencebench", "--data", str(data), "--work", str(tmp_path / "work"), "--json", str(out)]
-    done = CliRunner().invoke(eval_app, [*arguments, "--task", "er-10", "--method", "first", "--method", "maximum"])
+    done = CliRunner().invoke(eval_app, [*arguments, "--task", "er-10", "--method", "bm25", "--method", "maximum"])
     assert done.exit_code == 0
-    assert [row["method"] for row in json.loads(out.read_text())["rows"]] == ["first", "maximum"]
+    assert [row["method"] for row in json.loads(out.read_text())["rows"]] == ["bm25", "maximum"]
 
 
 @pytest.mark.parametrize(
@@ -221,65 +212,6 @@ def test_the_command_tells_what_it_cannot_do(data: Path, more: list[str], told: 
     done = CliRunner().invoke(eval_app, ["evidencebench", *(str(data) if one == "DATA" else one for one in more)])
     assert done.exit_code == 2
     assert told in done.output
-
-
-def test_a_language_model_is_a_method_and_is_asked_once(data: Path, tmp_path: Path) -> None:
-    for server in serving(text("ANSWER: 3, 2")):
-        writer = {"kind": "chat", "model": "m", "base_url": server.url}
-        (method,) = llm_methods(["llm-plain"], Profile.model_validate({"name": "p", "generators": {"writer": writer}}), tmp_path)
-        case = read_cases([data])[0]
-        reading = reader().read(case.hypothesis, case.paper)
-        assert method.choose
-        assert [list(method.choose(case, reading, TASKS["er-optimal"])) for _ in range(2)] == [[3, 2], [3, 2]]
-        assert len(server.bodies) == 1
-
-
-def test_a_language_model_is_asked_again_for_another_paper_hypothesis_model_or_prompt(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for server in serving(text("ANSWER: 3, 2")):
-        first = read_cases([data])[0]
-        reading = reader().read(first.hypothesis, first.paper)
-
-        def ask(case: EvidenceCase = first, model: str = "m", method: str = "llm-plain") -> int:
-            writer = {"kind": "chat", "model": model, "base_url": server.url}  # noqa: B023
-            profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
-            (one,) = llm_methods([method], profile, tmp_path)
-            assert one.choose
-            one.choose(case, reading, TASKS["er-optimal"])  # noqa: B023
-            return len(server.bodies)  # noqa: B023
-
-        assert (ask(), ask()) == (1, 1)
-        other = replace(first, hypothesis="Something else.")
-        assert (ask(other), ask(other)) == (2, 2)
-        paper = replace(first, paper=replace(first.paper, title="Another title"))
-        assert (ask(paper), ask(paper)) == (3, 3)
-        assert (ask(model="n"), ask(model="n")) == (4, 4)
-        assert (ask(method="llm-shots"), ask(method="llm-shots")) == (5, 5)
-        monkeypatch.setattr("eval.evidence.methods.hash_code", lambda _: "edited")
-        assert (ask(), ask()) == (6, 6)
-
-
-def test_an_answer_of_no_use_counts_as_nothing_and_does_not_end_the_run(data: Path, tmp_path: Path) -> None:
-    case = read_cases([data])[0]
-    reading = reader().read(case.hypothesis, case.paper)
-    for server in serving(text("I cannot say.")):
-        writer = {"kind": "chat", "model": "m", "base_url": server.url, "retries": 0}
-        profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
-        names = ["llm-plain", "llm-sections"]
-        chosen = llm_methods(names, profile, tmp_path)
-        for method in chosen:
-            assert method.choose
-            assert list(method.choose(case, reading, TASKS["er-10"])) == []
-        asked = len(server.bodies)
-        assert [one.partition(":")[0] for one in describe_unanswered(chosen)] == names
-        again = llm_methods(names, profile, tmp_path)[0]
-        assert again.choose
-        assert list(again.choose(case, reading, TASKS["er-10"])) == []
-        assert len(server.bodies) == asked, "that there was none is kept as well"
-        server.script = lambda body: fault(503)
-        with pytest.raises(ChatUnanswered, match="503"):
-            again.choose(case, reading, TASKS["er-optimal"])
 
 
 def test_a_section_that_cannot_be_read_costs_that_section_alone(data: Path) -> None:
@@ -303,12 +235,6 @@ def test_a_section_that_cannot_be_read_costs_that_section_alone(data: Path) -> N
 )
 def test_numbers_are_read_from_the_last_line(reply: str, numbers: tuple[int, ...] | None) -> None:
     assert read_numbers(reply, {1, 2, 3}) == numbers
-
-
-def test_a_language_model_needs_a_profile_that_has_one(tmp_path: Path) -> None:
-    assert llm_methods(["bm25"], load_profile("embedded"), tmp_path) == []
-    with pytest.raises(BadConfig, match="--profile"):
-        llm_methods(["llm-shots"], load_profile("embedded"), tmp_path)
 
 
 @pytest.mark.slow

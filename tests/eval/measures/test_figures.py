@@ -8,12 +8,10 @@ from scipy.stats import bootstrap
 
 from eval.measures.figures import (
     Difference,
-    Point,
     Resampler,
     Tally,
     f1,
     precision,
-    precision_recall,
     recall,
     reciprocal_ranks,
     share,
@@ -57,16 +55,6 @@ def test_a_share_of_nothing_is_no_number() -> None:
 def test_a_tally_sums_before_it_divides() -> None:
     # Micro: (1 + 0) / (1 + 3), where the mean of the claims' own shares would be 1/2.
     assert Tally.of([(1, 1), (0, 3)], share).value == 0.25
-
-
-def test_precision_and_recall_over_thresholds() -> None:
-    scored = [(0.9, True), (0.8, False), (0.7, False), (0.7, True), (0.1, False)]
-    assert precision_recall(scored, 4) == (
-        Point(0.9, 1.0, 0.25, 1),
-        Point(0.7, 0.5, 0.5, 4),
-        Point(0.1, 0.4, 0.5, 5),
-    )
-    assert precision_recall([], 4) == ()
 
 
 def test_intervals_agree_with_scipys() -> None:

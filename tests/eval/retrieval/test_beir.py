@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eval.retrieval.beir import by_query, make_report, order_by_scores, show_ranking
-from eval.retrieval.collection import read_beir, read_qrels, read_scifact_as_beir
+from eval.retrieval.beir import by_query, make_report, order_by_scores, read_beir, read_qrels, read_scifact_as_beir
 from eval.retrieval.kept_index import KeptScores, StandardBM25, open_index
 from retrieval.core.errors import BadInput, CounterpointError
 from service.cli.commands import app
@@ -99,11 +98,12 @@ def test_a_report_has_intervals_and_the_difference_to_its_first_row() -> None:
     qrels = {str(one): {"x": 1} for one in range(20)}
     worse = {one: ["y"] if int(one) % 2 else ["x"] for one in qrels}
     report = make_report("T", qrels, {"all": {one: ["x"] for one in qrels}, "half": worse}, ["R@1"], "c")
-    first, second = (row.figures["R@1"] for row in report.rows)
+    rows = report.data["rows"]
+    first, second = (row["figures"]["R@1"] for row in rows)
     assert (first.value, first.low, first.high, second.value) == (1, 1, 1, 0.5)
     assert second.low is not None and second.high is not None and 0.2 < second.low < 0.5 < second.high < 0.8
-    assert report.rows[1].differences["R@1"].value == -0.5
-    assert show_ranking(report).text().splitlines()[-1].startswith("half    -0.5000 (")
+    assert rows[1]["differences"]["R@1"].value == -0.5
+    assert report.text().splitlines()[-1].startswith("half    -0.5000 (")
 
 
 def test_one_analyzer_keeps_every_word_and_the_other_takes_stop_words_out(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_indexes_and_documents_of_other_content_or_code_are_made_again(
     assert count() == (2, 2, 2)
     monkeypatch.setattr("eval.retrieval.kept_index.hash_code", lambda _: "edited")
     assert count() == (2, 3, 3)
-    monkeypatch.setattr("eval.retrieval.collection.hash_code", lambda _: "edited")
+    monkeypatch.setattr("eval.retrieval.beir.hash_code", lambda _: "edited")
     assert count() == (3, 3, 3)
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from eval.scifact.files import Gold, LabelledClaim, Prediction
 from eval.scifact.measures import count, measure, measure_rankings, official_figures
-from eval.scifact.observing import ClaimResult, GoldFate, ObservedSide, Returned
-from eval.scifact.tracing import Fate
+from eval.scifact.observing import ClaimResult, Fate, GoldFate, ObservedSide, Returned
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim
 

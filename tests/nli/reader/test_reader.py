@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from eval.scifact.tracing import note_questions
 from nli.judge import Abstract, Decide, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
 from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer, choose_fitting, score_for_reading
 from nli.reader.judge import LARGE, DocumentReader
@@ -163,13 +162,6 @@ class TestKeeping:
         assert isinstance(two, Reader)
         assert list(one.read_abstracts("A claim.", self.documents)) == list(two.read_abstracts("A claim.", self.documents))
         assert (first.read_titles, second.read_titles) == (["a", "b"], [])
-
-    def test_what_is_read_can_be_overheard(self) -> None:
-        heard: set[tuple[str, str]] = set()
-        listening = note_questions(ScriptedReader(self.script), heard)
-        assert isinstance(listening, Reader)
-        list(listening.read_abstracts("A claim.", self.documents[:1]))
-        assert heard == {("a", "One."), ("a", "Two."), ("a", "Three.")}
 
 
 class TestGrounding:
