@@ -82,15 +82,9 @@ def test_without_streaming_too(server: ChatServer, index: Index) -> None:
         (fault(500), "HTTP status 500", 502),
         (fault(401), "HTTP status 401", 502),
         (Reply(text(GOOD).raw[:150], headers={"Content-Type": "text/event-stream"}), "gave an incomplete answer", 502),
-        (
-            Reply(text(GOOD).raw[:150], headers={"Content-Type": "text/event-stream"}, declared=9999),
-            "gave an incomplete answer",
-            502,
-        ),
         (text(GOOD, finish=None), "gave an incomplete answer", 502),
         (text(""), "gave an empty answer", 502),
         (text("", refusal="I cannot help."), "refused to answer", 502),
-        (text("", finish="content_filter"), "refused to answer", 502),
     ],
 )  # fmt: skip
 def test_a_fault_that_stays_is_one_sentence_and_quotations_may_stand_in(
@@ -140,7 +134,6 @@ def test_a_fault_that_passes_is_survived(server: ChatServer, index: Index, fault
     [
         "Zeta lowers blood pressure in adults.",
         "Zeta lowers blood pressure in adults [11] [0].",
-        "Zeta lowers blood pressure in adults [2].",
         "Zeta lowers blood pressure in adults [1]. " * 86,
     ],
 )
@@ -153,15 +146,12 @@ def test_whatever_is_written_what_is_left_holds(server: ChatServer, index: Index
 
 
 def test_a_refusal_in_words_is_no_answer(server: ChatServer, index: Index) -> None:
+    server.script = lambda body: text(f"{GOOD} Zeta lowers blood pres", finish="length")
+    assert len(ask(server, index).sentences) == 1, "one cut off in a sentence loses that sentence"
     server.script = lambda body: text("I'm sorry, but I can't help with that.")
     answer = ask(server, index)
     assert (answer.outcome, answer.sentences) == ("too little", ())
     assert len(answer.removed) == 1
-
-
-def test_an_answer_cut_off_in_a_sentence_loses_that_sentence(server: ChatServer, index: Index) -> None:
-    server.script = lambda body: text(f"{GOOD} Zeta lowers blood pres", finish="length")
-    assert len(ask(server, index).sentences) == 1
 
 
 def test_a_sentence_that_fails_is_asked_for_once_more_and_counted(server: ChatServer, index: Index) -> None:
@@ -211,16 +201,12 @@ def test_a_sentence_at_fault_is_removed_and_its_fault_is_told(server: ChatServer
     assert [why in one.reason for one in answer.removed] == [True]
 
 
-def test_what_was_written_before_the_check_is_counted(server: ChatServer, index: Index) -> None:
-    server.script = lambda body: text(f"{GOOD} Zeta cures all known ills of everybody [1, 2, 9]. It is said to taste of lemons.")
-    answer = ask(server, index, {"attribute": {**ATTRIBUTE, "rewrite": False}})
-    assert answer.drafted == Drafted(3, 2, 4)
-    assert len(answer.sentences) == 1
-
-
-def test_quotations_stand_in_where_nothing_of_the_model_holds(server: ChatServer, index: Index) -> None:
+def test_what_was_written_is_counted_and_quotations_stand_in_where_nothing_of_the_model_holds(
+    server: ChatServer, index: Index
+) -> None:
     server.script = lambda body: text("Many people admitted to hospital with COVID-19 have a high ferritin [1].")
-    assert ask(server, index).outcome == "too little"
+    answer = ask(server, index)
+    assert (answer.outcome, answer.drafted) == ("too little", Drafted(1, 1, 1))
     answer = ask(server, index, {"generate": {"generator": "writer", "fallback": "extractive"}})
     assert (answer.outcome, answer.generated_by) == ("answered", "extractive")
     assert "Nothing that m wrote held (1 sentence removed)" in answer.note

@@ -7,7 +7,6 @@ import pytest
 from generation.draft import CitedSource, Draft, Finding, Limits, Source
 from generation.extractive import ExtractiveGenerator, stands_alone, trim_sentence
 from nli.text.sentences import split_document
-from retrieval.core.errors import BadConfig
 from retrieval.core.values import Document, Sentence, Stance, Topic
 
 TOPIC = Topic("1", "Does zeta lower blood pressure?", "zeta")
@@ -44,10 +43,6 @@ def cited(draft: Draft) -> list[int]:
         ("However, zetapril lowers blood pressure.", "Zetapril lowers blood pressure."),
         ("These data suggest that zetapril may lower blood pressure.", "Zetapril may lower blood pressure."),
         ("These data suggest that zetapril lowers it.", "These data suggest that zetapril lowers it."),
-        (
-            "The findings suggested that zetapril lowers it, although users may differ.",
-            "The findings suggested that zetapril lowers it, although users may differ.",
-        ),
         ("We did not find that zetapril lowers blood pressure.", "We did not find that zetapril lowers blood pressure."),
     ],
 )
@@ -62,11 +57,9 @@ def test_what_is_cut_off_changes_no_meaning(stored: str, text: str) -> None:
         "These patients had lower blood pressure after twelve weeks of zetapril.",
         "The aim of this study was to find out whether zetapril lowers blood pressure.",
         "To determine whether zetapril lowers blood pressure in adults with hypertension.",
-        "Patients were randomized to zetapril or placebo for twelve weeks of treatment.",
         "Does zetapril lower blood pressure in adults with hypertension and diabetes?",
         "Whether zetapril lowers blood pressure in the long term is not known yet.",
         "Blood pressure fell by 4 and 9 mm Hg in both groups after twelve weeks.",
-        "zetapril lowers blood pressure in adults and in children with hypertension too.",
         "Zetapril lowers it.",
         "Zetapril lowers blood pressure (as was found in adults with hypertension before.",
         "Further studies are needed to show that zetapril lowers blood pressure at all.",
@@ -74,9 +67,6 @@ def test_what_is_cut_off_changes_no_meaning(stored: str, text: str) -> None:
 )
 def test_what_leans_on_its_surroundings_or_finds_nothing_is_left_out(text: str) -> None:
     assert not stands_alone(text)
-
-
-def test_a_finding_stands_alone() -> None:
     assert stands_alone("Zetapril lowered systolic blood pressure by 4 mm Hg in adults with hypertension.")
 
 
@@ -96,11 +86,6 @@ def test_of_papers_that_were_not_read_the_sentence_nearest_to_the_question_is_qu
     assert quote(sources[:1]) == Draft()
     found = source(2, f"Zeta lowers high blood pressure in most sailors worldwide. {near}", frozenset({0}))
     assert quote([found]).sentences[0].text.startswith("Zeta lowers high"), "what is known to be background is no finding"
-
-
-def test_options_that_do_not_fit_are_rejected() -> None:
-    with pytest.raises(BadConfig, match="do not fit"):
-        ExtractiveGenerator(sentences=0)
 
 
 def test_findings_are_quoted_as_they_stand_or_in_a_frame_and_the_other_side_as_a_contrast() -> None:

