@@ -28,8 +28,7 @@ ODD = [
     ("VO₂, NaHCO₃, CD8⁺, Mg²⁺", "VO2, NaHCO3, CD8+, Mg2+"),
     ("10⁹/L and 10⁻⁶", "10^9/L and 10^−6"),
     ("in adults³ and m²", "in adults^3 and m2"),
-    ("1½ doses, ¾", "1 1/2 doses, 3/4"),
-    ("5 µg", "5 μg"),
+    ("1½ doses of 5 µg, ¾", "1 1/2 doses of 5 μg, 3/4"),
     ("stage Ⅲ, № 7, 37 ℃", "stage III, No. 7, 37 °C"),
     ("\u202ereversed\u202c", "reversed"),
     ("IL\u20112\u00a0rose; Parkinson’s", "IL-2 rose; Parkinson's"),
@@ -74,7 +73,6 @@ def test_cues_scopes_and_qualifiers_keep_the_places_of_the_text_as_written() -> 
     ("text", "sentences"),
     [
         ("The e\ufb00ect fell.\u200b Ｔｈｅ next rose.", ["The e\ufb00ect fell.", "Ｔｈｅ next rose."]),
-        ("\ufeffA\u0301rea rose. \u00c9tude fell.", ["A\u0301rea rose.", "\u00c9tude fell."]),
         ("\u1112\u1161\u11ab rose. It fell.", ["\u1112\u1161\u11ab rose.", "It fell."]),
         ("\u200b\u00ad", []),
     ],

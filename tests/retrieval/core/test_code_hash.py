@@ -35,13 +35,12 @@ def test_an_edited_docstring_changes_no_hash_and_edited_code_does(
     assert (hashes[0] == hashes[1]) is same
 
 
-@pytest.mark.parametrize("name", ["words.txt", "words.tsv", "prompt.md", "rules.yaml"])
-def test_edited_data_beside_the_code_change_its_hash(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edited_data_beside_the_code_change_its_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "module.py"
     path.write_text("X = 1\n")
     monkeypatch.setattr("retrieval.core.code_hash._find_source", lambda _: path)
-    hashes = set()
-    for text in ("BP\tblood pressure\n", "BP\tbody part\n"):
-        (tmp_path / name).write_text(text)
+    hashes = {hash_code(["nli.module"])}
+    for name in ("words.txt", "words.tsv", "prompt.md", "rules.yaml"):
+        (tmp_path / name).write_text("BP\tblood pressure\n")
         hashes.add(hash_code(["nli.module"]))
-    assert len(hashes) == 2
+    assert len(hashes) == 5

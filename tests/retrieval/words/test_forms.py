@@ -39,18 +39,11 @@ def test_a_text_keeps_its_capitals_and_everything_else() -> None:
     assert unify_text(text) == "Hemorrhage (3.5%) after randomized Diarrhea-control of non-small-cell cancer"
 
 
-def test_a_word_is_found_in_its_other_spelling() -> None:
-    assert list_british_forms("diarrhea") == ("diarrhoea",)
-    assert list_british_forms("mechanism") == ()
-
-
 def test_a_query_gets_the_other_spelling_of_its_words_once() -> None:
+    assert [list_british_forms(word) for word in ("diarrhea", "mechanism")] == [("diarrhoea",), ()]
     assert add_other_forms("Probiotics prevent diarrhoea") == "Probiotics prevent diarrhea diarrhoea"
     assert add_other_forms("anemia and anaemia") == "anemia and anemia anaemia"
     assert add_other_forms("Zinc shortens colds") == "Zinc shortens colds"
-
-
-def test_a_query_is_searched_alike_in_every_spelling() -> None:
     spelt = ["gastro-oesophageal", "gastro-esophageal", "gastrooesophageal", "gastroesophageal"]
     assert len({add_other_forms(f"Proton pumps and {word} reflux") for word in spelt}) == 1
 
