@@ -38,36 +38,22 @@ def test_a_document_scores_the_sum_of_its_reciprocal_ranks() -> None:
     fused = reciprocal_rank_fusion([hits("a", "b", "c"), hits("c", "a")])
     assert [hit.pmid for hit in fused] == ["a", "c", "b"]
     assert [hit.score for hit in fused] == pytest.approx([1 / 61 + 1 / 62, 1 / 63 + 1 / 61, 1 / 62])
-
-
-def test_the_constant_weighs_depth_against_agreement() -> None:
+    assert [hit.pmid for hit in reciprocal_rank_fusion([hits("b", "a"), hits("a", "b")])] == ["b", "a"], "of equals, the first"
+    assert reciprocal_rank_fusion([]) == reciprocal_rank_fusion([[], []]) == []
     # a leads one ranking; b is fourth in both.
     rankings = [hits("a", "x", "y", "b"), hits("v", "w", "z", "b")]
-    assert reciprocal_rank_fusion(rankings, k=60)[0].pmid == "b"
-    assert reciprocal_rank_fusion(rankings, k=1)[0].pmid == "a"
-
-
-def test_ties_go_to_the_document_met_first() -> None:
-    assert [hit.pmid for hit in reciprocal_rank_fusion([hits("b", "a"), hits("a", "b")])] == ["b", "a"]
-    assert [hit.pmid for hit in reciprocal_rank_fusion([hits("z"), hits("a")])] == ["z", "a"]
-    assert reciprocal_rank_fusion([]) == reciprocal_rank_fusion([[], []]) == []
-
-
-def test_equal_ranks_give_the_very_same_sum_whatever_the_order_of_the_rankings() -> None:
+    assert [reciprocal_rank_fusion(rankings, k=k)[0].pmid for k in (60, 1)] == ["b", "a"]
     rankings = [hits("a"), hits("x", "a"), hits("x", "y", "z", "a"), hits(*"uvwxyz", "a")]
     sums = {hit.score for order in permutations(rankings) for hit in reciprocal_rank_fusion(order) if hit.pmid == "a"}
-    assert len(sums) == 1, "plain addition would not promise that"
+    assert len(sums) == 1, "plain addition would not promise that in every order"
 
 
 # --- adversarial queries
 
 
-def test_there_are_25_different_templates_each_with_one_place_for_the_claim() -> None:
+def test_a_claim_is_set_into_every_template_without_its_full_stop() -> None:
     assert len(read_templates()) == len(set(read_templates())) == 25
     assert all(template.count(PLACE) == 1 and template == template.strip() for template in read_templates())
-
-
-def test_the_claim_is_set_in_without_its_full_stop() -> None:
     queries = make_adversarial_queries(" Zinc {claim} helps. ")
     assert len(queries) == 25
     assert queries[0] == "There is no evidence that Zinc {claim} helps"
@@ -83,12 +69,10 @@ DENSE: dict[str, Any] = {"sources": ["dense"], "encoder": "dense"}
     ("options", "told"),
     [
         ({"sources": []}, "sources should name bm25, dense or both, each once"),
-        ({"sources": ["bm25", "bm25"], "rrf": 60}, "each once"),
         ({"encoder": "other"}, "add dense to the sources, or leave out encoder"),
-        ({"queries": "adversarial"}, "use them with sources: [dense]"),
+        ({"sources": ["dense"], "vectors": "if-present"}, "use it with sources: [bm25, dense]"),
         ({"sources": ["bm25", "dense"], "queries": "adversarial"}, "use them with sources: [dense]"),
         ({**DENSE, "rrf": 20}, "rrf and each fuse several rankings"),
-        ({**DENSE, "each": 200}, "rrf and each fuse several rankings"),
         ({"sources": ["pubmed"]}, "contradict.retrieve.sources"),
     ],
 )
@@ -100,13 +84,6 @@ def test_an_unknown_combination_is_refused_in_one_sentence(tmp_path: Path, optio
         load_config(str(path))
     assert told in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_a_step_that_was_dumped_with_its_defaults_can_be_read_again() -> None:
-    for options in ({}, {"sources": ["dense"]}, {"sources": ["bm25", "dense"]}, {**DENSE, "queries": "adversarial"}):
-        step = Retrieve.model_validate({"k": 10, **options})
-        assert Retrieve.model_validate(step.model_dump()) == step
-        assert (step.encoder, step.rrf) == ("dense", 60)
 
 
 @pytest.fixture(scope="module")
@@ -124,46 +101,29 @@ TEXTS = ["Zinc zinc zinc helps.", "Zinc was not confirmed.", "No evidence that i
 DOCUMENTS = [{"pmid": str(number), "title": "", "abstract": text} for number, text in enumerate(TEXTS, 1)]
 
 
-def found(step: Retrieve, index: Index, *queries: str) -> list[Hit]:
-    return retrieve(step, queries, index, ENCODERS)
+def test_each_step_gives_its_ranking_and_name(index: Index) -> None:
+    def dense(k: int, *queries: str) -> list[list[Hit]]:
+        return index.dense("words@1").search(ENCODERS["dense"].queries(queries), k)
 
-
-def test_one_source_gives_its_own_ranking_and_name(index: Index) -> None:
-    lexical, dense = Retrieve(k=3), Retrieve(k=3, **DENSE)
-    assert found(lexical, index, "zinc helps") == index.search("zinc helps", 3)
-    [expected] = index.dense("words@1").search(ENCODERS["dense"].queries(["zinc helps"]), 3)
-    assert found(dense, index, "zinc helps") == expected
-    assert (describe_ranking(lexical, {}), describe_ranking(dense, ENCODERS)) == ("bm25", "words@1")
-
-
-def test_two_sources_are_fused_and_cut(index: Index) -> None:
-    step = Retrieve(sources=["bm25", "dense"], encoder="dense", rrf=60, k=2, each=4)
-    rankings = [index.search("zinc helps", 4), found(Retrieve(k=4, **DENSE), index, "zinc helps")]
-    assert found(step, index, "zinc helps") == reciprocal_rank_fusion(rankings, 60)[:2]
-    assert describe_ranking(step, ENCODERS) == "rrf(bm25, words@1)"
-
-
-def test_without_each_every_ranking_is_k_deep(index: Index) -> None:
-    step = Retrieve(sources=["bm25", "dense"], encoder="dense", rrf=60, k=1)
-    assert len(found(step, index, "zinc")) == 1
-    deep = [index.search("zinc", 1), found(Retrieve(k=1, **DENSE), index, "zinc")]
-    assert found(step, index, "zinc") == reciprocal_rank_fusion(deep, 60)[:1]
-
-
-def test_adversarial_queries_are_each_searched_and_fused(index: Index) -> None:
-    step = Retrieve(queries="adversarial", rrf=60, each=2, k=4, **DENSE)
-    queries = make_adversarial_queries("zinc helps")
-    rankings = index.dense("words@1").search(ENCODERS["dense"].queries(queries), 2)
-    assert len(rankings) == 25
-    assert retrieve(step, queries, index, ENCODERS) == reciprocal_rank_fusion(rankings, 60)[:4]
-    assert describe_ranking(step, ENCODERS) == "rrf(words@1)"
-
-
-def test_the_default_path_searches_for_what_its_step_says(index: Index) -> None:
-    step = Retrieve(queries="adversarial", rrf=60, each=2, k=4, **DENSE)
-    claim, models = Claim("zinc helps"), SimpleNamespace(encoders=ENCODERS)
-    found = [entry.pmid for entry in find(index, models, step, claim)]  # type: ignore[arg-type]
-    assert found == [hit.pmid for hit in retrieve(step, make_adversarial_queries("zinc helps"), index, ENCODERS)]
+    zinc = "zinc helps"
+    both: dict[str, Any] = {"sources": ["bm25", "dense"], "encoder": "dense", "rrf": 60}
+    adversarial = Retrieve(queries="adversarial", rrf=60, each=2, k=4, **DENSE)
+    asked = make_adversarial_queries(zinc)
+    steps: list[tuple[Retrieve, list[str], Any, str]] = [
+        (Retrieve(k=3), [zinc], index.search(zinc, 3), "bm25"),
+        (Retrieve(k=3, **DENSE), [zinc], dense(3, zinc)[0], "words@1"),
+        (Retrieve(k=2, each=4, **both), [zinc], [index.search(zinc, 4), *dense(4, zinc)], "rrf(bm25, words@1)"),
+        (Retrieve(k=1, **both), [zinc], [index.search(zinc, 1), *dense(1, zinc)], "rrf(bm25, words@1)"),
+        (adversarial, asked, dense(2, *asked), "rrf(words@1)"),
+    ]
+    for step, queries, expected, name in steps:
+        ranking = expected if "rrf" not in name else reciprocal_rank_fusion(expected, 60)[: step.k]
+        assert retrieve(step, queries, index, ENCODERS) == ranking
+        assert describe_ranking(step, ENCODERS) == name
+        assert Retrieve.model_validate(step.model_dump()) == step, "as it is dumped, with its defaults, it is read"
+    models: Any = SimpleNamespace(encoders=ENCODERS)
+    found = [entry.pmid for entry in find(index, models, adversarial, Claim(zinc))]
+    assert found == [hit.pmid for hit in retrieve(adversarial, asked, index, ENCODERS)]
 
 
 # --- grounding with it
@@ -268,10 +228,3 @@ def test_a_profile_without_the_encoder_searches_by_words_alone(index: Index) -> 
     assert load_profile("open").encoders.keys() == {"dense"}
     assert [one.sources for one in Grounder(index, config, models).config.finds] == [["bm25"]]
     assert Grounder(index, config, models).asked_config == config
-
-
-def test_vectors_if_present_need_words_beside_them() -> None:
-    with pytest.raises(ValueError, match="use it with sources: \\[bm25, dense\\]"):
-        Retrieve(sources=["dense"], vectors="if-present", k=5)
-    step = Retrieve(**IF_PRESENT, each=9, rrf=30, spellings=True)
-    assert Retrieve.model_validate(step.without_vectors().model_dump()) == Retrieve(k=5, spellings=True)

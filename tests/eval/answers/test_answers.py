@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from eval.answers.observing import LANGUAGE, STANCE, Judges, NamedJudge, load_judges, mean_similarity, measure_uptake
+from eval.answers.observing import LANGUAGE, STANCE, Judges, NamedJudge, load_judges, measure_uptake
 from eval.answers.report import AnswersReport, evaluate, show_answers
 from eval.answers.runs import read_runs
 from eval.cli import eval_app
@@ -96,58 +96,32 @@ def measured(index: Index, topics_file: Path, *runs: Path) -> AnswersReport:
 
 
 def test_every_figure_can_be_counted_by_hand(index: Index, topics_file: Path, tmp_path: Path) -> None:
-    (run,) = measured(index, topics_file, write_run(tmp_path / "mine.jsonl", RUN)).runs
+    path = write_run(tmp_path / "mine.jsonl", RUN)
+    drafts = [
+        ("1", {"sentences": 4, "cited": 2, "citations": 6}), ("2", {"sentences": 3, "cited": 3, "citations": 3}), ("3", None),
+    ]  # fmt: skip
+    answers_path(path).write_text("".join(f"{json.dumps({'topic': {'id': one}, 'drafted': draft})}\n" for one, draft in drafts))
+    (run,) = measured(index, topics_file, path).runs
     assert (run.name, run.topics, run.answered, run.declined, run.missing) == ("mine", 4, 2, ("3",), ("4",))
     assert (run.citations, run.unjudged) == (7, 2)
     values = {key: figure.value for key, figure in run.figures.items()}
     expected = {
-        "answered": 2 / 4,
-        "sentences": 5 / 2,
-        "words": (3 + 5 + 3 + 3 + 2) / 2,
-        "coverage": (3 / 4 + 1) / 2,
-        "citations": 7 / 5,
-        "citations_cited": 7 / 4,
-        "coverage_supported": (1 / 4 + 1) / 2,
-        "support": (1 / 4 + 1 / 3) / 2,
-        "contradict": (1 / 4 + 0) / 2,
-        "verbatim": (1 / 4 + 0) / 2,
+        "answered": 2 / 4, "sentences": 5 / 2, "words": (3 + 5 + 3 + 3 + 2) / 2, "coverage": (3 / 4 + 1) / 2,
+        "citations": 7 / 5, "citations_cited": 7 / 4, "coverage_supported": (1 / 4 + 1) / 2,
+        "support": (1 / 4 + 1 / 3) / 2, "contradict": (1 / 4 + 0) / 2, "verbatim": (1 / 4 + 0) / 2,
         # Topic 1: zeta, zeta, it, it: two of six pairs are alike, the others have nothing in common.
         "redundancy": 2 / 6,
         # Topic 1 alone has a narrative, and both its words stand in the answer.
         "narrative": 1.0,
-    }
+        # What was written before the check stands in the full answers.
+        "drafted": 3.5, "drafted_coverage": 0.75, "drafted_citations": 9 / 5,
+    }  # fmt: skip
     assert values == pytest.approx(expected)
-    assert all(figure.low is not None and figure.high is not None for figure in run.figures.values())
-
-
-def test_what_was_written_before_the_check_is_measured_where_the_full_answers_are(
-    index: Index, topics_file: Path, tmp_path: Path
-) -> None:
-    ours, other = write_run(tmp_path / "ours.jsonl", RUN), write_run(tmp_path / "other.jsonl", RUN)
-    drafts = [
-        ("1", {"sentences": 4, "cited": 2, "citations": 6}),
-        ("2", {"sentences": 3, "cited": 3, "citations": 3}),
-        ("3", None),
-    ]
-    lines = [json.dumps({"topic": {"id": topic}, "drafted": drafted}) for topic, drafted in drafts]
-    answers_path(ours).write_text("\n".join(lines) + "\n")
-    report = measured(index, topics_file, ours, other)
-    figures, none = (run.figures for run in report.runs)
-    assert [figures[key].value for key in ("drafted", "drafted_coverage", "drafted_citations")] == [3.5, 0.75, 9 / 5]
-    assert none["drafted"].value is None
-    assert "drafted, cited" in show_answers(report).text()
-    assert "drafted" not in show_answers(measured(index, topics_file, other)).text()
-
-
-def test_every_citation_is_kept_with_what_was_decided_about_it(index: Index, topics_file: Path, tmp_path: Path) -> None:
-    (run,) = measured(index, topics_file, write_run(tmp_path / "run.jsonl", RUN)).runs
+    assert all(figure.low is not None and figure.high is not None for figure in run.figures.values() if figure.value is not None)
     first, second = run.answers
     assert [(one.sentence, one.pmid, one.verbatim, one.labels.get(STANCE)) for one in first.citations] == [
-        (0, "11", False, "support"),
-        (0, "12", False, "contradict"),
-        (1, "13", True, "neutral"),
-        (3, "13", False, "neutral"),
-    ]
+        (0, "11", False, "support"), (0, "12", False, "contradict"), (1, "13", True, "neutral"), (3, "13", False, "neutral"),
+    ]  # fmt: skip
     assert [(one.pmid, bool(one.labels)) for one in second.citations] == [("11", True), ("99", False), ("14", False)]
 
 
@@ -157,15 +131,10 @@ def test_declined_topics_do_not_hide_in_averages(index: Index, topics_file: Path
     first, second = measured(index, topics_file, all_of_it, without).runs
     assert (first.answered, second.answered, second.declined) == (2, 1, ("2", "3"))
     assert second.figures["sentences"].value == 4
-    text = show_answers(measured(index, topics_file, without)).text()
+    nothing = measured(index, topics_file, without, write_run(tmp_path / "none.jsonl", [("1", [])]))
+    text = show_answers(nothing).text()
     assert "b: 1 of 4 topics answered, 2 declined, 1 missing from the run; 4 citations." in text
-
-
-def test_a_run_without_any_answer_has_no_averages(index: Index, topics_file: Path, tmp_path: Path) -> None:
-    report = measured(index, topics_file, write_run(tmp_path / "none.jsonl", [("1", [])]))
-    assert report.runs[0].figures["answered"].value == 0
-    assert report.runs[0].figures["support"].value is None
-    assert "none" in show_answers(report).markdown()
+    assert (nothing.runs[1].figures["answered"].value, nothing.runs[1].figures["support"].value) == (0, None)
 
 
 def test_tables_stand_beside_the_papers_and_define_every_measure(index: Index, topics_file: Path, tmp_path: Path) -> None:
@@ -177,26 +146,16 @@ def test_tables_stand_beside_the_papers_and_define_every_measure(index: Index, t
     for measure in (*report.form, *report.content):
         assert f"* **{measure.title}**: {measure.definition}" in text
         assert measure.key in report.runs[0].figures
-    body = json.loads(show_answers(report).json())
-    assert body["runs"][0]["answers"][0]["citations"][1]["labels"] == {STANCE: "contradict"}
-    assert body["provenance"]["documents"] == 4
+    assert json.loads(show_answers(report).json())["provenance"]["documents"] == 4
 
 
 def test_rare_words_of_the_narrative_count_more_and_only_words_count() -> None:
     narrative = "Encainide in patients."
     assert measure_uptake(narrative, "One patient was given encainide.") == 1.0
-    rare, common = measure_uptake(narrative, "Encainide."), measure_uptake(narrative, "A patient.")
-    assert rare is not None
-    assert common is not None
-    assert 0 < common < rare < 1
-    assert rare + common == pytest.approx(1.0)
+    rare, common = measure_uptake(narrative, "Encainide.") or 0, measure_uptake(narrative, "A patient.") or 0
+    assert 0 < common < rare < 1 and rare + common == pytest.approx(1.0)
     assert measure_uptake(narrative, "People took flecainide.") == 0.0
     assert measure_uptake(" the ", "Zeta.") is None
-
-
-def test_similar_sentences_are_redundant() -> None:
-    assert mean_similarity(ThreeWords(), ["zeta"]) is None
-    assert mean_similarity(ThreeWords(), ["zeta", "zeta", "zeta"]) == pytest.approx(1.0)
 
 
 def test_a_language_model_is_measured_beside_the_stance_model() -> None:
@@ -209,28 +168,14 @@ def test_a_language_model_is_measured_beside_the_stance_model() -> None:
     assert judges.named[1].model.startswith("m where ")
     assert judges.named[1].prefix == "llm."
     assert judges.usage is not None
-    assert isinstance(profile, Profile)
-
-
-def test_both_judges_have_their_figures(index: Index, topics_file: Path, tmp_path: Path) -> None:
-    topics = read_topics(topics_file)
-    named = (NamedJudge(STANCE, "small"), NamedJudge(LANGUAGE, "large", prefix="llm.", title="LLM: "))
-    judges = Judges({STANCE: WordJudge(), LANGUAGE: WordJudge()}, named)
-    runs = read_runs([write_run(tmp_path / "run.jsonl", RUN)], {topic.id for topic in topics})
-    report = evaluate(runs, topics, topics_file, index.folder, judges, ThreeWords(), load_profile("embedded"), "command")
-    figures = report.runs[0].figures
-    assert figures["llm.support"] == figures["support"]
-    assert "LLM: contradict" in show_answers(report).markdown()
 
 
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        (3, "record 1: expected an object, not 3"),
         ({"responses": []}, "record 1: expected metadata with a topic_id"),
         ({"metadata": {"topic_id": "1"}}, "topic 1: responses should be a list of sentences, not nothing"),
         ({"metadata": {"topic_id": "77"}, "responses": []}, "topic 77: no topic has this id"),
-        ({"metadata": {"topic_id": "1"}, "responses": ["x"]}, "topic 1, sentence 1: expected an object with a text"),
         ({"metadata": {"topic_id": 1}, "responses": [{"text": "x", "citations": "11"}]}, "citations should be a list of PMIDs"),
     ],
 )
@@ -268,10 +213,8 @@ def test_the_command_measures_and_writes(index: Index, topics_file: Path, tmp_pa
     assert json.loads(out.read_text())["runs"][0]["answered"] == 2
     assert "## Measures" in page.read_text()
     for wrong, told in (
-        (("--json", run), "which is an input"),
         (("--json", page, "--markdown", page), "must name different files"),
         (("--index", tmp_path / "nowhere"), "There is no index at"),
-        (("--profile", "huge"), "no profile called 'huge'"),
     ):
         refused = call("answers", run, *settings, *wrong)
         assert (refused.exit_code, told in refused.stderr) == (2, True), refused.output

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from eval.answers.leads import FEWEST, KnownQuestion, MeasuredLead, figures, fit_certainty, lead_all, read_known, show_leads
 from nli.judge import Abstract, Reading
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.index import Index
-from service.cli.commands import app
 from service.grounding.weigh import AGREEMENT
+from tests.helpers.commands import call
 from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
 
 PUBMEDQA = '{"pmid": "1", "QUESTION": "Does zeta lower pressure?", "final_decision": "yes", "CONTEXTS": ["x"]}\n'
@@ -52,7 +51,6 @@ def test_questions_are_read_in_both_forms(tmp_path: Path) -> None:
     [
         ("", "contains no question"),
         ('{"question": "Does zeta work?", "answer": "perhaps"}\n', "got 'perhaps'"),
-        ('{"question": " ", "answer": "yes"}\n', "expected a question"),
         ('{"question": "Does zeta work?", "answer": "yes", "pmids": "1"}\n', "expected a list of PMIDs"),
     ],
 )
@@ -74,16 +72,13 @@ def test_the_figures_count_mixed_unclear_and_none_as_maybe() -> None:
         MeasuredLead(str(i), verdict, 0.75 if verdict in ("yes", "no") else 0.0, 1, i == 0) for i, verdict in enumerate(said)
     ]
     told = figures(known("ynymmn"), found)
-    assert told["accuracy"].value == pytest.approx(4 / 6)
-    assert told["said yes or no"].value == pytest.approx(3 / 6)
-    assert told["these right"].value == pytest.approx(2 / 3)
-    # One bin of three at 0.75, of which two are right.
-    assert told["ECE"].value == pytest.approx(0.75 - 2 / 3)
-    assert told["F1 yes"].value == pytest.approx(2 / 3)
-    assert told["F1 no"].value == pytest.approx(1 / 2)
-    assert told["F1 maybe"].value == pytest.approx(4 / 5)
-    assert told["macro-F1"].value == pytest.approx((2 / 3 + 1 / 2 + 4 / 5) / 3)
-    assert told["own paper read"].value == pytest.approx(1 / 6)
+    expected = {
+        "accuracy": 4 / 6, "said yes or no": 3 / 6, "these right": 2 / 3, "F1 yes": 2 / 3, "F1 no": 1 / 2, "F1 maybe": 4 / 5,
+        "macro-F1": (2 / 3 + 1 / 2 + 4 / 5) / 3, "own paper read": 1 / 6,
+        # One bin of three at 0.75, of which two are right.
+        "ECE": 0.75 - 2 / 3,
+    }  # fmt: skip
+    assert {name: told[name].value for name in expected} == pytest.approx(expected)
     assert "accuracy         0.667 (" in show_leads("t", known("ynymmn"), found, "c").text()
 
 
@@ -109,33 +104,27 @@ def test_a_stopped_run_goes_on_and_other_facts_begin_anew(index: Index, tmp_path
     assert Counting.asked == 2, "the first is kept, the torn line is asked again"
     assert again[0] == first[0]
     assert [one.verdict for one in again] == ["yes", "no"]
-    lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 2})
-    assert Counting.asked == 3
     lead_all([replace(asked[0], question="Does zinc help?")], leads, True, tmp_path / "work", "corpus", {"a": 1})
-    assert Counting.asked == 4, "another question under a known id is asked"
-    lead_all(asked[:1], leads, True, tmp_path / "work", "another corpus", {"a": 1})
-    assert Counting.asked == 5
+    lead_all(asked[:1], leads, True, tmp_path / "work", "another corpus", {"a": 2})
     monkeypatch.setattr("eval.answers.leads.code_of", lambda *_: "edited")
     lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 1})
-    assert Counting.asked == 6
+    assert Counting.asked == 5, "another question under a known id, other facts and other code are asked"
 
 
 def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.assembly.assemble", lambda *_: make_reading_grounder(Index(index.folder)))
     out, file = tmp_path / "out.json", questions(tmp_path / "known.jsonl")
-    arguments = ["eval", "leads", str(file), "--index", str(index.folder), "--given", "--work", str(tmp_path / "work")]
-    done = CliRunner().invoke(app, [*arguments, "--json", str(out)])
+    arguments = ["eval", "leads", file, "--index", index.folder, "--given", "--work", tmp_path / "work"]
+    done = call(*arguments, "--json", out)
     assert done.exit_code == 0, done.output
     assert "2 questions; always giving the most common answer is right for 50.0%" in done.stdout
     assert json.loads(out.read_text("utf-8"))["figures"]["accuracy"][0] == 1.0
-    none = CliRunner().invoke(app, [*arguments, "--skip", "2"])
+    none = call(*arguments, "--skip", 2)
     assert (none.exit_code, "leaves no question" in none.stderr) == (2, True)
     for option in ("--answers", "--config"):  # the second is how it was said once
-        other = CliRunner().invoke(app, [*arguments, option, "paper-v4"])
+        other = call(*arguments, option, "paper-v4")
         assert (other.exit_code, "has no lead" in other.stderr) == (2, True)
         assert ("write --answers paper-v4" in other.stderr) == (option == "--config")
-    same = CliRunner().invoke(app, [*arguments, "--json", str(file)])
-    assert (same.exit_code, "which is an input" in same.stderr) == (2, True)
 
 
 def made(count: int) -> tuple[list[KnownQuestion], list[MeasuredLead]]:

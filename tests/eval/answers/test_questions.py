@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from eval.answers.questions import (
     AskedQuestion,
@@ -25,8 +24,8 @@ from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Topic
 from retrieval.index import Index
 from service.answering.answer import Answerer
-from service.cli.commands import app
 from tests.helpers.answer_fakes import make_answerer
+from tests.helpers.commands import call
 from tests.helpers.fakes import SILENT, WordReader, make_index
 
 FILE = """question,answer,pmids,other
@@ -34,17 +33,9 @@ Does zeta lower blood pressure in anaemic adults?,yes,1,Does zeta lower blood pr
 Does eta lower blood pressure in adults?,no,2,
 Does theta lower blood pressure in adults?,none,,
 """
+SAID = "Zeta speaks for lower blood pressure in anemic adults", "Eta speaks against lower blood pressure in adults"
 DOCUMENTS: list[dict[str, Any]] = [
-    {
-        "pmid": "1",
-        "title": "Zeta speaks for lower blood pressure in anemic adults",
-        "abstract": "CONCLUSIONS: Zeta speaks for lower blood pressure in anemic adults.",
-    },
-    {
-        "pmid": "2",
-        "title": "Eta speaks against lower blood pressure in adults",
-        "abstract": "CONCLUSIONS: Eta speaks against lower blood pressure in adults.",
-    },
+    *({"pmid": str(pmid), "title": said, "abstract": f"CONCLUSIONS: {said}."} for pmid, said in enumerate(SAID, 1)),
     *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i} on something else."} for i in range(20)),
 ]
 
@@ -90,7 +81,6 @@ def test_questions_are_read(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("", "contains no question"),
-        ("question,answer\nDoes it?,yes\n", "contains no question"),
         ("question,answer,pmids\n,yes,1\n", "row 2"),
         ("question,answer,pmids\nDoes it?,perhaps,1\n", "got 'perhaps'"),
         ("question,answer,pmids\nDoes it?,yes,\n", "expected the PMIDs"),
@@ -102,12 +92,6 @@ def test_a_file_at_fault_is_told(tmp_path: Path, text: str, told: str) -> None:
         read_questions(written(tmp_path, text))
     with pytest.raises(BadInput, match="cannot be read as a CSV"):
         read_questions(tmp_path / "missing.csv")
-
-
-def test_the_shipped_questions_can_be_read() -> None:
-    asked = read_questions(Path("eval/answers/questions.csv"))
-    assert [sum(one.answer == answer for one in asked) for answer in ("yes", "no", "none")] == [23, 17, 20]
-    assert len({one.question for one in asked}) == len(asked)
 
 
 def test_what_misleads() -> None:
@@ -132,18 +116,12 @@ def test_the_figures() -> None:
         "a": given("yes", "1"), "A": given("yes", "1"), "b": given("yes", "2"), "B": given("no", "", "2"),
         "c": given("", answered=False), "d": given("", answered=False), "e": given("unclear"),
     }  # fmt: skip
-    told = {name: figure.value for name, figure in figures(asked, found).items()}
-    assert told == pytest.approx(
-        {
-            "answered, of the answerable": 2 / 3,
-            "declined, of the others": 1 / 2,
-            "lead right, of the answered": 1 / 2,
-            "lead wrong, of the answered": 1 / 2,
-            "known paper cited, of the answered": 1.0,
-            "misleading, of the answerable": 1 / 3,
-            "both spellings alike": 1 / 2,
-        }
-    )
+    expected = {
+        "answered, of the answerable": 2 / 3, "declined, of the others": 1 / 2, "lead right, of the answered": 1 / 2,
+        "lead wrong, of the answered": 1 / 2, "known paper cited, of the answered": 1.0, "misleading, of the answerable": 1 / 3,
+        "both spellings alike": 1 / 2,
+    }  # fmt: skip
+    assert {name: figure.value for name, figure in figures(asked, found).items()} == pytest.approx(expected)
     faults = [name_fault(one, found) for one in asked]
     assert faults == ["", "misleading (lead yes, known no)", "declined", "", "answered, though nothing answers it"]
     assert "declined: c" in show_questions("t", asked, found, "c").text().splitlines()
@@ -168,18 +146,7 @@ def test_answers_are_kept_and_asked_once(index: Index, tmp_path: Path) -> None:
 def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.assembly.assemble_answerer", lambda *_: reading_answerer(index))
     out, file = tmp_path / "out.json", written(tmp_path)
-    arguments = [
-        "eval",
-        "questions",
-        str(file),
-        "--index",
-        str(index.folder),
-        "--work",
-        str(tmp_path / "work"),
-        "--json",
-        str(out),
-    ]
-    done = CliRunner().invoke(app, arguments)
+    done = call("eval", "questions", file, "--index", index.folder, "--work", tmp_path / "work", "--json", out)
     assert done.exit_code == 0, done.output
     assert "3 questions, 1 of them unanswerable" in done.stdout
     report = json.loads(out.read_text("utf-8"))

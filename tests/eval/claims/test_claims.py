@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eval.claims.measuring import ground_claims
 from eval.claims.reading import PaperClaim, read_paper_claims
-from eval.claims.report import claim_only
 from eval.claims.titles import draw_titles
 from retrieval.core.errors import BadInput
 from retrieval.index import Index
@@ -20,7 +18,7 @@ from service.cli.commands import app
 from service.configuration.config import load_config, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
-from tests.helpers.fakes import StoppingJudge, WordJudge, WordReranker, make_grounder, make_index
+from tests.helpers.fakes import StoppingJudge, WordJudge, WordReranker, make_index
 
 DOCUMENTS: list[dict[str, Any]] = [
     {"pmid": "1", "title": "Zeta lowers pressure in old mice", "abstract": "Zeta speaks for lower pressure."},
@@ -118,24 +116,14 @@ def test_each_claim_is_seen_from_its_own_paper(run: Command, tmp_path: Path) -> 
     failed = {(one["outcome"], one["pmid"]): one for one in report["failures"]}
     assert set(failed) == {("wrong", "1"), ("wrong", "2"), ("unsure", "3"), ("absent", "4")}
     wrong = failed["wrong", "1"]
-    assert (wrong["shown_as"], wrong["sentence"], wrong["stance"]) == ("support", "Zeta speaks for lower pressure.", "contradict")
-    assert wrong["probability"] == pytest.approx(0.7)
+    assert (wrong["shown_as"], wrong["sentence"], wrong["probability"]) == (
+        "support", "Zeta speaks for lower pressure.", pytest.approx(0.7),
+    )  # fmt: skip
     assert (failed["absent", "4"]["shown_as"], failed["absent", "4"]["probability"]) == (None, None)
-    assert "claims.csv: 7 claims about 4 papers" in done.output
     # Papers 1 and 2 are listed beside each other for four claims, and 4, whose sentence is for it, beside 3 for one.
     assert "Papers listed beside the claims' own: 5, 0.7 a claim;" in done.output
     assert "wrong: PMID 1 (contradict, turned): Zeta raises pressure." in done.output
     assert "    support 0.70: Zeta speaks for lower pressure." in done.output
-
-
-def test_a_pair_is_right_only_where_all_of_it_is(run: Command, tmp_path: Path) -> None:
-    text = "pmid,claim,stance\n1,Zeta lowers pressure.,support\n2,Eta lowers pressure.,contradict\n2,Eta sleeps.,support\n"
-    out = tmp_path / "out.json"
-    assert run("claims", "--json", out, text=text).exit_code == 0
-    whole = group(json.loads(out.read_text()), "all claims")
-    assert (whole["pairs"], whole["both_right"]["value"]) == (1, 0)
-    one = "pmid,claim,stance\n1,Zeta lowers pressure.,support\n"
-    assert "1.000 (1.000 to 1.000)" in run("claims", text=one).output
 
 
 def test_a_paper_that_leaves_a_claim_open_is_right_on_neither_side(run: Command, tmp_path: Path) -> None:
@@ -149,16 +137,6 @@ def test_a_paper_that_leaves_a_claim_open_is_right_on_neither_side(run: Command,
     whole = group(report, "all claims")
     assert (whole["claims"], whole["pairs"], whole["both_right"]["value"]) == (4, 1, 0), "pairs leave neutral claims out"
     assert [one["shown_as"] for one in report["failures"] if one["stance"] == "neutral"] == ["support"]
-
-
-def test_a_variant_whose_score_is_no_probability_gives_the_judge_s(run: Command, tmp_path: Path) -> None:
-    out = tmp_path / "out.json"
-    assert run("claims", "--config", "v5", "--json", out).exit_code == 0
-    report = json.loads(out.read_text())
-    [wrong] = [one for one in report["failures"] if (one["pmid"], one["claim"]) == ("1", "Zeta raises pressure.")]
-    assert (wrong["shown_as"], wrong["probability"]) == ("support", pytest.approx(0.7))
-    assert run("claims", "--config", "bm25", "--json", out).exit_code == 0
-    assert all(one["probability"] is None for one in json.loads(out.read_text())["failures"])
 
 
 def test_the_claim_alone_is_measured_beside_and_where_it_fails(run: Command, tmp_path: Path) -> None:
@@ -186,44 +164,26 @@ def test_a_baseline_that_cannot_be_trained_is_told_before_any_model_is_loaded(
     assert done.exit_code == 2
     assert "no claim with the stance contradict about a paper outside the measured set" in " ".join(done.output.split())
     assert judge[0].read == []
-    wordless = [PaperClaim("7", "…", "support"), PaperClaim("8", "!", "contradict")]
-    with pytest.raises(BadInput, match="expected claims made of words"):
-        claim_only(wordless, [PaperClaim("1", "a", "support")], train)
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("", "is empty; expected a CSV whose header names pmid, claim, stance"),
-        ("\n \n", "is empty"),
-        ("pmid,claim,stance\n", "contains no claim; expected a line"),
+        ("HEAD", "contains no claim; expected a line"),
         ("pmid;claim;stance\n1;a;support\n", "line 1: expected a header with the column pmid, got pmid;claim;stance"),
-        ("pmid,claim\n1,a\n", "line 1: expected a header with the column stance, got pmid, claim"),
         ("pmid,claim,stance,pmid\n1,a,support,1\n", "line 1: expected the column pmid once in the header, found it 2 times"),
-        ("pmid,claim,stance\n1,a,support\n1,b,yes\n", "line 3: expected support, neutral or contradict in stance, got 'yes'"),
-        ("pmid,claim,stance\n\n1,a,\n", "line 3: expected support, neutral or contradict in stance, got ''"),
-        ("pmid,claim,stance\n,a,support\n", "line 2: expected the PMID of a paper in pmid, got nothing"),
-        ("pmid,claim,stance\n1, ,support\n", "line 2: The claim is empty; give one sentence"),
-        (f"pmid,claim,stance\n1,{'a' * 2001},support\n", "line 2: The claim has 2,001 characters"),
-        (
-            "pmid,claim,stance\n1,a, and b,support\n",
-            "line 2: expected 3 columns as in the header, got 4; quote fields that contain",
-        ),
-        ("pmid,claim,stance\n1,a\n", "line 2: expected 3 columns as in the header, got 2"),
-        (
-            'pmid,claim,stance\n1,"a\nb",support\n1,"a"b,support\n',
-            "line 4: expected a row of a CSV, got one that cannot be read",
-        ),
-        (
-            "pmid,claim,stance\n1,a,support\n1,a,contradict\n",
-            "line 3: expected each claim once per paper; this one repeats line 2",
-        ),
-        ("pmid,claim,stance\n1,a,support\n9,a,support\n8,b,support\n", "line 3: expected the PMID of a paper in the index at"),
-        ("pmid,claim,stance\n1,a,support\n9,a,support\n8,b,support\n", "got 9 (and 1 more PMIDs that are not in it)"),
+        ("HEAD1,a,support\n1,b,yes\n", "line 3: expected support, neutral or contradict in stance, got 'yes'"),
+        ("HEAD,a,support\n", "line 2: expected the PMID of a paper in pmid, got nothing"),
+        ("HEAD1, ,support\n", "line 2: The claim is empty; give one sentence"),
+        ("HEAD1,a, and b,support\n", "line 2: expected 3 columns as in the header, got 4; quote fields that contain"),
+        ('HEAD1,"a\nb",support\n1,"a"b,support\n', "line 4: expected a row of a CSV, got one that cannot be read"),
+        ("HEAD1,a,support\n1,a,contradict\n", "line 3: expected each claim once per paper; this one repeats line 2"),
+        ("HEAD1,a,support\n9,a,support\n8,b,support\n", "line 3: expected the PMID of a paper in the index at"),
     ],
 )
 def test_a_file_at_fault_is_told_by_its_line(run: Command, text: str, told: str) -> None:
-    done = run("claims", text=text)
+    done = run("claims", text=text.replace("HEAD", "pmid,claim,stance\n"))
     assert done.exit_code == 2
     assert told in " ".join(done.output.split())
 
@@ -237,14 +197,6 @@ def test_what_is_no_utf_8_or_no_file_is_told(tmp_path: Path) -> None:
         read_paper_claims(tmp_path / "nowhere.csv")
     path.write_text('﻿ stance ,other,pmid,claim\r\nsupport,x, 1 ,"a,\r\nb"\r\n', "utf-8", newline="")
     assert read_paper_claims(path) == [PaperClaim("1", "a, b", "support", "", 2)]
-
-
-def test_a_report_never_replaces_what_it_is_made_from(run: Command, tmp_path: Path) -> None:
-    done = run("claims", "--json", tmp_path / "claims.csv")
-    assert done.exit_code == 2
-    assert "give the report another name" in " ".join(done.output.split())
-    assert (tmp_path / "claims.csv").read_text() == FILE
-    assert "does not exist" in run("titles", "--json", tmp_path / "no" / "out.json").output
 
 
 @pytest.mark.parametrize("command", ["claims", "titles"])
@@ -267,33 +219,16 @@ def test_a_stopped_run_goes_on_and_ends_as_an_undisturbed_one(
     assert run(command, "--json", out).exit_code == 0
     assert out.read_text() == whole.read_text()
     assert kept.read_text().splitlines()[: len(done)] == done
-    judge[0] = StoppingJudge(after=0)
-    assert run(command, "--json", out).exit_code == 0
-    assert out.read_text() == whole.read_text()
+    assert run("claims", "--json", tmp_path / "claims.csv").exit_code == 2, "it never replaces what it is made from"
 
 
 def test_another_variant_or_another_index_takes_nothing_that_is_kept(run: Command, tmp_path: Path) -> None:
     for config in ("counterpoint", "v5"):
         assert run("claims", "--config", config).exit_code == 0
-    index = make_index(tmp_path / "more", [*DOCUMENTS, {"pmid": "6", "title": "", "abstract": "Zeta again."}])
+    index = make_index(tmp_path / "more", DOCUMENTS[:4])
     index.close()
     assert run("claims", "--index", index.folder).exit_code == 0
     assert len(list((tmp_path / "work").iterdir())) == 3
-
-
-def test_the_claims_of_the_real_pipeline_go_the_same_way(tmp_path: Path) -> None:
-    index = make_index(tmp_path, DOCUMENTS)
-    grounder, judge = make_grounder(index, "counterpoint")
-    twice = [PaperClaim("1", "Zeta lowers pressure.", "support"), PaperClaim("2", "Zeta lowers pressure.", "contradict")]
-    seen = ground_claims(twice, grounder, tmp_path / "work")
-    asked = len(judge.read)
-    assert [one.outcome for one in seen] == ["right", "right"]
-    # One claim about two papers is grounded once.
-    assert [one.outcome for one in ground_claims(twice, grounder, tmp_path / "work")] == ["right", "right"]
-    assert len(judge.read) == asked
-    _facts, *results = next((tmp_path / "work").iterdir()).read_text().splitlines()
-    assert len(results) == 1
-    index.close()
 
 
 def test_titles_are_their_papers_claims(run: Command, tmp_path: Path) -> None:
@@ -315,14 +250,6 @@ def test_titles_are_their_papers_claims(run: Command, tmp_path: Path) -> None:
     assert wrong["claim"] in {"Zeta does not lower pressure in old mice.", "Zeta raises pressure in old mice."}
     assert run("titles", "-n", "1", "--json", out).exit_code == 0
     assert group(json.loads(out.read_text()), "own title")["claims"] == 1
-
-
-def test_an_index_without_a_title_that_states_something_is_told(run: Command, tmp_path: Path) -> None:
-    index = make_index(tmp_path / "none", [DOCUMENTS[1]])
-    index.close()
-    done = run("titles", "--index", index.folder)
-    assert done.exit_code == 2
-    assert "contains no paper with an abstract and a title that states a finding" in " ".join(done.output.split())
 
 
 def test_the_same_seed_draws_the_same_papers_and_more_of_them_the_same_first(tmp_path: Path) -> None:

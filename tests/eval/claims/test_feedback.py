@@ -58,6 +58,9 @@ def test_the_csv_is_what_eval_claims_reads(tmp_path: Path) -> None:
     assert len(read_paper_claims(out)) == 3
     assert call("feedback", "export", out).exit_code == 2
     assert "end it in .csv or .jsonl" in call("feedback", "export", tmp_path / "x.txt").stderr
+    out.with_suffix(".jsonl").write_text('{"a": 1}\n', "utf-8")
+    done = call("eval", "feedback", out.with_suffix(".jsonl"), "--index", tmp_path)
+    assert (done.exit_code, "line 1: expected a line that" in done.stderr) == (2, True)
 
 
 @pytest.mark.usefixtures("state")
@@ -80,11 +83,3 @@ def test_the_json_lines_hold_everything_and_are_measured(tmp_path: Path, monkeyp
         "Papers listed beside the claims' own: 0, 0.0 a claim; whether these are right is not known.",
         "Left out: 1 on which readers disagree.",
     ]
-
-
-def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
-    for text, told in [('{"a": 1}\n', "line 1: expected a line that"), ("", "agree on")]:
-        file = tmp_path / "other.jsonl"
-        file.write_text(text, "utf-8")
-        done = call("eval", "feedback", file, "--index", tmp_path)
-        assert done.exit_code == 2 and told in done.stderr

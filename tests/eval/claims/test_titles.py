@@ -10,30 +10,18 @@ from eval.claims.titles import Turning, statement, turn_round
 @pytest.mark.parametrize(
     ("title", "stated"),
     [
-        ("[Aspirin reduces fever in adults with influenza].", "Aspirin reduces fever in adults with influenza."),
         ("Aspirin reduces fever in adults with influenza: a randomized trial", "Aspirin reduces fever in adults with influenza."),
         ("Aspirin reduces fever in young adults. The ABC Trial.", "Aspirin reduces fever in young adults."),
         ("Statins and aspirin reduce mortality in older people", "Statins and aspirin reduce mortality in older people."),
-        (
-            "Interventions to reduce falls are effective in older people.",
-            "Interventions to reduce falls are effective in older people.",
-        ),
         ("Aspirin has no effect on mortality in women", "Aspirin has no effect on mortality in women."),
         ("Does aspirin reduce fever in young adults?", None),
-        ("Is aspirin effective in adults with fever", None),
         ("Effect of aspirin is seen in young adults", None),
-        ("The effects of aspirin are seen in young adults", None),
         ("Fever in adults: aspirin reduces the temperature quickly", None),
         ("Aspirin reduces fever quickly", None),
         ("A trial of aspirin to reduce fever in young adults", None),
-        ("Factors that affect the use of aspirin in adults", None),
         ("Aspirin may reduce fever in young adults with influenza", None),
-        ("Psychosocial correlates of prepartum and postpartum low mood", None),
         ("Pressure changes and increases in young adults with fever", None),
-        ("One-year results in young adults with severe fever", None),
-        ("Aspirin for fever in young adults (it is a drug)", None),
         ("ASPIRIN REDUCES FEVER IN ADULTS WITH INFLUENZA", None),
-        ("Patients who have been given aspirin in hospital wards", None),
         (" ".join(["Aspirin reduces fever", *["and"] * 23]), None),
     ],
 )
@@ -44,36 +32,21 @@ def test_only_a_title_that_states_a_finding_is_a_claim(title: str, stated: str |
 @pytest.mark.parametrize(
     ("sentence", "first", "text", "how"),
     [
-        ("Drug reduces fever in mice.", "negation", "Drug does not reduce fever in mice.", "negation"),
         ("Drug reduces fever in mice.", "opposite", "Drug increases fever in mice.", "opposite"),
         ("Drugs reduce fever in mice.", "negation", "Drugs do not reduce fever in mice.", "negation"),
-        ("Drug strongly reduces fever in mice.", "negation", "Drug does not reduce fever in mice.", "negation"),
         ("Drug reduces fever by inhibiting the enzyme.", "negation", "Drug does not reduce fever.", "negation"),
         ("Drug predicts fever in mice.", "opposite", "Drug does not predict fever in mice.", "negation"),
-        ("Drug does not affect fever in mice.", "opposite", "Drug affects fever in mice.", "negation"),
         ("Drug does not significantly modify fever.", "negation", "Drug modifies fever.", "negation"),
         ("Drugs did not reduce fever in mice.", "negation", "Drugs reduced fever in mice.", "negation"),
         ("Drug has no effect on fever.", "negation", "Drug has an effect on fever.", "negation"),
         ("Drug has no significant effect on fever.", "negation", "Drug has a significant effect on fever.", "negation"),
-        ("Drug has an effect on fever.", "opposite", "Drug does not have an effect on fever.", "negation"),
         ("Drug is associated with fever.", "opposite", "Drug is not associated with fever.", "negation"),
-        ("Drug is not associated with fever.", "negation", "Drug is associated with fever.", "negation"),
-        ("Drug is strongly associated with fever.", "negation", "Drug is not associated with fever.", "negation"),
         ("Drug is associated with an increased risk.", "opposite", "Drug is associated with a reduced risk.", "opposite"),
         ("Drug is inversely associated with fever.", "opposite", "Drug is positively associated with fever.", "opposite"),
         ("Drug is more effective than rest.", "opposite", "Drug is less effective than rest.", "opposite"),
-        ("Drug is an effective treatment in mice.", "opposite", "Drug is an ineffective treatment in mice.", "opposite"),
         ("Drug is effective and safe.", "opposite", "Drug is not effective and safe.", "negation"),
         ("Drug induces less fever than rest.", "opposite", "Drug induces more fever than rest.", "opposite"),
-        ("Drug induces similar growth in mice.", "opposite", "Drug does not induce similar growth in mice.", "negation"),
         ("Drug results in improved sleep.", "opposite", "Drug results in worse sleep.", "opposite"),
-        (
-            "Drug reduces fever more quickly than rest.",
-            "opposite",
-            "Drug does not reduce fever more quickly than rest.",
-            "negation",
-        ),
-        ("Drug can lower fever.", "negation", "Drug cannot lower fever.", "negation"),
         ("Drug cannot lower fever.", "negation", "Drug can lower fever.", "negation"),
         ("Drug reduces fever and pain in mice.", "opposite", "Drug increases fever and pain in mice.", "opposite"),
     ],
@@ -87,29 +60,13 @@ def test_a_title_is_turned_round(sentence: str, first: Turning, text: str, how: 
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Drug reduces fever and increases pain in mice.",
-        "Drug reduces fever and controls pain in mice.",
-        "Drug reduces fever but not pain.",
+        "Drug reduces fever and increases pain in mice.", "Drug reduces fever but not pain.",
         "Drug, but not rest, reduces fever.",
-        "Drug reduces fever without harm.",
-        "Some drugs reduce fever in mice.",
-        "Drug is often associated with fever.",
-        "Drug is independently associated with fever.",
-        "Drug is not only associated with fever.",
-        "Drug reduces fever in mice that are old.",
-        "Only drugs reduce fever in mice.",
-        "Drug is no better than rest.",
-        "Drug is reduced in mice and associated with fever.",
-        "Drug does not effective on fever.",
-        "Drug and fever.",
+        "Drug reduces fever without harm.", "Some drugs reduce fever in mice.", "Drug is often associated with fever.",
+        "Drug is not only associated with fever.", "Drug reduces fever in mice that are old.", "Drug is no better than rest.",
+        "Drug does not effective on fever.", "Drug and fever.",
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("first", ["negation", "opposite"])
 def test_what_no_safe_rule_turns_is_left(sentence: str, first: Turning) -> None:
     assert turn_round(sentence, first) is None
-
-
-def test_an_adverb_behind_the_object_is_not_all_that_is_denied() -> None:
-    assert turn_round("Drug reduces fever safely in mice.", "negation") == turn_round(
-        "Drug reduces fever safely in mice.", "opposite"
-    )

@@ -61,19 +61,20 @@ def test_claims_are_read_with_every_name_of_a_label_plain_or_gzipped(tmp_path: P
     [
         ('{"id": 1}\n', "line 1: expected a SciFact claim"),
         ("[]\n", "not a JSON object"),
-        ("{\n", "not a JSON object"),
         ('{"id": 1, "claim": " "}\n', "line 1: The claim is empty"),
         ('{"id": 1, "claim": "a"}\n{"id": 1, "claim": "b"}\n', "line 2: the claim 1 appears twice"),
         ('{"id": 1, "claim": "a", "evidence": {"2": [{"sentences": [0], "label": "MAYBE"}]}}\n', "'MAYBE' is not one of SUPPORT"),
         ('{"id": 1, "claim": "a", "evidence": {"2": []}}\n', "should have one label"),
         ("\n", "contains no claims"),
+        ('{"id": 1, "evidence": {}, "of": "predictions"}\n' * 2, "line 2: the claim 1 appears twice"),
+        ('{"id": 1, "of": "predictions"}\n', "line 1: a prediction such as"),
     ],
 )
-def test_claims_that_cannot_be_used_are_told(tmp_path: Path, lines: str, told: str) -> None:
+def test_claims_and_predictions_that_cannot_be_used_are_told(tmp_path: Path, lines: str, told: str) -> None:
     path = tmp_path / "claims.jsonl"
     path.write_text(lines)
     with pytest.raises(BadInput, match=told):
-        read_claims(path)
+        (read_predictions if "predictions" in lines else read_claims)(path)
 
 
 def test_the_files_are_found_or_told(tmp_path: Path) -> None:
@@ -102,10 +103,3 @@ def test_predictions_are_written_as_they_are_read(tmp_path: Path) -> None:
     path = tmp_path / "predictions.jsonl"
     path.write_text(text)
     assert read_predictions(path) == dict(zip(["4", "x"], predicted, strict=True))
-
-
-def test_predictions_that_cannot_be_used_are_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="line 1: a prediction such as"):
-        read_predictions(write(tmp_path / "a.jsonl", {"id": 1}))
-    with pytest.raises(BadInput, match="line 2: the claim 1 appears twice"):
-        read_predictions(write(tmp_path / "b.jsonl", {"id": 1, "evidence": {}}, {"id": 1, "evidence": {}}))

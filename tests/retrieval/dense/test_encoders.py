@@ -83,15 +83,9 @@ def test_the_shipped_encoder_places_what_answers_nearest(embedded: EmbeddedEncod
     assert vectors.shape == (3, 384)
     assert int(np.argmax(vectors @ query)) == 1
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
-
-
-def test_the_shipped_encoder_repeats_and_reads_each_text_alone(embedded: EmbeddedEncoder) -> None:
-    together = embedded.documents(DOCUMENTS)
-    alone = np.vstack([embedded.documents([document]) for document in DOCUMENTS])
-    assert np.array_equal(together, alone)
-    assert np.array_equal(together, embedded.queries([make_passage(document) for document in DOCUMENTS]))
-    assert embedded.name.startswith("relevance-minilm-")
-    assert embedded.name.endswith("/mean")
+    assert np.array_equal(vectors, np.vstack([embedded.documents([one]) for one in documents])), "each text is read alone"
+    assert np.array_equal(vectors, embedded.queries([make_passage(one) for one in documents]))
+    assert embedded.name.startswith("relevance-minilm-") and embedded.name.endswith("/mean")
 
 
 # --- one network for both sides
@@ -121,41 +115,25 @@ def test_the_prefix_stands_before_queries_alone(models: Path) -> None:
     assert not np.allclose(prefixed.queries(["statin"]), plain.queries(["statin"]), atol=1e-3)
     assert np.array_equal(prefixed.documents(DOCUMENTS), plain.documents(DOCUMENTS))
     assert prefixed.name == plain.name, "the vectors of an index do not depend on it"
-
-
-def test_the_name_tells_how_documents_are_read(models: Path) -> None:
-    ways: list[dict[str, Any]] = [{}, {"pooling": "mean"}, {"max_tokens": 32}]
+    ways: list[dict[str, Any]] = [{}, {"pooling": "mean"}, {"max_tokens": 10}]
     names = {BiEncoder(str(models / "one"), **way).name for way in ways}
-    assert len(names) == 3
-    assert all(name.startswith("one@") for name in names)
+    assert len(names) == 3 and all(name.startswith("one@") for name in names), "but on how documents are read"
+    long, short = "aspirin statin placebo trial patients women men risk", BiEncoder(str(models / "one"), max_tokens=10)
+    assert np.allclose(short.queries([f"{long} heart disease"]), short.queries([f"{long} stroke"]))
+    assert len(short._runtime.tokenize_singles(["risk " * 900], 512)[0].ids) == 64  # the tiny model has 64 positions
 
 
-def test_a_long_text_is_cut_at_its_end(models: Path) -> None:
-    encoder = BiEncoder(str(models / "one"), max_tokens=10)
-    long = "aspirin statin placebo trial patients women men risk"
-    assert np.allclose(encoder.queries([f"{long} heart disease"]), encoder.queries([f"{long} stroke"]))
-    assert len(encoder._runtime.tokenize_singles(["risk " * 900], 512)[0].ids) == 64  # the tiny model has 64 positions
-
-
-def test_options_that_cannot_work_are_refused(models: Path) -> None:
-    here = str(models / "one")
-    with pytest.raises(BadConfig, match="batch_size must be at least 1"):
-        BiEncoder(here, batch_size=0)
-    with pytest.raises(BadConfig, match="Unknown pooling 'max'; expected one of cls, mean"):
-        BiEncoder(here, pooling="max")  # type: ignore[arg-type] # what a profile may say
-    with pytest.raises(BadConfig, match="batch_size"):
-        MedCPTEncoder(here, here, batch_size=0)
-
-
-def test_a_model_with_a_head_serves_without_it_and_one_that_decodes_does_not(tmp_path: Path) -> None:
-    assert BiEncoder(str(tiny_classifier(tmp_path / "one", ["one"]))).queries(["statin"]).shape == (1, 16)
-    with pytest.raises(ModelUnusable, match="is an encoder-decoder, and dense retrieval needs an encoder only"):
-        BiEncoder(str(tiny_t5(tmp_path / "t5")))
-
-
-def test_weights_that_are_missing_are_told(models: Path, tmp_path: Path) -> None:
+def test_a_model_or_an_option_that_cannot_work_is_told(models: Path, tmp_path: Path) -> None:
     from safetensors.numpy import load_file, save_file
 
+    here: Any = str(models / "one")
+    with pytest.raises(BadConfig, match="batch_size must be at least 1"):
+        MedCPTEncoder(here, here, batch_size=0)
+    with pytest.raises(BadConfig, match="Unknown pooling 'max'; expected one of cls, mean"):
+        BiEncoder(here, pooling="max")  # type: ignore[arg-type] # what a profile may say
+    assert BiEncoder(str(tiny_classifier(tmp_path / "one", ["one"]))).queries(["statin"]).shape == (1, 16), "without its head"
+    with pytest.raises(ModelUnusable, match="is an encoder-decoder, and dense retrieval needs an encoder only"):
+        BiEncoder(str(tiny_t5(tmp_path / "t5")))
     cut = shutil.copytree(models / "one", tmp_path / "cut")
     weights = load_file(cut / "model.safetensors")
     del weights["encoder.layer.1.output.dense.weight"]
@@ -221,14 +199,10 @@ def test_a_models_own_code_is_run_only_where_it_is_allowed(own_code: Path, model
     trusted = BiEncoder(str(own_code), trust_remote_code=True)
     plain = BiEncoder(str(models / "one"))
     assert np.allclose(trusted.queries(QUERIES), -plain.queries(QUERIES), atol=1e-5)
-
-
-def test_the_code_that_is_run_counts_among_the_files(own_code: Path) -> None:
-    before = identify_model("own", own_code, code=True)
-    plain = identify_model("own", own_code)
+    names = [identify_model("own", own_code, code=code) for code in (True, False)]
     (own_code / "coded.py").write_text(f"{CODE}\n# changed\n")
-    assert identify_model("own", own_code, code=True) != before
-    assert identify_model("own", own_code) == plain
+    same = [identify_model("own", own_code, code=code) == name for code, name in zip((True, False), names, strict=True)]
+    assert same == [False, True], "the code counts among the files where it is run"
     (own_code / "coded.py").unlink()
     with pytest.raises(ModelUnusable, match=r"lacks coded\.py"):
         find_model(str(own_code), code=True)

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -24,7 +25,7 @@ from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise
 from retrieval.rerank.cross_encoder import HuggingFaceReranker
 from retrieval.runtime import torch_runtime
-from retrieval.runtime.torch_runtime import Runtime, TokenRow, batch_by_length, choose_weight_files, find_model
+from retrieval.runtime.torch_runtime import TokenRow, batch_by_length, choose_weight_files, find_model
 from tests.helpers.tiny_models import tiny_classifier, tiny_t5
 
 QUERY = "aspirin reduces risk of stroke"
@@ -91,17 +92,12 @@ def reference(folder: Path, first: str, second: str) -> list[float]:
 def test_scores_are_the_raw_logits_in_the_order_of_the_texts(models: Path, ranker: HuggingFaceReranker) -> None:
     expected = [reference(models / "ranker", QUERY, text)[0] for text in TEXTS]
     assert ranker(QUERY, TEXTS) == pytest.approx(expected, abs=1e-4)
-    assert max(expected) - min(expected) > 0.1  # or any order would pass
-
-
-def test_a_pair_scores_the_same_alone_and_in_a_batch(ranker: HuggingFaceReranker) -> None:
     assert ranker(QUERY, []) == []
-    assert ranker(QUERY, TEXTS) == pytest.approx([ranker(QUERY, [text])[0] for text in TEXTS], abs=1e-4)
-
-
-def test_batches_are_of_like_length_and_cover_every_row_once() -> None:
+    rough = HuggingFaceReranker(str(models / "ranker"), precision="bfloat16")(QUERY, TEXTS)
+    assert rough != ranker(QUERY, TEXTS) and rough == pytest.approx(expected, abs=0.5)
     rows = [TokenRow([1] * n, [0] * n) for n in (3, 9, 1, 9, 5)]
-    assert list(batch_by_length(rows, 2)) == [[1, 3], [4, 0], [2]]
+    assert list(batch_by_length(rows, 2)) == [[1, 3], [4, 0], [2]], "of like length, and every row once"
+    assert max(expected) - min(expected) > 0.1  # or any order would pass
 
 
 @pytest.mark.parametrize("kept_first", [True, False])
@@ -121,43 +117,22 @@ def test_a_long_query_is_capped_at_half_and_the_text_is_still_read(ranker: Huggi
     long_query = "aspirin " * 10_000
     (row,) = ranker._runtime.pairs(long_query, ["stroke in women"], 40, kept_first=True)
     assert len(row.ids) == 20 + 3 + 3
-    assert len(ranker(QUERY, ["risk " * 600])) == 1  # the tiny model has 64 positions, the default asks for 512
-    assert ranker(long_query, ["stroke"]) != ranker(long_query, ["placebo"])
-
-
-def test_special_tokens_written_in_a_text_stay_text(ranker: HuggingFaceReranker) -> None:
     (row,) = ranker._runtime.pairs(QUERY, ["stroke [SEP] [PAD] stroke"], 60, kept_first=True)
     tokens = [ranker._runtime.tokenizer.id_to_token(i) for i in row.ids]
-    assert [tokens.count(special) for special in ("[CLS]", "[SEP]", "[PAD]")] == [1, 2, 0]
-
-
-def test_a_classifier_is_no_reranker(models: Path) -> None:
-    with pytest.raises(ModelUnusable, match="gives 3 scores for a pair; expected one"):
-        HuggingFaceReranker(str(models / "nli"))
-
-
-def test_bfloat16_stays_near_the_reference(models: Path, ranker: HuggingFaceReranker) -> None:
-    rough = HuggingFaceReranker(str(models / "ranker"), precision="bfloat16")(QUERY, TEXTS)
-    exact = ranker(QUERY, TEXTS)
-    assert rough != exact
-    assert rough == pytest.approx(exact, abs=0.5)
+    assert [tokens.count(special) for special in ("[CLS]", "[SEP]", "[PAD]")] == [1, 2, 0], "marks in a text stay text"
+    assert len(ranker(QUERY, ["risk " * 600])) == 1  # the tiny model has 64 positions, the default asks for 512
+    assert ranker(long_query, ["stroke"]) != ranker(long_query, ["placebo"])
 
 
 # ---- judging with a classifier
 
 
 def test_labels_are_read_from_the_model_whatever_their_order(models: Path, judge: ClassifierJudge) -> None:
-    neutral, contradict, support = softmax(reference(models / "nli", TEXTS[0], CLAIM))  # premise first
-    (verdict,) = judge(CLAIM, premises(TEXTS[0]))
-    assert (verdict.support, verdict.neutral, verdict.contradict) == pytest.approx((support, neutral, contradict), abs=1e-4)
-    assert len({round(p, 3) for p in (support, neutral, contradict)}) == 3  # or any order would pass
-
-
-def test_verdicts_keep_the_order_of_the_premises(judge: ClassifierJudge) -> None:
-    together = list(judge(CLAIM, premises(*TEXTS)))
-    alone = [next(judge(CLAIM, premises(text))) for text in TEXTS]
-    assert [v.support for v in together] == pytest.approx([v.support for v in alone], abs=1e-4)
-    assert len({round(v.support, 4) for v in alone}) > 3
+    for text, verdict in zip(TEXTS, judge(CLAIM, premises(*TEXTS)), strict=True):
+        neutral, contradict, support = softmax(reference(models / "nli", text, CLAIM))  # premise first
+        found = (verdict.support, verdict.neutral, verdict.contradict)
+        assert found == pytest.approx((support, neutral, contradict), abs=1e-4)
+        assert len({round(p, 3) for p in found}) == 3  # or any order would pass
 
 
 @pytest.mark.parametrize(
@@ -186,12 +161,6 @@ def test_labels_that_say_nothing_need_a_mapping() -> None:
         find_columns("some/model", generic, {"LABEL_0": "refute"})
 
 
-def test_two_way_models_are_refused(tmp_path: Path) -> None:
-    tiny_classifier(tmp_path, ["entailment", "not_entailment"])
-    with pytest.raises(ModelUnusable, match="entailment, not_entailment; expected three"):
-        ClassifierJudge(str(tmp_path))
-
-
 def test_the_premise_is_truncated_and_never_the_claim(judge: ClassifierJudge) -> None:
     tokenizer = judge._runtime.tokenizer
     claim = tokenizer.encode(CLAIM, add_special_tokens=False).ids
@@ -207,8 +176,6 @@ def test_the_title_is_context_where_asked_for(models: Path, judge: ClassifierJud
     spelled = premises("Hormone therapy in women. mortality increases")
     assert list(titled(CLAIM, [premise])) == list(judge(CLAIM, spelled))
     assert list(judge(CLAIM, [premise])) == list(judge(CLAIM, premises("mortality increases")))
-    with pytest.raises(BadConfig, match="sentence, title"):
-        ClassifierJudge(str(models / "nli"), context="paragraph")  # type: ignore[arg-type] # what a profile may say
 
 
 @pytest.mark.parametrize("kind", [ClassifierJudge, T5Judge])
@@ -270,14 +237,6 @@ def test_label_words_that_begin_alike_give_whole_verdicts(tmp_path: Path) -> Non
     assert judge._decode(judge._tokenize(CLAIM, premises("statin")))[0][1] is None
 
 
-def test_a_prompt_that_fits_is_tokenised_as_transformers_does(models: Path, t5: T5Judge) -> None:
-    from transformers import AutoTokenizer
-
-    tokenizer: Any = AutoTokenizer.from_pretrained(models / "t5")
-    (row,) = t5._tokenize(CLAIM, premises(TEXTS[2]))
-    assert row.ids == tokenizer(MEDNLI.format(premise=TEXTS[2], hypothesis=CLAIM))["input_ids"]
-
-
 def read_back(judge: T5Judge, claim: str, premise: str) -> str:
     (row,) = judge._tokenize(claim, premises(premise))
     assert len(row.ids) <= 256
@@ -286,6 +245,12 @@ def read_back(judge: T5Judge, claim: str, premise: str) -> str:
 
 
 def test_a_long_text_loses_its_tail_and_nothing_else_is_lost(models: Path, t5: T5Judge) -> None:
+    from transformers import AutoTokenizer
+
+    (row,) = t5._tokenize(CLAIM, premises(TEXTS[2]))
+    tokenizer: Any = AutoTokenizer.from_pretrained(models / "t5")
+    assert row.ids == tokenizer(MEDNLI.format(premise=TEXTS[2], hypothesis=CLAIM))["input_ids"], "a short one is as in training"
+
     long_premise = "yes " + "heart disease " * 500
     text = read_back(t5, CLAIM, f"{long_premise} placebo")
     assert text.startswith("mednli: sentence1: yes heart disease heart") and text.endswith(f"heart sentence2: {CLAIM}")
@@ -344,12 +309,32 @@ def test_a_name_tells_the_weights_apart(models: Path, ranker: HuggingFaceReranke
 
 
 @pytest.mark.parametrize(
+    ("load", "error", "told"),
+    [
+        (lambda at: HuggingFaceReranker(f"{at}/nli"), ModelUnusable, "gives 3 scores for a pair; expected one"),
+        (lambda at: HuggingFaceReranker(f"{at}/ranker", batch_size=0), BadConfig, "batch_size must be at least 1, not 0"),
+        (lambda at: HuggingFaceReranker(f"{at}/ranker", device="abacus"), BadConfig, "expected auto, cpu or cuda"),
+        (lambda at: HuggingFaceReranker(f"{at}/ranker", precision="float8"), BadConfig, "auto, float32, bfloat16"),  # type: ignore[arg-type]
+        (lambda at: ClassifierJudge(f"{at}/nli", context="paragraph"), BadConfig, "sentence, title"),  # type: ignore[arg-type]
+        (lambda at: find_columns("m", {0: "entailment", 1: "not_entailment"}), ModelUnusable, "not_entailment; expected three"),
+        (lambda at: T5Judge(f"{at}/nli"), ModelUnusable, "do not load as a Seq2SeqLM model"),
+        (lambda at: find_model("/nowhere/model"), ModelUnusable, "no model folder /nowhere/model"),
+        (lambda at: find_model("a/b/c d"), ModelUnusable, "neither a local folder nor a Hugging Face name"),
+        (lambda at: find_model(str(at)), ModelUnusable, r"lacks config\.json"),
+        (lambda at: find_model(f"{at}/nli", "main"), BadConfig, "no revisions"),
+    ],
+)
+def test_what_cannot_be_a_model_or_an_option_is_refused(models: Path, load: Any, error: type[Exception], told: str) -> None:
+    with pytest.raises(error, match=told):
+        load(models)
+
+
+@pytest.mark.parametrize(
     ("names", "expected"),
     [
         (["model.safetensors", "pytorch_model.bin", "onnx/model.onnx"], ["model.safetensors"]),
         (["pytorch_model.bin", "tf_model.h5"], ["pytorch_model.bin"]),
-        (["model-00001-of-00002.safetensors"], []),
-        (["flax_model.msgpack"], []),
+        (["model-00001-of-00002.safetensors", "flax_model.msgpack"], []),
     ],
 )
 def test_one_format_of_weights_is_chosen(names: list[str], expected: list[str]) -> None:
@@ -370,8 +355,6 @@ def test_a_model_that_is_not_here_says_how_to_fetch_it(kind: Any, monkeypatch: p
 
 
 def test_a_silent_hub_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import socket
-
     import huggingface_hub
 
     monkeypatch.setattr(torch_runtime, "HUB_TIMEOUT", 0.2)
@@ -382,30 +365,7 @@ def test_a_silent_hub_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_pat
             find_model("some/model")
 
 
-def test_names_that_cannot_be_models(tmp_path: Path, models: Path) -> None:
-    with pytest.raises(ModelUnusable, match="no model folder /nowhere/model"):
-        find_model("/nowhere/model")
-    with pytest.raises(ModelUnusable, match="neither a local folder nor a Hugging Face name"):
-        find_model("a/b/c d")
-    with pytest.raises(ModelUnusable, match=r"lacks config\.json"):
-        find_model(str(tmp_path))
-    with pytest.raises(BadConfig, match="no revisions"):
-        find_model(str(models / "nli"), "main")
-
-
-def test_damaged_and_ill_fitting_files_are_one_sentence(models: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelUnusable, match="do not load as a Seq2SeqLM model"):
-        T5Judge(str(models / "nli"))
-    cut = shutil.copytree(models / "nli", tmp_path / "cut")
-    (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:2000])
-    with pytest.raises(ModelUnusable, match="do not load"):
-        ClassifierJudge(str(cut))
-    (cut / "model.safetensors").unlink()
-    with pytest.raises(ModelUnusable, match="lacks complete weights"):
-        ClassifierJudge(str(cut))
-
-
-def test_a_model_without_a_trained_head_is_refused(models: Path, tmp_path: Path) -> None:
+def test_damaged_and_missing_weights_are_one_sentence(models: Path, tmp_path: Path) -> None:
     from transformers import AutoModelForSequenceClassification
 
     bare = shutil.copytree(models / "nli", tmp_path / "bare")
@@ -413,16 +373,13 @@ def test_a_model_without_a_trained_head_is_refused(models: Path, tmp_path: Path)
     whole.base_model.save_pretrained(bare)
     with pytest.raises(ModelUnusable, match=r"no trained classifier\.bias, classifier\.weight"):
         ClassifierJudge(str(bare))
-
-
-def test_options_that_cannot_work_are_refused(models: Path) -> None:
-    here = str(models / "ranker")
-    with pytest.raises(BadConfig, match="batch_size must be at least 1, not 0"):
-        HuggingFaceReranker(here, batch_size=0)
-    with pytest.raises(BadConfig, match="expected auto, cpu or cuda"):
-        HuggingFaceReranker(here, device="abacus")
-    with pytest.raises(BadConfig, match="auto, float32, bfloat16"):
-        HuggingFaceReranker(here, precision="float8")  # type: ignore[arg-type] # what a profile may say
+    cut = shutil.copytree(models / "nli", tmp_path / "cut")
+    (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:2000])
+    with pytest.raises(ModelUnusable, match="do not load"):
+        ClassifierJudge(str(cut))
+    (cut / "model.safetensors").unlink()
+    with pytest.raises(ModelUnusable, match="lacks complete weights"):
+        ClassifierJudge(str(cut))
 
 
 class FakeHub(BaseHTTPRequestHandler):
@@ -500,10 +457,3 @@ def test_a_model_is_downloaded_once_and_then_found_in_the_cache(models: Path, tm
     assert fetched == {p.name for p in (models / "nli").iterdir()}
     assert found("tiny/nli", HF_HUB_OFFLINE="1") == "tiny/nli@0123456789ab"
     assert found("tiny/nli") == "tiny/nli@0123456789ab"  # the hub is gone, and nobody asked for it
-
-
-def test_a_runtime_reads_a_folder_of_the_cache_by_its_hub_name(models: Path, tmp_path: Path) -> None:
-    snapshot = tmp_path / "models--tiny--nli" / "snapshots" / FakeHub.commit
-    shutil.copytree(models / "nli", snapshot)
-    runtime = Runtime(str(snapshot), "SequenceClassification", "cpu", "float32", None)
-    assert runtime.name == "tiny/nli@0123456789ab"
