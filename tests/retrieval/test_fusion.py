@@ -140,22 +140,6 @@ def grounder(index: Index, retrieve: dict[str, Any], encoder: WordEncoder) -> Gr
     return Grounder(index, config, models)
 
 
-@pytest.mark.parametrize(
-    ("step", "name"),
-    [
-        ({**DENSE, "k": 5}, "words@1"),
-        ({"sources": ["bm25", "dense"], "encoder": "dense", "rrf": 60, "k": 5}, "rrf(bm25, words@1)"),
-        ({**DENSE, "queries": "adversarial", "rrf": 60, "each": 3, "k": 5}, "rrf(words@1)"),
-    ],
-)
-def test_a_branch_retrieves_as_its_step_says(index: Index, step: dict[str, Any], name: str) -> None:
-    opened = grounder(index, step, WordEncoder())
-    grounding = opened.ground(Claim("Zinc helps."))
-    assert {one.scored_by for one in grounding.supporting} == {name}
-    assert f"ranked by {name}" in grounding.supporting[0].why or grounding.supporting[0].verdict is not None
-    assert opened.models.names()["dense"] == "words@1"
-
-
 def test_known_documents_are_dropped_from_dense_rankings_too(index: Index) -> None:
     opened = grounder(index, {**DENSE, "k": 5}, WordEncoder())
     first = opened.ground(Claim("Zinc helps.")).supporting[0].document.pmid
