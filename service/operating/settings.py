@@ -170,6 +170,11 @@ class Settings(BaseSettings):
 
     _host_names = field_validator("hosts", mode="before")(read_hosts)
 
+    @field_validator("cache", "state", mode="before")
+    @classmethod
+    def _off(cls, folder: object) -> object:
+        return "off" if folder is False else folder  # YAML reads a bare `off` as false
+
     @field_validator("keys")
     @classmethod
     def _long_enough(cls, keys: dict[str, SecretStr]) -> dict[str, SecretStr]:

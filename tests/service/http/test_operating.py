@@ -482,6 +482,12 @@ def test_variables_that_are_empty_or_no_settings_are_left_alone(monkeypatch: pyt
     assert load_settings().port == 8000
 
 
+def test_a_bare_off_in_a_settings_file_is_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "settings.yaml").write_text("cache: off\nstate: off\n", "utf-8")
+    monkeypatch.setenv("COUNTERPOINT_SETTINGS", str(tmp_path / "settings.yaml"))
+    assert (load_settings().cache, load_settings().state) == ("off", "off")
+
+
 def test_a_settings_file_that_is_not_there_and_an_index_that_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--index" in CliRunner().invoke(command_line, ["serve"]).stderr
     monkeypatch.setenv("COUNTERPOINT_SETTINGS", "/nowhere.yaml")
