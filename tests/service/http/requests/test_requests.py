@@ -19,7 +19,7 @@ from retrieval.core.errors import BadConfig
 from retrieval.index import Index
 from service.grounding.ground import Grounder
 from service.http.app import create_app
-from service.memory.memory import Memory
+from service.memory.history import History
 from service.operating.settings import Settings, is_own_machine, load_settings, read_host, show_settings
 from service.serve.logs import JsonLines
 from tests.helpers.fakes import make_grounder, make_index
@@ -208,7 +208,7 @@ def test_a_failure_is_one_sentence_and_is_logged_with_its_id(
 
     # In a thread of work, in a stream, in a thread of the framework, and on the event loop.
     monkeypatch.setattr(Grounder, "ground", fail)
-    monkeypatch.setattr(Memory, "history", property(fail))
+    monkeypatch.setattr(History, "find", fail)
     monkeypatch.setattr(client.app, "openapi", fail)
     method, path = call.split()
     with caplog.at_level(logging.ERROR):
