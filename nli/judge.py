@@ -96,6 +96,12 @@ class Reader(Judge, Protocol):
         """One reading per document, in order."""
 
 
+def make_premises(title: str, sentences: Sequence[str]) -> list[Premise]:
+    """Each sentence of a text as a judge receives it: with the title and the sentences around it."""
+    texts = ("", *sentences, "")
+    return [Premise(text, title, texts[at], texts[at + 2]) for at, text in enumerate(sentences)]
+
+
 class SentenceReader:
     """A judge of sentences as a reader: it reads an abstract sentence by sentence, and the strongest judges the paper."""
 
@@ -111,9 +117,7 @@ class SentenceReader:
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading per document, in order."""
         for one in documents:
-            texts = ("", *one.sentences, "")
-            premises = [Premise(text, one.title, texts[at], texts[at + 2]) for at, text in enumerate(one.sentences)]
-            verdicts = tuple(self._judge(claim, premises))
+            verdicts = tuple(self._judge(claim, make_premises(one.title, one.sentences)))
             yield Reading(judge_by_strongest(verdicts), verdicts)
 
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from eval.answers.runs import Response
 from generation.draft import Source
-from nli.judge import CachingJudge, Judge, judge_by_strongest
+from nli.judge import CachingJudge, Judge, judge_by_strongest, make_premises
 from nli.judges.chat import ChatJudge
 from retrieval.core.values import Label, Topic
 from retrieval.dense.encoder import Encoder, normalise
 from retrieval.runtime.chat import UsageCounter
 from retrieval.store.documents import Documents
 from retrieval.words.terms import measure_aboutness, split_terms
-from service.answering.attribution import find_verbatim, make_premise
+from service.answering.attribution import find_verbatim
 from service.configuration.config import Profile, load_profile
 from service.configuration.defaults import PROFILE
 from service.configuration.models import load_judge
@@ -117,7 +117,7 @@ class Observer:
             return JudgedCitation(sentence, pmid, verbatim=False, labels={})
         source = Source(1, entry.document, entry.sentences())
         is_quote = find_verbatim(text, source.sentences) is not None
-        premises = [make_premise(source, one) for one in source.sentences]
+        premises = make_premises(source.document.title, [found.text for found in source.sentences])
         labels = {name: judge_by_strongest(list(judge(text, premises))).label for name, judge in self._judges.items()}
         return JudgedCitation(sentence, pmid, is_quote, labels)
 

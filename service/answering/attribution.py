@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 
 from generation.draft import CitedSource, DraftSentence, Source
 from generation.prompting import is_order
-from nli.judge import Abstract, Judge, Reader, Reading, drop_question
+from nli.judge import Abstract, Judge, Reader, Reading, drop_question, make_premises
 from nli.reader.paper import READ_ALONE, weigh_alone
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings
-from retrieval.core.values import OPPOSITE, Citation, Document, Premise, Sentence, Stance, Verdict
+from retrieval.core.values import OPPOSITE, Citation, Document, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.names import find_unnamed
 from retrieval.words.terms import find_rare_words, find_shared_terms, measure_aboutness, weigh_share
@@ -126,7 +126,8 @@ class Attribution:
         claim = cited.part or text
         if isinstance(self._judge, Reader):
             return self._read(self._judge, cited, source, claim)
-        verdicts = list(self._judge(claim, [make_premise(source, sentence) for sentence in source.sentences]))
+        texts = [sentence.text for sentence in source.sentences]
+        verdicts = list(self._judge(claim, make_premises(source.document.title, texts)))
         quoted = find_verbatim(claim, source.sentences)
         best = (
             max(range(len(verdicts)), key=lambda i: get_stated_probability(verdicts[i], "support")) if quoted is None else quoted
@@ -186,14 +187,6 @@ def _find_stating(reader: Reader, claim: str, source: Source, reading: Reading, 
     alone = {place: one.document.support for place, one in zip(places, readings, strict=True)}
     best = max(places, key=lambda place: weigh_alone(support[place] ** 2, alone[place]))
     return source.sentences[best] if max(alone.values()) >= STATED else None
-
-
-def make_premise(source: Source, sentence: Sentence) -> Premise:
-    """A sentence of a source with its title and neighbours."""
-    there, at = source.sentences, sentence.index
-    before = there[at - 1].text if at else ""
-    after = there[at + 1].text if at + 1 < len(there) else ""
-    return Premise(sentence.text, source.document.title, before, after)
 
 
 def find_missing_content(text: str, document: Document) -> str:
