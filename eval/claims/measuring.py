@@ -1,8 +1,8 @@
-"""Claims about papers through the whole pipeline, each seen from the one paper that it is about; and claims in two spellings."""
+"""Claims about papers through the whole pipeline, each seen from the one paper that it is about."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,12 +11,11 @@ from eval.claims.reading import PaperClaim
 from eval.measures.resuming import finish_each
 from eval.scifact.files import LabelledClaim
 from eval.scifact.observing import STANCES, ClaimResult, Returned, journal_of
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import OPPOSITE, Claim, Evidence, Grounding, Stance
+from retrieval.core.errors import BadRecord
+from retrieval.core.values import OPPOSITE, Claim, Stance
 from retrieval.index import Index
 from retrieval.store.documents import Documents
 from service.configuration.config import GroundingConfig
-from service.grounding.claims import check_claim
 from service.grounding.ground import Grounder
 
 Outcome = Literal["right", "wrong", "unsure", "absent"]
@@ -26,7 +25,6 @@ OUTCOMES: Mapping[Outcome, str] = {
     "unsure": "called uncertain, on whichever side",
     "absent": "shown nowhere",
 }
-PAIRS = Path(__file__).with_name("spellings.tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,29 +97,3 @@ def _probability(one: Returned, side: Stance, config: GroundingConfig) -> float 
     if config.path or config.branch(side).select.rule == "first":
         return one.score
     return one.verdict[0 if side == "support" else 2] if one.verdict else None
-
-
-def read_pairs(path: Path = PAIRS) -> list[tuple[str, str]]:
-    """Pairs of spellings of a claim, tab-separated; lines that begin with # are skipped. Raises `BadInput` for any other line."""
-    try:
-        lines = [line for line in path.read_text("utf-8").splitlines() if line.strip() and not line.startswith("#")]
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read ({error}); give a file with two spellings of a claim on each line.") from None
-    pairs = [tuple(line.split("\t")) for line in lines]
-    for number, pair in enumerate(pairs, 1):
-        if len(pair) != 2:
-            raise BadInput(f"{path}, pair {number}: expected two claims with a tab between them.")
-    return [(pair[0], pair[1]) for pair in pairs]
-
-
-def measure_spellings(grounder: Grounder, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, bool, int]]:
-    """Each claim of a pair, whether both spellings find the same papers in the same order on the same sides, and how many."""
-    for claim, other in pairs:
-        first, second = (_list_papers(grounder.ground(check_claim(spelling))) for spelling in (claim, other))
-        yield claim, first == second, sum(map(len, first))
-
-
-def _list_papers(grounding: Grounding) -> list[list[str]]:
-    """The papers against the claim, for it, and uncertain."""
-    sides: tuple[tuple[Evidence, ...], ...] = (grounding.contradicting, grounding.supporting, grounding.uncertain)
-    return [[one.document.pmid for one in side] for side in sides]

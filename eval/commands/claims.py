@@ -1,4 +1,4 @@
-"""`counterpoint eval claims`, `titles`, `feedback`, `spellings`, `cochrane` and `judges`."""
+"""`counterpoint eval claims`, `titles`, `feedback`, `cochrane` and `judges`."""
 
 from __future__ import annotations
 
@@ -112,29 +112,6 @@ def titles(
             f"Grounding up to {most} titles of {index} and their reversed versions with {config}; progress is saved in {work}."
         )
         publish(show_claims(measure_titles(grounder, most, seed, work, get_command_line())), json, markdown)
-
-
-def spellings(
-    index: IndexOption,
-    pairs: Annotated[
-        Path | None, option("--pairs", "Two spellings of a claim a line, a tab between them; ours if none is given.")
-    ] = None,
-    config: ConfigOption = defaults.CONFIG,
-    profile: ProfileOption = defaults.PROFILE,
-) -> None:
-    """Ground claims in two spellings each (British and American, Greek letters and names): are papers and sides the same?"""
-    with report_errors():
-        from eval.claims.measuring import PAIRS, measure_spellings, read_pairs
-        from service.assembly import assemble
-
-        spelling_pairs = read_pairs(pairs or PAIRS)
-        grounder = assemble(index, config, profile)
-        print_note(f"Grounding {len(spelling_pairs)} claims in two spellings each over {index}.")
-        same = 0
-        for claim, is_same, papers in measure_spellings(grounder, spelling_pairs):
-            same += is_same
-            typer.echo(f"{'same' if is_same else 'DIFFERENT'}  {papers:>2} papers  {claim}")
-        typer.echo(f"{same} of {len(spelling_pairs)} pairs get the same papers on the same sides.")
 
 
 def cochrane(

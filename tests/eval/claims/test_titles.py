@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.claims.titles import Turning, statement, turn_round
+from eval.claims.titles import statement, turn_round
 
 
 @pytest.mark.parametrize(
@@ -12,16 +12,12 @@ from eval.claims.titles import Turning, statement, turn_round
     [
         ("Aspirin reduces fever in adults with influenza: a randomized trial", "Aspirin reduces fever in adults with influenza."),
         ("Aspirin reduces fever in young adults. The ABC Trial.", "Aspirin reduces fever in young adults."),
-        ("Statins and aspirin reduce mortality in older people", "Statins and aspirin reduce mortality in older people."),
-        ("Aspirin has no effect on mortality in women", "Aspirin has no effect on mortality in women."),
+        ("[Aspirin is safe in adults with influenza.]", "Aspirin is safe in adults with influenza."),
         ("Does aspirin reduce fever in young adults?", None),
         ("Effect of aspirin is seen in young adults", None),
-        ("Fever in adults: aspirin reduces the temperature quickly", None),
+        ("Fever in young adults with influenza: aspirin reduces the temperature quickly", None),
         ("Aspirin reduces fever quickly", None),
         ("A trial of aspirin to reduce fever in young adults", None),
-        ("Aspirin may reduce fever in young adults with influenza", None),
-        ("Pressure changes and increases in young adults with fever", None),
-        ("ASPIRIN REDUCES FEVER IN ADULTS WITH INFLUENZA", None),
         (" ".join(["Aspirin reduces fever", *["and"] * 23]), None),
     ],
 )
@@ -30,43 +26,20 @@ def test_only_a_title_that_states_a_finding_is_a_claim(title: str, stated: str |
 
 
 @pytest.mark.parametrize(
-    ("sentence", "first", "text", "how"),
+    ("sentence", "turned"),
     [
-        ("Drug reduces fever in mice.", "opposite", "Drug increases fever in mice.", "opposite"),
-        ("Drugs reduce fever in mice.", "negation", "Drugs do not reduce fever in mice.", "negation"),
-        ("Drug reduces fever by inhibiting the enzyme.", "negation", "Drug does not reduce fever.", "negation"),
-        ("Drug predicts fever in mice.", "opposite", "Drug does not predict fever in mice.", "negation"),
-        ("Drug does not significantly modify fever.", "negation", "Drug modifies fever.", "negation"),
-        ("Drugs did not reduce fever in mice.", "negation", "Drugs reduced fever in mice.", "negation"),
-        ("Drug has no effect on fever.", "negation", "Drug has an effect on fever.", "negation"),
-        ("Drug has no significant effect on fever.", "negation", "Drug has a significant effect on fever.", "negation"),
-        ("Drug is associated with fever.", "opposite", "Drug is not associated with fever.", "negation"),
-        ("Drug is associated with an increased risk.", "opposite", "Drug is associated with a reduced risk.", "opposite"),
-        ("Drug is inversely associated with fever.", "opposite", "Drug is positively associated with fever.", "opposite"),
-        ("Drug is more effective than rest.", "opposite", "Drug is less effective than rest.", "opposite"),
-        ("Drug is effective and safe.", "opposite", "Drug is not effective and safe.", "negation"),
-        ("Drug induces less fever than rest.", "opposite", "Drug induces more fever than rest.", "opposite"),
-        ("Drug results in improved sleep.", "opposite", "Drug results in worse sleep.", "opposite"),
-        ("Drug cannot lower fever.", "negation", "Drug can lower fever.", "negation"),
-        ("Drug reduces fever and pain in mice.", "opposite", "Drug increases fever and pain in mice.", "opposite"),
+        ("Drug reduces fever in mice.", "Drug does not reduce fever in mice."),
+        ("Drugs did not reduce fever in mice.", "Drugs reduced fever in mice."),
+        ("Drug does not modify fever.", "Drug modifies fever."),
+        ("Drug had no clear effect on fever.", "Drug had a clear effect on fever."),
+        ("Drug is associated with fever.", "Drug is not associated with fever."),
+        ("Drug cannot lower fever.", "Drug can lower fever."),
+        ("Drug reduces fever and increases pain in mice.", None),
+        ("Drug reduces fever but not pain.", None),
+        ("Drug reduces fever without harm.", None),
+        ("Drug reduces fever in mice that are old.", None),
+        ("Drug is no better than rest.", None),
     ],
 )
-def test_a_title_is_turned_round(sentence: str, first: Turning, text: str, how: Turning) -> None:
-    made = turn_round(sentence, first)
-    assert made is not None
-    assert (made.text, made.how) == (text, how)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Drug reduces fever and increases pain in mice.", "Drug reduces fever but not pain.",
-        "Drug, but not rest, reduces fever.",
-        "Drug reduces fever without harm.", "Some drugs reduce fever in mice.", "Drug is often associated with fever.",
-        "Drug is not only associated with fever.", "Drug reduces fever in mice that are old.", "Drug is no better than rest.",
-        "Drug does not effective on fever.", "Drug and fever.",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("first", ["negation", "opposite"])
-def test_what_no_safe_rule_turns_is_left(sentence: str, first: Turning) -> None:
-    assert turn_round(sentence, first) is None
+def test_a_title_with_one_verb_is_turned_round(sentence: str, turned: str | None) -> None:
+    assert turn_round(sentence) == turned
