@@ -32,5 +32,5 @@ class EmbeddedEncoder:
         return normalise(np.stack([vectors.mean(axis=0) for vectors in self._vectors.encode_texts(plain)]))
 
     def documents(self, documents: Sequence[Document]) -> Vectors:
-        """[documents, width]: the same of "Title. Abstract", as the reranker reads it."""
-        return self.queries([make_passage(document) for document in documents])
+        """[documents, width]: the same of "Title. Abstract", read in batches and uncached: an index keeps the vectors."""
+        return normalise(self._vectors.means([unify_text(make_passage(document)) for document in documents]))

@@ -3,6 +3,7 @@
 Each text is read by a single thread, as many texts at once as there are cores: two threads on one text gain less than they cost,
 and a vector depends on nothing but its text. Vectors are rounded to int8 with one scale per token as soon as they are computed.
 That takes a quarter of the space, and a result is the same whether its vectors are new, in memory, or read from the disk.
+Only `means`, for the documents of a whole index, reads many texts at once.
 """
 
 from __future__ import annotations
@@ -98,6 +99,10 @@ class TextVectors:
         self._add(disk_hits | fresh)
         if self.kept and fresh:
             self.kept.put((make_key(*self._made_by, text), one.to_bytes()) for text, one in fresh.items())
+
+    def means(self, texts: Sequence[str]) -> Vectors:
+        """[texts, width]: the mean of each text's token vectors, in batches; nothing is looked up or cached."""
+        return self._encoder.means(texts)
 
     def _compute(self, text: str) -> PackedVectors:
         return PackedVectors.of(self._encoder.vectors(text)[1])

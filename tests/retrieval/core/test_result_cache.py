@@ -147,6 +147,8 @@ def test_vectors_are_the_same_made_remembered_or_read(tmp_path: Path, monkeypatc
         return made
 
     first = once()
+    first.means(texts)
+    assert first.kept and list(first.kept.get([make_key(*first._made_by, text) for text in texts])) == [None, None], "an index's"
     made, remembered = list(first.encode_texts(texts)), list(first.encode_texts(texts))
     second = once()
     monkeypatch.setattr(second, "_compute", lambda text: pytest.fail(f"made anew: {text}"))

