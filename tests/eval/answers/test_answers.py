@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from eval.answers.observing import LANGUAGE, STANCE, Judges, NamedJudge, load_judges, measure_uptake
+from eval.answers.observing import STANCE, Judges, NamedJudge, measure_uptake
 from eval.answers.report import AnswersReport, evaluate, show_answers
 from eval.answers.runs import read_runs
 from eval.cli import eval_app
@@ -19,7 +19,7 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Document
 from retrieval.dense.encoder import Vectors
 from retrieval.index import Index
-from service.configuration.config import Profile, load_profile
+from service.configuration.config import load_profile
 from service.trec.task_b import answers_path, read_topics
 from tests.helpers.fakes import WordJudge, make_index
 
@@ -137,18 +137,6 @@ def test_declined_topics_do_not_hide_in_averages(index: Index, topics_file: Path
     assert (nothing.runs[1].figures["answered"].value, nothing.runs[1].figures["support"].value) == (0, None)
 
 
-def test_tables_stand_beside_the_papers_and_define_every_measure(index: Index, topics_file: Path, tmp_path: Path) -> None:
-    report = measured(index, topics_file, write_run(tmp_path / "a|b.jsonl", RUN))
-    text = show_answers(report).markdown()
-    assert "| a\\|b | 50.0% (" in text
-    assert "| paper V4, one-shot | – | 8.10 | – | 100.0% | – | 1.79 |" in text
-    assert "| paper's run, by the track | 98.8% | 95.4% | 0.0% |" in text
-    for measure in (*report.form, *report.content):
-        assert f"* **{measure.title}**: {measure.definition}" in text
-        assert measure.key in report.runs[0].figures
-    assert json.loads(show_answers(report).json())["provenance"]["documents"] == 4
-
-
 def test_rare_words_of_the_narrative_count_more_and_only_words_count() -> None:
     narrative = "Encainide in patients."
     assert measure_uptake(narrative, "One patient was given encainide.") == 1.0
@@ -156,18 +144,6 @@ def test_rare_words_of_the_narrative_count_more_and_only_words_count() -> None:
     assert 0 < common < rare < 1 and rare + common == pytest.approx(1.0)
     assert measure_uptake(narrative, "People took flecainide.") == 0.0
     assert measure_uptake(" the ", "Zeta.") is None
-
-
-def test_a_language_model_is_measured_beside_the_stance_model() -> None:
-    profile = load_profile("embedded")
-    assert [one.prefix for one in load_judges(profile).named] == [""]
-    judge = {"kind": "chat", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
-    chat = Profile.model_validate({**profile.model_dump(), "judges": {"stance": judge}})
-    judges = load_judges(chat)
-    assert set(judges.by_key) == {STANCE, LANGUAGE}
-    assert judges.named[1].model.startswith("m where ")
-    assert judges.named[1].prefix == "llm."
-    assert judges.usage is not None
 
 
 @pytest.mark.parametrize(

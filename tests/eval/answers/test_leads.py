@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eval.answers.leads import FEWEST, KnownQuestion, MeasuredLead, figures, fit_certainty, lead_all, read_known, show_leads
+from eval.answers.leads import KnownQuestion, MeasuredLead, figures, fit_certainty, lead_all, read_known, show_leads
 from nli.judge import Abstract, Reading
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.index import Index
@@ -147,13 +147,3 @@ def test_the_certainty_is_the_share_of_leads_that_are_right() -> None:
     # At a margin of 2 the normal distributions above make the side e^2 times as likely to be right as wrong.
     sure = 1 / (1 + math.exp(-(constant + agreement + strongest * 2.0)))
     assert sure == pytest.approx(1 / (1 + math.exp(-2.0)), abs=0.08)
-
-
-def test_too_few_leads_or_only_right_ones_fit_nothing() -> None:
-    for asked, found in (made(FEWEST - 2), ([], [])):
-        with pytest.raises(BadInput, match="fit no certainty"):
-            fit_certainty(asked, found)
-    asked, found = made(4 * FEWEST)
-    right = [place for place, one in enumerate(asked) if one.answer == found[place].verdict]
-    with pytest.raises(BadInput, match="right and wrong ones"):
-        fit_certainty([asked[place] for place in right], [found[place] for place in right])

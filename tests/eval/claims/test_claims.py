@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 from eval.claims.reading import PaperClaim, read_paper_claims
-from eval.claims.titles import draw_titles
 from retrieval.core.errors import BadInput
 from retrieval.index import Index
 from service.cli.commands import app
@@ -126,19 +125,6 @@ def test_each_claim_is_seen_from_its_own_paper(run: Command, tmp_path: Path) -> 
     assert "    support 0.70: Zeta speaks for lower pressure." in done.output
 
 
-def test_a_paper_that_leaves_a_claim_open_is_right_on_neither_side(run: Command, tmp_path: Path) -> None:
-    neutral = "1,Eta lowers pressure.,neutral\n4,Zeta lowers pressure.,neutral\n"
-    text = f"pmid,claim,stance\n1,Zeta lowers pressure.,support\n1,Zeta raises pressure.,contradict\n{neutral}"
-    out = tmp_path / "out.json"
-    assert run("claims", "--json", out, text=text).exit_code == 0
-    report = json.loads(out.read_text())
-    # The judge supports any claim by paper 1 and is sure of nothing about paper 4.
-    assert shares(group(report, "neutral")) == {"right": 0.5, "wrong": 0.5, "unsure": 0, "absent": 0}
-    whole = group(report, "all claims")
-    assert (whole["claims"], whole["pairs"], whole["both_right"]["value"]) == (4, 1, 0), "pairs leave neutral claims out"
-    assert [one["shown_as"] for one in report["failures"] if one["stance"] == "neutral"] == ["support"]
-
-
 def test_the_claim_alone_is_measured_beside_and_where_it_fails(run: Command, tmp_path: Path) -> None:
     train, out = tmp_path / "train.csv", tmp_path / "out.json"
     train.write_text(TRAIN)
@@ -155,29 +141,14 @@ def test_the_claim_alone_is_measured_beside_and_where_it_fails(run: Command, tmp
     assert "claim alone" in done.output
 
 
-def test_a_baseline_that_cannot_be_trained_is_told_before_any_model_is_loaded(
-    run: Command, judge: list[WordJudge], tmp_path: Path
-) -> None:
-    train = tmp_path / "train.csv"
-    train.write_text(TRAIN.replace(",92", ",1").replace(",93", ",2"))
-    done = run("claims", "--train", train)
-    assert done.exit_code == 2
-    assert "no claim with the stance contradict about a paper outside the measured set" in " ".join(done.output.split())
-    assert judge[0].read == []
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("", "is empty; expected a CSV whose header names pmid, claim, stance"),
-        ("HEAD", "contains no claim; expected a line"),
         ("pmid;claim;stance\n1;a;support\n", "line 1: expected a header with the column pmid, got pmid;claim;stance"),
-        ("pmid,claim,stance,pmid\n1,a,support,1\n", "line 1: expected the column pmid once in the header, found it 2 times"),
         ("HEAD1,a,support\n1,b,yes\n", "line 3: expected support, neutral or contradict in stance, got 'yes'"),
         ("HEAD,a,support\n", "line 2: expected the PMID of a paper in pmid, got nothing"),
-        ("HEAD1, ,support\n", "line 2: The claim is empty; give one sentence"),
         ("HEAD1,a, and b,support\n", "line 2: expected 3 columns as in the header, got 4; quote fields that contain"),
-        ('HEAD1,"a\nb",support\n1,"a"b,support\n', "line 4: expected a row of a CSV, got one that cannot be read"),
         ("HEAD1,a,support\n1,a,contradict\n", "line 3: expected each claim once per paper; this one repeats line 2"),
         ("HEAD1,a,support\n9,a,support\n8,b,support\n", "line 3: expected the PMID of a paper in the index at"),
     ],
@@ -222,15 +193,6 @@ def test_a_stopped_run_goes_on_and_ends_as_an_undisturbed_one(
     assert run("claims", "--json", tmp_path / "claims.csv").exit_code == 2, "it never replaces what it is made from"
 
 
-def test_another_variant_or_another_index_takes_nothing_that_is_kept(run: Command, tmp_path: Path) -> None:
-    for config in ("counterpoint", "v5"):
-        assert run("claims", "--config", config).exit_code == 0
-    index = make_index(tmp_path / "more", DOCUMENTS[:4])
-    index.close()
-    assert run("claims", "--index", index.folder).exit_code == 0
-    assert len(list((tmp_path / "work").iterdir())) == 3
-
-
 def test_titles_are_their_papers_claims(run: Command, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     done = run("titles", "--json", out)
@@ -250,14 +212,3 @@ def test_titles_are_their_papers_claims(run: Command, tmp_path: Path) -> None:
     assert wrong["claim"] == "Zeta does not lower pressure in old mice."
     assert run("titles", "-n", "1", "--json", out).exit_code == 0
     assert group(json.loads(out.read_text()), "own title")["claims"] == 1
-
-
-def test_the_same_seed_draws_the_same_papers_and_more_of_them_the_same_first(tmp_path: Path) -> None:
-    titles = [{"pmid": str(i), "title": f"Drug {i} reduces fever in young mice", "abstract": "It does."} for i in range(40)]
-    index = make_index(tmp_path, titles)
-    ten, again, twenty = (draw_titles(index.store, most, 13) for most in (10, 10, 20))
-    other = draw_titles(index.store, 10, 14)
-    index.close()
-    assert ten == again == twenty[:10]
-    assert len({pmid for pmid, _ in twenty}) == 20
-    assert other != ten

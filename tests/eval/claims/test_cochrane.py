@@ -11,7 +11,7 @@ import pytest
 from eval.claims.cochrane import answer_from, ask, measure_cochrane, read_conclusions
 from eval.retrieval.beir import write_documents
 from indexes.readers.base.fields import RecordError
-from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.errors import BadRecord
 from service.grounding.weigh import Outcome
 from tests.helpers.fakes import make_index, make_reading_grounder
 
@@ -25,14 +25,9 @@ ABSTRACTS = [{"pmid": "1", "title": "Zeta and pressure", "abstract": "Pressure w
             "Is the rate of gout higher, lower, or the same when comparing zeta to placebo in adults?",
             "The rate of gout is higher with zeta than with placebo in adults.",
         ),
-        ("Are falls lower, higher, or the same when comparing  zeta  and kappa? ", "Falls are higher with zeta than with kappa."),
         (
             "Is pain higher, lower, or the same comparing zeta added to kappa to kappa alone?",
             "Pain is higher with zeta added to kappa than with kappa alone.",
-        ),
-        (
-            "Is pain higher, lower, or the same when comparing much zeta little zeta?",
-            "Pain is higher when comparing much zeta little zeta.",
         ),
     ],
 )  # fmt: skip
@@ -50,12 +45,9 @@ def test_another_question_is_refused() -> None:
     [
         ("support", "contradict", "higher"),
         ("uncertain", "support", "lower"),
-        ("contradict", "contradict", "no difference"),
         ("contradict", "silent", "no difference"),
         ("support", "support", "uncertain effect"),
-        ("support", "mixed", "uncertain effect"),
         ("silent", "uncertain", "declined"),
-        ("nothing", "nothing", "declined"),
     ],
 )
 def test_two_verdicts_give_one_answer(higher: Outcome, lower: Outcome, answer: str) -> None:
@@ -90,15 +82,8 @@ def test_a_file_is_measured_from_end_to_end(tmp_path: Path) -> None:
     [
         ({"question": "Is it?", "answer": "higher", "abstracts": []}, "line 1: expected “Is … higher"),
         ({"question": "Is it?", "answer": "perhaps", "abstracts": []}, "line 1: expected answer to be one of higher"),
-        ({"question": "Is it?", "answer": "higher"}, "line 1: expected question, answer and abstracts"),
-        ({"question": 7, "answer": "higher", "abstracts": []}, "line 1: expected question, answer and abstracts"),
     ],
 )
 def test_a_bad_line_is_told(tmp_path: Path, row: dict[str, Any], told: str) -> None:
     with pytest.raises(BadRecord, match=told):
         read_conclusions(write(tmp_path / "bad.jsonl", row))
-
-
-def test_an_empty_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="contains no question"):
-        read_conclusions(write(tmp_path / "empty.jsonl"))

@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from eval.cli import eval_app
-from eval.evidence.evidencebench import METHODS, TASKS, Goal, KeptReadings, measure, read_cases, recalls, select, standard_error
-from generation.prompting import ask_for_evidence, read_numbers
+from eval.evidence.evidencebench import METHODS, TASKS, Goal, KeptReadings, measure, read_cases, recalls
+from generation.prompting import ask_for_evidence
 from nli.evidence import EvidenceReading
 from retrieval.core.errors import BadInput
 from retrieval.runtime.chat import Chat
@@ -117,13 +117,6 @@ def test_a_paper_that_is_there_twice_or_not_at_all_is_told(tmp_path: Path) -> No
         read_cases([written(tmp_path)])
 
 
-def test_methods_and_tasks_are_known_by_name() -> None:
-    assert [one.name for one in select(["all", "bm25"], METHODS, "method")] == list(METHODS)
-    assert [one.name for one in select(["er-10", "er-10"], TASKS, "task")] == ["er-10"]
-    with pytest.raises(BadInput, match=r"no task 'er-5'; the tasks are er-optimal, .* or all"):
-        select(["er-5"], TASKS, "task")
-
-
 @pytest.mark.parametrize(("name", "chosen"), [("abstract-end", [4, 3, 2]), ("bm25", [0])])
 def test_a_method_chooses_as_its_name_says(data: Path, name: str, chosen: Sequence[int]) -> None:
     case = read_cases([data])[0]
@@ -156,21 +149,6 @@ def test_readings_are_made_once_and_damaged_ones_again(data: Path, tmp_path: Pat
     assert path.stat().st_size > 50
 
 
-def test_readings_of_other_code_are_made_again(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = read_cases([data])[:1]
-    list(KeptReadings(tmp_path / "work", reader()).of(cases))
-    monkeypatch.setattr("eval.evidence.evidencebench.code_of", lambda *_: "edited")
-    list(KeptReadings(tmp_path / "work", reader()).of(cases))
-    assert len(list((tmp_path / "work").iterdir())) == 2
-
-
-def test_another_reader_has_readings_of_its_own(data: Path, tmp_path: Path) -> None:
-    cases = read_cases([data])[:1]
-    for most in (1, 2):
-        list(KeptReadings(tmp_path / "work", reader(most)).of(cases))
-    assert len(list((tmp_path / "work").iterdir())) == 2
-
-
 def test_the_report_holds_every_row(data: Path, tmp_path: Path) -> None:
     cases = read_cases([data])
     readings = {case.id: reading for case, reading in KeptReadings(tmp_path / "work", reader()).of(cases)}
@@ -182,17 +160,6 @@ def test_the_report_holds_every_row(data: Path, tmp_path: Path) -> None:
     }  # fmt: skip
     assert all(row["value"] == 100.0 for row in rows if row["method"] == "maximum")
     assert "ours with set selection" in report.text()
-
-
-def test_papers_without_aspects_of_a_task_do_not_count(data: Path) -> None:
-    cases = read_cases([data])
-    assert list(recalls(METHODS["maximum"], cases, {}, TASKS["result-er-5"])) == ["one"]
-
-
-def test_the_standard_error_of_a_mean() -> None:
-    values = [0.0, 1.0] * 50
-    assert standard_error(values) == pytest.approx(5.0, abs=0.2)
-    assert standard_error([0.5, 0.5]) == 0.0
 
 
 def test_the_command_measures_and_writes_json(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,21 +187,6 @@ def test_a_section_that_cannot_be_read_costs_that_section_alone(data: Path) -> N
         server.script = lambda body: text("ANSWER: 2" if 'kind="abstract"' in str(body) else "I cannot say.")
         chosen = ask_for_evidence(Chat("m", server.url, retries=0), "sections", case.hypothesis, case.paper, 1)
         assert chosen.indices == (2,)
-
-
-@pytest.mark.parametrize(
-    ("reply", "numbers"),
-    [
-        ("Thoughts on 1 and 2.\nANSWER: 3, 1", (3, 1)),
-        ("Thoughts on 1 and 2.\n[3], [1]", (3, 1)),
-        ("Thoughts on 1 and 2.\n3, 1.", (3, 1)),
-        ("I choose 3 and 1.", None),
-        ("**ANSWER:** none", ()),
-        ("ANSWER: 77", None),
-    ],
-)
-def test_numbers_are_read_from_the_last_line(reply: str, numbers: tuple[int, ...] | None) -> None:
-    assert read_numbers(reply, {1, 2, 3}) == numbers
 
 
 @pytest.mark.slow

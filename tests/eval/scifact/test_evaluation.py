@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,12 @@ from typer.testing import CliRunner
 from eval.cli import eval_app
 from eval.measures.report import Table
 from eval.scifact.evaluation import configurations, evaluate
-from eval.scifact.files import Files, find, read_claims
-from eval.scifact.observing import ClaimJournal
+from eval.scifact.files import find
 from eval.scifact.report import SciFactReport, show_report
-from retrieval.core.errors import BadInput, Interrupted
-from retrieval.index import Index
-from retrieval.store.journal import Origin
+from retrieval.core.errors import Interrupted
 from service.configuration.config import GroundingConfig, Profile
 from service.configuration.models import Models
-from tests.helpers.fakes import StoppingJudge, WordJudge, WordReranker, make_grounder
+from tests.helpers.fakes import StoppingJudge, WordJudge, WordReranker
 
 DOCUMENTS: list[dict[str, Any]] = [
     {"doc_id": 1, "title": "", "abstract": ["Zeta zeta zeta is not against pressure."]},
@@ -123,40 +119,6 @@ def test_a_stopped_evaluation_goes_on_and_ends_as_an_undisturbed_one(data: Path,
     assert report_of(data, tmp_path / "work", "v5", "counterpoint") == whole
 
 
-def test_results_of_other_facts_or_other_claims_are_not_taken(data: Path, tmp_path: Path) -> None:
-    [claim, other, *_] = read_claims(find(data).claims)
-    from indexes.build import build
-
-    build([find(data).corpus], tmp_path / "index", format="scifact")
-    index = Index(tmp_path / "index")
-    known = Origin("corpus", {"profile": "one"}, "code")
-    result = ClaimJournal(tmp_path, "v5", known).fill(claim, make_grounder(index)[0])
-    index.close()
-    again = ClaimJournal(tmp_path, "v5", known)
-    assert again.get(claim) == result
-    assert again.get(other) is None
-    for changed in ({"content": "another"}, {"settings": {"profile": "two"}}, {"code": "edited"}):
-        assert ClaimJournal(tmp_path, "v5", replace(known, **changed)).get(claim) is None
-
-
-def test_variants_are_named_once_and_all_are_the_shipped_ones(tmp_path: Path) -> None:
-    assert [one.name for one in configurations(["v5", "bm25", "v5"])] == ["v5", "bm25"]
-    names = [one.name for one in configurations(["v5", "all"])]
-    assert names[0] == "v5"
-    assert {"v5", "bm25"} <= set(names)
-    assert len(names) == len(set(names))
-    other = tmp_path / "mine.yaml"
-    other.write_text(configurations_text("v5").replace("k: 100,", "k: 50,"))
-    with pytest.raises(BadInput, match="Two configurations have the name 'v5'"):
-        configurations(["v5", str(other)])
-
-
-def configurations_text(name: str) -> str:
-    from importlib.resources import files
-
-    return files("configs").joinpath(f"{name}.yaml").read_text("utf-8")
-
-
 def cli(*arguments: str | Path) -> Any:
     return CliRunner().invoke(eval_app, [str(argument) for argument in arguments])
 
@@ -179,16 +141,6 @@ def test_the_command_writes_report_and_predictions(data: Path, tmp_path: Path, j
     assert "sentence_label_f1" in cli("predictions", predictions, "--data", data).output
 
 
-def test_claims_and_corpus_may_be_any_files(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
-    claims, corpus = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
-    (data / "scifact" / "claims_dev.jsonl").rename(claims)
-    (data / "scifact" / "corpus.jsonl").rename(corpus)
-    done = cli("scifact", "--claims", claims, "--corpus", corpus, "--config", "v5")
-    assert done.exit_code == 0, done.output
-    assert "4 claims" in done.output
-    assert not list(tmp_path.glob("*.work"))
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -203,12 +155,3 @@ def test_what_cannot_be_done_is_one_sentence(data: Path, arguments: list[str], t
     done = cli("scifact", "--data", data, *arguments)
     assert done.exit_code == 2
     assert told in " ".join(done.output.split())
-
-
-def test_gold_documents_that_the_corpus_lacks_are_counted(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
-    files = find(data)
-    small = tmp_path / "small.jsonl"
-    small.write_text(json.dumps(DOCUMENTS[0]) + "\n")
-    report = evaluate(Files(files.claims, small), configurations(["v5"]), "embedded", tmp_path / "work", "").report
-    assert report.claims.gold_not_in_corpus == 1
-    assert report.variants[0].sides["support"].fates["not_retrieved"] == 1

@@ -10,37 +10,12 @@ from typing import Any
 import pytest
 
 from eval.scifact.files import Prediction, find, predictions_text, read_claims, read_predictions
-from eval.scifact.measures import official_figures
 from retrieval.core.errors import BadInput
 
 
 def write(path: Path, *records: Any) -> Path:
     path.write_text("".join(f"{json.dumps(one)}\n" for one in records))
     return path
-
-
-def test_official_figures_sum_over_claims(tmp_path: Path) -> None:
-    claims = read_claims(
-        write(
-            tmp_path / "claims.jsonl",
-            {"id": 1, "claim": "a", "evidence": {"7": [{"sentences": [2], "label": "REFUTE"}]}},
-            {"id": 2, "claim": "b", "evidence": {"8": [{"sentences": [0, 1], "label": "SUPPORT"}]}},
-            {"id": 3, "claim": "c", "evidence": {}},
-        )
-    )
-    predicted = read_predictions(
-        write(
-            tmp_path / "predictions.jsonl",
-            {"id": 3, "evidence": {"8": {"sentences": [0], "label": "SUPPORT"}}},
-            {"id": 2, "evidence": {"8": {"sentences": [1], "label": "SUPPORT"}}},
-            {"id": 1, "evidence": {"7": {"sentences": [2], "label": "CONTRADICT"}}},
-        )
-    )
-    figures = official_figures(claims, predicted)
-    assert figures["abstract_label_only_precision"] == 2 / 3
-    assert figures["abstract_label_only_recall"] == 1.0
-    assert figures["abstract_rationalized_recall"] == 0.5
-    assert (figures["sentence_label_precision"], figures["sentence_label_recall"]) == (1 / 3, 1 / 3)
 
 
 def test_claims_are_read_with_every_name_of_a_label_plain_or_gzipped(tmp_path: Path) -> None:

@@ -92,11 +92,6 @@ def fates(grounder: Grounder, stance: Stance = "contradict") -> dict[str, Fate]:
     return {one.pmid: one.fate for one in result.side(stance).gold}
 
 
-def test_the_fake_corpus_is_found_in_its_order(variant: Variant) -> None:
-    found = trace_branch(variant("v5"), CLAIM, "contradict", frozenset(DOCUMENTS))
-    assert found.retrieved == ("1", "2", "3", "4", "5", "6")
-
-
 def test_the_branch_of_v5(variant: Variant) -> None:
     assert fates(variant("v5", select={"n": 2})) == {
         "1": "not_called",
@@ -107,12 +102,6 @@ def test_the_branch_of_v5(variant: Variant) -> None:
         "6": "crowded_out",
         "9": "not_retrieved",
     }
-
-
-def test_what_a_skimming_profile_does_not_ask_about(variant: Variant) -> None:
-    found = fates(variant("v5", skim=2))
-    assert sorted(found.values()).count("not_called") >= 3
-    assert found["3"] == "filtered"
 
 
 def test_a_path_that_reads_few_documents_of_its_reranked_ranking(variant: Variant) -> None:
@@ -142,19 +131,6 @@ def test_the_penalised_rule_returns_more_than_it_calls_contradictions(variant: V
     assert found["1"] == "not_called"
 
 
-def test_a_branch_without_a_judge_only_crowds_out_and_filters(variant: Variant) -> None:
-    found = fates(variant("bm25"))
-    assert found == {
-        "1": "found",
-        "2": "found",
-        "3": "filtered",
-        "4": "found",
-        "5": "crowded_out",
-        "6": "crowded_out",
-        "9": "not_retrieved",
-    }
-
-
 def test_supports_taken_by_the_other_side(variant: Variant) -> None:
     found = fates(variant("v5"), "support")
     assert found["2"] == found["4"] == found["6"] == "other_side"
@@ -167,14 +143,6 @@ def test_whole_rankings_go_down_to_the_last_gold_document(variant: Variant) -> N
     assert seen.called == {"2", "4"}
     lost = trace_branch(variant("v5"), CLAIM, "contradict", frozenset({"9"}))
     assert (lost.whole, lost.called) == ((), frozenset())
-
-
-def test_tracing_asks_no_more_than_the_last_gold_document_needs(variant: Variant) -> None:
-    grounder = variant("v5")
-    judge = grounder.models.judges["stance"]
-    assert isinstance(judge, WordJudge)
-    trace_branch(grounder, CLAIM, "contradict", frozenset({"2"}))
-    assert set(judge.read) == {DOCUMENTS["1"], DOCUMENTS["2"]}
 
 
 def test_results_hold_what_was_returned(variant: Variant) -> None:
