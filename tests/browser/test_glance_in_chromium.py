@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,19 +125,6 @@ def test_an_empty_side_is_one_line_and_no_half_is_empty(show: Open) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 1440
 
 
-def test_what_matters_is_above_the_fold(show: Open) -> None:
-    page = show(make_grounding(PAPERS))
-    for part in (
-        "#answer .says",
-        "#answer .scale",
-        "#answer .timeline",
-        ".side.contradict blockquote",
-        ".side.support blockquote",
-    ):
-        box = page.locator(part).first.bounding_box()
-        assert box and box["y"] + min(box["height"], 60) < 900, part
-
-
 def test_the_first_view_is_an_example_of_this_index(show: Open) -> None:
     page = show()
     expect(page.locator("#example .claimed")).to_have_text(FINDING)
@@ -181,18 +167,6 @@ def test_dark_mode_follows_the_system_until_the_reader_chooses(show: Open) -> No
     switch.click()
     page.emulate_media(color_scheme="dark")
     expect(switch).to_have_attribute("aria-checked", "true")
-
-
-def test_print_keeps_the_bars_and_the_whole_quotations(show: Open, tmp_path: Path) -> None:
-    page = show(make_grounding(PAPERS), color_scheme="dark")
-    page.emulate_media(media="print")
-    expect(page.locator("#form")).to_be_hidden()
-    expect(page.locator(".actions")).to_be_hidden()
-    expect(page.locator("#answer .scale rect").first).to_be_visible()
-    assert page.locator("#answer .scale").evaluate("one => getComputedStyle(one).printColorAdjust") == "exact"
-    cut = "ones => ones.filter((one) => one.scrollHeight > one.clientHeight + 1).length"
-    assert page.locator("blockquote:visible").evaluate_all(cut) == 0
-    assert page.evaluate("getComputedStyle(document.querySelector('.card')).backgroundColor") == "rgb(255, 255, 255)"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

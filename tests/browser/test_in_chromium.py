@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -76,45 +75,6 @@ def test_the_sentence_is_shown_where_it_stands(open_page: Open) -> None:
     assert (box.locator("p").last.text_content() or "").replace("Here: ", "") == ABSTRACT
 
 
-def test_the_sentence_is_scrolled_to_within_its_box(open_page: Open) -> None:
-    long = {"pmid": "11", "title": "Long", "abstract": "Before it. " * 300 + SENTENCE}
-    start = len(long["abstract"]) - len(SENTENCE)
-    found = {"index": 300, "start": start, "end": start + len(SENTENCE), "text": SENTENCE}
-
-    def before(page: Page) -> None:
-        page.route("**/v1/documents/*", lambda route: route.fulfill(json=long))
-        page.route("**/v1/ground/stream", lambda route: changed(route, found))
-
-    def changed(route: Route, sentence: dict[str, Any]) -> None:
-        text = route.fetch().text()
-        answer = json.loads(text.rpartition("event: grounding\ndata: ")[2])
-        answer["contradicting"][0] |= {"sentence": sentence, "negations": []}
-        stream(("grounding", answer))(route)
-
-    page = open_page(link(claim=CLAIM), before)
-    page.locator(".card summary").first.click()
-    here = page.locator(".here").first
-    expect(here).to_be_visible()
-    inside = """([box, here]) => {
-      const [around, at] = [box, here].map((one) => one.getBoundingClientRect());
-      return at.top >= around.top && at.bottom <= around.bottom;
-    }"""
-    assert page.evaluate(inside, [page.locator(".context").first.element_handle(), here.element_handle()])
-
-
-@pytest.mark.parametrize(("status", "told"), [(404, "no longer holds this abstract"), (500, "could not be opened")])
-def test_an_abstract_that_cannot_be_had_is_told_and_asked_for_again(open_page: Open, status: int, told: str) -> None:
-    page = open_page(link(claim=CLAIM))
-    page.route("**/v1/documents/*", lambda route: route.fulfill(status=status, json={"detail": "It failed."}))
-    summary = page.locator(".card summary").first
-    summary.click()
-    expect(page.locator(".context").first).to_contain_text(told)
-    page.unroute("**/v1/documents/*")
-    summary.click()
-    summary.click()
-    expect(page.locator(".context .here").first).to_be_visible()
-
-
 def test_a_question_is_answered_and_a_citation_leads_to_its_sentence(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("textbox", name="Claim").fill(QUESTION)
@@ -147,31 +107,6 @@ def test_a_question_mark_suggests_and_the_reader_decides(open_page: Open) -> Non
     text.fill("")
     text.fill("Zeta works.")
     expect(claim).to_be_checked()
-
-
-def test_stages_sentences_and_conflicts_are_shown(open_page: Open) -> None:
-    answer, grounding = example("answer"), example("ground")
-    answer = answer.get("response", answer)
-    evidence = (grounding.get("response", grounding)["contradicting"] or grounding["supporting"])[0]
-    negated = {"cue": "not", "name": "not", "start": 115, "end": 118, "scope": "so", "scope_start": 119, "scope_end": 121}
-    evidence = {**evidence, "stance": "contradict", "why": "61% likely", "negations": [negated],
-                "sentence": {"index": 0, "start": 100, "end": 125, "text": "The 𝛼 risk was not so."}}  # fmt: skip
-    answer["conflicts"] = [{"sentence": 0, "evidence": evidence}, {"sentence": 0, "evidence": evidence}]
-    answer["sentences"][0]["citations"][0]["verbatim"] = False
-    answer["sentences"][0]["citations"][0]["verdict"]["support"] = 0.9964
-    said = answer["sentences"][0]["text"]
-
-    def before(page: Page) -> None:
-        page.route("**/v1/answer/stream", stream(("stage", {"name": "retrieve", "detail": "Searching."}), ("answer", answer)))
-
-    page = open_page(link(question=QUESTION), before)
-    expect(page.locator(".pair")).to_have_count(1)
-    expect(page.locator(".pair .against")).to_contain_text(said)
-    expect(page.locator(".pair .card")).to_have_count(2)
-    expect(page.locator(".pair blockquote mark").first).to_have_text("not")
-    expect(page.locator(".sum")).to_contain_text("1 paper may contradict it")
-    page.locator(".cite").first.focus()
-    expect(page.locator(".note")).to_contain_text(">99% likely to support this")
 
 
 def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float, float], reason: str = "") -> Any:
@@ -281,15 +216,6 @@ def test_an_answer_is_downloaded(open_page: Open, format: str, ending: str, hold
     assert "The first 𝛼 trial" in text or ending == "bib"
 
 
-def test_a_download_that_fails_leaves_the_answer_and_says_so(open_page: Open) -> None:
-    page = open_page(link(claim=CLAIM))
-    page.route("**/v1/ground?*", lambda route: route.fulfill(status=422, json={"detail": "format: unknown."}))
-    page.get_by_text("Download").click()
-    page.get_by_role("button", name="RIS").click()
-    expect(page.get_by_role("alert").filter(has_text="RIS could not be written. format: unknown.")).to_be_visible()
-    expect(page.locator(".card").first).to_be_visible()
-
-
 def test_a_link_asks_again_and_back_goes_back(open_page: Open, address: str) -> None:
     page = open_page()
     checked(page)
@@ -310,13 +236,6 @@ def test_a_link_asks_again_and_back_goes_back(open_page: Open, address: str) -> 
     known = open_page(link(claim=CLAIM, question="Why?", known="demo/12,14"))
     expect(known.locator(".side.support .none")).to_be_visible()
     expect(known.locator("#known")).to_have_value("demo/12,14")
-
-
-def test_keywords_are_searched_for_and_get_no_verdict(open_page: Open) -> None:
-    page = open_page(link(claim="zeta pressure"))
-    expect(page.locator("#answered")).to_be_focused()
-    expect(page.locator(".found")).to_be_visible()
-    expect(page.get_by_role("button", name="Check it as a claim all the same")).to_have_count(0)
 
 
 def test_everything_is_reached_by_keyboard(open_page: Open) -> None:
@@ -393,14 +312,6 @@ def test_hostile_text_is_shown_as_text(open_page: Open) -> None:
     assert hrefs == ["https://pubmed.ncbi.nlm.nih.gov/13/"]
     assert card.locator("script, img").count() == 0
     assert page.evaluate("window.hacked") is None
-
-
-def test_hostile_links_ask_and_show_text_only(open_page: Open) -> None:
-    page = open_page(link(claim=f"Zeta alters the pressure {HOSTILE}", known="<img src=x onerror=alert(1)>"))
-    expect(page.locator(".asked")).to_have_text(re.compile("^Zeta alters the pressure <script>"))
-    assert page.evaluate("window.hacked") is None
-    page.goto(page.url.split("#")[0] + "#claim=%E0%A4%A&question=javascript:alert(1)")
-    expect(page.locator(".asked, .problem").first).to_be_visible()
 
 
 def test_faults_are_told_where_the_eye_is(open_page: Open) -> None:

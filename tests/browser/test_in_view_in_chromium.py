@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -97,15 +96,6 @@ def test_the_verdict_and_the_first_paper_are_in_view_when_an_answer_comes(
         assert seen >= (20 if selector == verdict else 100), f"{selector}: {seen} pixels of it"
 
 
-def test_the_box_of_a_claim_stops_growing(open_page: Open) -> None:
-    page = open_page()
-    page.locator("#text").fill("Zeta lowers blood pressure in adults and " * 200)
-    page.get_by_text("Check a claim").click()
-    box = page.locator("#text").bounding_box()
-    assert box and box["height"] < 140
-    expect(page.locator("#go")).to_be_in_viewport()
-
-
 def test_papers_are_chosen_by_every_design_that_there_is(open_page: Open) -> None:
     names = list(yaml.safe_load(Path(designs.__file__).with_name("designs.yaml").read_text("utf-8")))
     kinds = {kind.design.name: DesignOut.model_validate(kind.design).model_dump() for kind in designs._load_kinds()}
@@ -190,22 +180,3 @@ def test_the_page_says_what_is_searched_and_whether_the_service_is_there(open_pa
     page.locator("#text").fill(CLAIM)
     page.locator("#go").click()
     expect(line).to_have_class("health failed")
-
-
-def test_a_note_on_a_model_that_failed_is_told_and_what_is_always_so_is_folded(open_page: Open) -> None:
-    answer = example("answer")
-    usual = answer["note"]
-    page = open_page(link(question=QUESTION), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer))))
-    expect(page.locator("#answer .card").first).to_be_visible()
-    assert usual.startswith("This answer is extractive")
-    told = page.locator("#answer .sum")
-    expect(told).to_be_hidden()
-    expect(page.locator(".origin")).to_be_hidden()
-    page.get_by_text("What was checked, index and models").click()
-    expect(told).to_be_visible()
-    expect(told).to_contain_text(usual)
-    expect(page.locator(".origin")).to_be_visible()
-    expect(page.locator("#answer .notice")).to_have_count(0)
-    failed = json.loads(json.dumps(answer)) | {"note": f"The model at x does not answer. {usual}"}
-    page = open_page(link(question=QUESTION), lambda page: page.route("**/v1/answer/stream", stream(("answer", failed))))
-    expect(page.locator("#answer .notice")).to_contain_text("The model at x does not answer.")

@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from playwright.sync_api import Page, Request, expect
 
-from tests.browser.chromium import HOSTILE, IN_CHROMIUM, Open, example, find_faults, link
-from tests.helpers.fakes import make_index
-from tests.helpers.served import over_fakes
+from tests.browser.chromium import HOSTILE, IN_CHROMIUM, Open, find_faults, link
 
 pytestmark = IN_CHROMIUM
 
@@ -36,12 +33,6 @@ JATS = """<?xml version="1.0"?>
 <article><front><article-meta><title-group><article-title>A tiny trial</article-title></title-group>
 <abstract><p>Zeta was given to rats. It is for pressure.</p></abstract></article-meta></front>
 <body><sec><title>Results</title><p>Pressure fell by 3 mmHg.</p></sec></body></article>"""
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    documents = [{"pmid": str(place), "title": "", "abstract": f"Filler number {place}."} for place in range(3)]
-    return over_fakes(make_index(tmp_path_factory.mktemp("paper"), documents).folder)
 
 
 def paper_given(page: Page, paper: str = PAPER, hypothesis: str = HYPOTHESIS, k: int = 3) -> None:
@@ -140,21 +131,6 @@ def test_a_file_that_is_no_paper_is_told_and_leaves_what_was_there(open_page: Op
     expect(page.locator("#paper")).to_have_value(PAPER)
 
 
-def test_a_file_may_be_dropped_anywhere(open_page: Open) -> None:
-    page = open_page()
-    paper_given(page, "")
-    dropped = page.evaluate_handle("""text => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File([text], "dropped.txt"));
-      return transfer;
-    }""", PAPER)  # fmt: skip
-    page.dispatch_event("footer", "dragover", {"dataTransfer": dropped})
-    expect(page.locator("#paper")).to_have_class("over")
-    page.dispatch_event("footer", "drop", {"dataTransfer": dropped})
-    expect(page.locator("#paper")).to_have_value(PAPER)
-    expect(page.locator("#paper")).not_to_have_class("over")
-
-
 def test_what_lacks_is_told_at_its_field(open_page: Open) -> None:
     page = open_page()
     bodies = asked_of_evidence(page)
@@ -218,39 +194,6 @@ def test_a_link_holds_no_text_of_the_paper_and_waits_for_it(open_page: Open, add
     expect(again.locator("#paper-note")).to_contain_text("Links do not include the paper")
     again.wait_for_timeout(300)
     assert bodies == [[]]
-
-
-def test_a_sentence_that_was_not_judged_says_so(open_page: Open) -> None:
-    found = example("evidence")
-    found["evidence"][0] |= {"stance": None}
-    found["evidence"][1] |= {"start": 3}
-    page = open_page(before=lambda page: page.route("**/v1/evidence", lambda route: route.fulfill(json=found)))
-    sentences = [
-        "We gave 29,133 male smokers beta-carotene or placebo.",
-        "Lung cancer was 18 % more frequent with beta-carotene.",
-    ]
-    paper_given(page, json.dumps(sentences), k=2)
-    page.get_by_role("button", name="Find evidence").click()
-    first, second = page.locator(".chosen .card").all()
-    expect(first).to_contain_text("Not judged")
-    expect(first.locator(".split, .says")).to_have_count(0)
-    expect(first.get_by_text("In context")).to_have_count(1)
-    expect(second.locator(".key")).to_contain_text("98%")
-    expect(second.get_by_text("In context")).to_have_count(0)
-
-
-def test_reading_a_paper_can_be_stopped(open_page: Open) -> None:
-    left: list[str] = []
-    page = open_page(before=lambda page: page.route("**/v1/evidence", lambda route: None))
-    page.on("requestfailed", lambda request: left.append(request.url))
-    paper_given(page)
-    page.get_by_role("button", name="Find evidence").click()
-    expect(page.locator("#stage")).to_contain_text("Reading the paper")
-    page.get_by_role("button", name="Stop").click()
-    expect(page.locator("#busy")).to_be_hidden()
-    expect(page.locator("#text")).to_be_focused()
-    expect(page.locator("#paper")).to_have_value(PAPER)
-    assert [url.rpartition("/v1/")[2] for url in left] == ["evidence"]
 
 
 def test_a_paper_is_read_by_keyboard_alone(open_page: Open) -> None:

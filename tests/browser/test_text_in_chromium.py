@@ -53,16 +53,6 @@ def test_the_table_has_the_best_papers_and_the_citations(page: Page) -> None:
     expect(page.locator(".claims .card h3")).to_contain_text("<script>")
 
 
-def test_a_mark_leads_to_its_row_by_keyboard(page: Page) -> None:
-    page.get_by_role("button", name="Claim 2: supported").press("Enter")
-    expect(page.locator(".claims tr:focus .number")).to_have_text("2")
-
-
-def test_what_was_not_checked_is_told_with_its_reason(page: Page) -> None:
-    page.get_by_text("1 sentence not checked, and why").click()
-    expect(page.locator(".others .reason").first).to_have_text("a question")
-
-
 @pytest.mark.parametrize("button", ["JSON", "Markdown", "HTML", "CSV", "XLSX"])
 def test_it_can_be_taken_along(page: Page, button: str) -> None:
     page.get_by_text("Download").click()
@@ -71,11 +61,6 @@ def test_it_can_be_taken_along(page: Page, button: str) -> None:
     ending = "md" if button == "Markdown" else button.lower()
     assert download.value.suggested_filename.endswith(f".{ending}")
     assert download.value.path().stat().st_size > 300
-
-
-@pytest.mark.parametrize("button", ["RIS", "BibTeX", "Copy link"])
-def test_what_a_text_does_not_come_in_is_not_offered(page: Page, button: str) -> None:
-    expect(page.get_by_role("button", name=button, exact=True)).to_have_count(0)
 
 
 def test_no_link_holds_the_text_and_enter_is_a_new_line(page: Page) -> None:
@@ -127,26 +112,6 @@ def test_a_file_is_held_until_it_is_checked(page: Page, name: str) -> None:
     expect(page.locator("#manuscript-note")).to_have_text("")
     page.get_by_role("button", name="Check text").click()
     expect(page.locator("#problem")).to_contain_text("The text is empty; give a text or a file.")
-
-
-def test_a_text_file_goes_into_the_field_and_writing_forgets_a_held_one(page: Page) -> None:
-    choose = page.locator("#manuscript")
-    choose.set_input_files({"name": "a.md", "mimeType": "", "buffer": "# Ein 😀\n\nOmega lowers sugar.".encode()})
-    expect(page.locator("#text")).to_have_value("# Ein 😀\n\nOmega lowers sugar.")
-    choose.set_input_files({"name": "a.pdf", "mimeType": "", "buffer": FILES["text.pdf"]})
-    expect(page.locator("#text")).to_have_value("")
-    page.locator("#text").press_sequentially("Omega lowers sugar.")
-    expect(page.locator("#manuscript-note")).to_have_text("")
-    page.keyboard.press("Control+Enter")
-    expect(page.locator(".verdicts li")).to_have_text(["✓ supported 1"])
-
-
-def test_a_file_that_cannot_be_read_is_told_at_the_field(page: Page) -> None:
-    locked = pdf([["Secret."]], password="x")
-    page.locator("#manuscript").set_input_files({"name": "locked.pdf", "mimeType": "", "buffer": locked})
-    page.get_by_role("button", name="Check text").click()
-    expect(page.locator("#problem")).to_contain_text("locked.pdf has a password; save it without one.")
-    expect(page.locator("#text")).to_be_focused()
 
 
 def test_a_pasted_abstract_goes_to_its_mode_and_a_claim_stays_in_its_own(page: Page, address: str) -> None:
