@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -162,10 +156,6 @@ def test_a_query_that_cannot_be_used_is_one_sentence(
     assert list(tmp_path.rglob(STATE)) == []
 
 
-def test_what_pubmed_could_not_use_of_a_query_is_told(server: PapersServer, tmp_path: Path) -> None:
-    assert "  not found: zync" in fetch(of_pubmed(server), tmp_path, "zinc OR zync")[1]
-
-
 def test_the_key_is_nowhere_but_in_the_request(server: PapersServer, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     fetch(of_pubmed(server), tmp_path)
@@ -263,32 +253,6 @@ def test_the_command_fetches_and_builds(server: PapersServer, tmp_path: Path, so
     assert Index(out).manifest.counts.documents < 21
 
 
-def test_a_killed_fetch_goes_on(server: PapersServer, tmp_path: Path) -> None:
-    out = tmp_path / "zinc"
-
-    def stall(asked: Asked) -> Answer | None:
-        if asked.fields.get("retstart") == "400":
-            time.sleep(1.0)
-        return None
-
-    server.faults.append(stall)
-    command = [sys.executable, "-c", "from service.cli.commands import app; app()", "index", "fetch", "zinc", "--out", str(out)]
-    process = subprocess.Popen(command, env={**os.environ, "COUNTERPOINT_NCBI_URL": server.url}, stderr=subprocess.PIPE)
-    state = tmp_path / "zinc.papers" / STATE
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (state.exists() and json.loads(state.read_text("utf-8"))["parts"] == 2):
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert not out.exists()
-    server.faults.clear()
-    server.asked.clear()
-    result = run(server, "zinc", "--out", out, key="")
-    assert result.exit_code == 0, result.output
-    assert [one.fields.get("retstart") for one in server.asked] == ["400"]
-    assert Index(out).manifest.counts.documents == 450
-
-
 @pytest.mark.parametrize("fault", [b"\x02", b"&#3;", b"</b>"])
 def test_a_record_that_is_not_well_formed_is_left_out_and_named(server: PapersServer, tmp_path: Path, fault: bytes) -> None:
     """It comes again at every try, so the fetch does not wait for a better one."""
@@ -303,20 +267,3 @@ def test_a_record_that_is_not_well_formed_is_left_out_and_named(server: PapersSe
     assert result.exit_code == 0, result.output
     assert "Skipped 1 bad record:" in result.output and "(PMID 3): expected well-formed XML" in result.output
     assert read_manifest(tmp_path / "out").counts.documents == 4
-
-
-def test_a_control_character_in_an_answer_in_json_is_read(server: PapersServer, tmp_path: Path) -> None:
-    server.count = 5
-    answers = {"search": server.search_europe, "esearch.fcgi": server.search}
-
-    def answer(asked: Asked) -> Answer | None:
-        if asked.path not in answers:
-            return None
-        body = answers[asked.path](asked).body
-        return Answer(body.replace(b"Zinc 3", b"Zinc\x02 3").replace(b"All Fields", b"All\nFields"))
-
-    server.faults.append(answer)
-    for source in ("pubmed", "europepmc"):
-        result = run(server, "zinc", "--source", source, "--out", tmp_path / source)
-        assert result.exit_code == 0, result.output
-        assert read_manifest(tmp_path / source).counts.documents == 5

@@ -10,18 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from indexes import reading
 from indexes.build import build
 from indexes.update import update
 from nli.text.negation import load_cue_list
-from retrieval.bm25 import lucene
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.index import Index
 from retrieval.store.documents import Entry
 from retrieval.store.manifest import IndexCounts, read_manifest
-from service.cli.commands import app
 
 WriteCorpus = Callable[..., Path]
 DEMO = Path(__file__).parents[2] / "indexes" / "demo" / "corpus.jsonl"
@@ -194,16 +191,6 @@ def test_overwriting_keeps_the_old_index_serving_until_the_new_is_whole(write_co
     assert sorted(p.name for p in out.glob("v*")) == ["v0002", "v0003"]
 
 
-def test_an_index_can_be_built_in_the_folder_one_stands_in(
-    write_corpus: WriteCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write_corpus("Zinc.")
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    build([path], Path())
-    assert ranking(Index(tmp_path / "here"), "zinc") == ["1"]
-
-
 # --- updated
 
 
@@ -281,21 +268,6 @@ def test_updating_works_where_files_cannot_be_linked(
     assert [ranking(Index(tmp_path / "out"), q) for q in ("zinc", "tin")] == [["1"], ["3"]]
 
 
-def test_a_failed_update_leaves_all_as_it_was(write_corpus: WriteCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object) -> None:
-        raise BadInput("no manifest today")
-
-    out = tmp_path / "out"
-    build([write_corpus("Old zinc.")], out)
-    before = (out / "manifest.json").read_bytes()
-    monkeypatch.setattr("retrieval.store.manifest.write_atomically", refused)
-    with pytest.raises(BadInput):
-        update(out, [write_corpus("New.")])
-    assert (out / "manifest.json").read_bytes() == before
-    assert [p.name for p in out.glob("v*")] == ["v0001"]
-    assert (ranking(Index(out), "zinc"), ranking(Index(out), "new")) == (["1"], [])
-
-
 def test_an_update_does_not_mix_cue_lists(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(demo_folder, tmp_path / "out")
     monkeypatch.setattr("indexes.plan.list_settings", lambda: {"cues": "another list"})
@@ -318,15 +290,3 @@ def test_small_batches_change_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     assert Index(tmp_path / "whole").search("study", 9) == Index(tmp_path / "cut").search("study", 9)
     assert set(ranking(Index(tmp_path / "cut"), "study")) == {"1", "2"}
     assert ranking(Index(tmp_path / "cut"), "again") == ["1"]
-
-
-def test_a_small_build_leaves_java_as_it_is_for_what_the_process_does_next(
-    write_corpus: WriteCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lucene, "_brief", False)
-    corpus = write_corpus("Zeta lowers pressure.")
-    build([corpus], tmp_path / "one")
-    update(tmp_path / "one", [corpus])
-    assert not lucene._brief, "an evaluation that builds its own index may search it for hours"
-    assert CliRunner().invoke(app, ["index", "build", str(corpus), "--out", str(tmp_path / "two")]).exit_code == 0
-    assert lucene._brief, "the command has nothing else to do"

@@ -13,7 +13,7 @@ from retrieval.core.values import Document
 
 # Without a limit of time, as a busy machine is no fault of ours.
 QUICK = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-LONG = settings(QUICK, max_examples=300)
+LONG = settings(QUICK, max_examples=100)
 
 PYSERINI: dict[str, Any] = {"id": "7", "contents": "Rest\nBed rest did not help."}
 COUNTERPOINT: dict[str, Any] = {"pmid": "7", "title": "Rest", "abstract": "Bed rest did not help."}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.build import build
@@ -20,7 +19,7 @@ from indexes.update import update
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Author, Document, Notice
 from retrieval.index import Index
-from tests.indexes.readers.files import documents, read_leniently, read_one, read_text, write
+from tests.indexes.readers.files import QUICK, documents, read_leniently, read_one, read_text, write
 
 NBIB = """
 PMID- 101
@@ -150,14 +149,6 @@ def test_a_paper_without_ids_has_the_same_id_in_every_format(tmp_path: Path) -> 
     assert len({read_one(tmp_path, text).pmid for text in (ris, bib, csv)}) == 1
 
 
-def test_ris_knows_a_pmid_by_its_database_and_a_retraction_by_its_title(tmp_path: Path) -> None:
-    text = "TY  - JOUR\nTI  - {}\nAN  - {}\nDB  - {}\nAB  - Text.\nER  - \n"
-    medline = read_one(tmp_path, text.format("RETRACTED: Zinc", "0012", "Ovid MEDLINE(R)"))
-    embase = read_one(tmp_path, text.format("Retracted papers: a review", "2012", "Embase"))
-    assert (medline.pmid, medline.retracted) == ("12", True)
-    assert (embase.pmid[:4], embase.retracted) == ("ref-", False)
-
-
 def test_bibtex_reads_latex(tmp_path: Path) -> None:
     path = write(tmp_path, BIBTEX)
     assert detect_format(path) == "bibtex"
@@ -274,23 +265,17 @@ def test_ris_that_breaks_off_or_is_indented_is_never_skipped(tmp_path: Path, tex
     ("latex", "text"),
     [
         (r"p {\textless} 0.05", "p < 0.05"),
-        (r"n {\textgreater} 5", "n > 5"),
-        (r"p \textless{} 0.05", "p < 0.05"),
         (r"p $<$ 0.05 and $p \leq 0.01$", "p < 0.05 and p ≤0.01"),
         (
             r"{\textasciitilde}5 {\textasciicircum}2 A{\textbackslash}B {\textbraceleft}c{\textbraceright} {\textbar}",
             r"~5 ^2 A\B {c} |",
         ),
-        (r"\unknown five", r"\unknown five"),
         (r"\unknown{} five", r"\unknown five"),
-        (r"{\unknown} five", r"\unknown five"),
         (r"\ce{H2O} and \textsubscript{2}", "H2O and 2"),
         (r"costs $5 and $6, 50% of $7", "costs $5 and $6, 50% of $7"),
         (r"$\alpha$-blockers, 10$^{9}$/L", "α-blockers, 10^9/L"),
         (r"10\textsuperscript{9}/L, CD4\textsuperscript{+}, m\textsuperscript{2}", "10^9/L, CD4+, m2"),
         (r"Zo{\"e} M\"uller {\ss} {\O}", "Zoë Müller ß Ø"),
-        (r"a\\% b", r"a % b"),
-        ("1--2 ``x''", "1–2 “x”"),
     ],
 )
 def test_bibtex_latex_keeps_signs(latex: str, text: str) -> None:
@@ -306,17 +291,6 @@ def test_bibtex_latex_that_would_lose_text_is_kept_as_it_is(tmp_path: Path, late
     assert isinstance(document, Document) and document.abstract == f"It did not help {latex}"
     [note] = skip.notes
     assert str(note).endswith("the entry in line 1: LaTeX in abstract could not be read as text; it was kept as it is")
-
-
-@settings(deadline=None)
-@given(
-    st.lists(st.sampled_from([*r"\{}$%&#_^~-'`", "a", "5", " ", r"\foo", r"\textbf", "{b}", r"\'", r"\textless"]), max_size=30)
-)
-def test_bibtex_no_latex_loses_letters_or_digits(parts: list[str]) -> None:
-    latex = "".join(parts)
-    text, _ = decode_latex(latex)
-    bare = re.sub(r"\\[A-Za-z]+|\\.", "", latex)
-    assert sum(map(str.isalnum, text)) >= sum(map(str.isalnum, bare))
 
 
 def test_bibtex_a_field_that_an_entry_has_twice(tmp_path: Path) -> None:
@@ -389,7 +363,7 @@ FORMS = {"ris": "TY  - JOUR\nTI  - {}\nAB  - {}\nER  - \n\n", "nbib": "PMID- {n}
 
 
 @pytest.mark.parametrize("format", FORMS)
-@settings(deadline=None)
+@QUICK
 @given(PAPERS)
 def test_as_many_records_and_as_much_text_come_out_as_went_in(format: str, papers: list[tuple[list[str], list[str]]]) -> None:
     count, abstracts = count_out(
@@ -399,17 +373,7 @@ def test_as_many_records_and_as_much_text_come_out_as_went_in(format: str, paper
     assert list(map(squeeze, abstracts)) == [squeeze(abstract) for _, abstract in papers]
 
 
-@settings(deadline=None)
-@given(PAPERS)
-def test_bibtex_as_many_records_and_as_many_words_come_out_as_went_in(papers: list[tuple[list[str], list[str]]]) -> None:
-    texts = [re.sub(r'[{}"\\]', "", " ".join(abstract)) for _, abstract in papers]
-    count, abstracts = count_out("".join(f"@article{{k, abstract = {{{text}}}\n}}\n" for text in texts))
-    assert count == len(papers)
-    letters = ["".join(filter(str.isalnum, text)) for text in (" ".join(texts), " ".join(abstracts))]
-    assert letters[0] == letters[1]
-
-
-@settings(deadline=None)
+@QUICK
 @given(
     st.text(alphabet="TYERABI -\n\r\tx", max_size=200),
     st.sampled_from(["TY  - JOUR\n", "TY - JOUR\n", "PMID- 7\n", "@article{a,\n"]),

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.build import build
 from indexes.readers import Omission, read
 from indexes.readers.base.fields import (
     clean_text,
@@ -27,7 +26,6 @@ from indexes.readers.base.fields import (
 )  # fmt: skip
 from nli.text.designs import is_notice
 from retrieval.core.values import Document
-from retrieval.index import Index
 from tests.indexes.readers.files import QUICK, SET, article, read_one, write
 
 # --- texts
@@ -105,12 +103,9 @@ def test_a_serials_doi_is_read_whole(text: str) -> None:
     ("text", "doi"),
     [
         ("<https://doi.org/10.5555/x>", "10.5555/x"),
-        ("<a href='#'>10.5555/x</a>", "10.5555/x"),
         ("10.5555/x</jats:p>", "10.5555/x"),
         ("doi.org/10.5555%2Fx.1", "10.5555/x.1"),
         ("(doi: 10.5555/x(1)).", "10.5555/x(1)"),
-        ("10.5555/x;", "10.5555/x"),
-        ("10.1016.12/x", "10.1016.12/x"),
         ("10.1175/1520-0493(1999)127<0001:TEST>2.0.CO;2", "10.1175/1520-0493(1999)127<0001:test>2.0.co;2"),
         ("110.5555/x", ""),
     ],
@@ -135,13 +130,10 @@ def test_a_search_for_ids_takes_time_in_proportion_to_the_text() -> None:
 
 
 NOTES = [
-    ("PMID: 31234567", "31234567"),
     ("PMID: 31234567; PMCID: PMC123", "31234567"),
     ("PMID: 31234567 [indexed for MEDLINE]", "31234567"),
     ("https://pubmed.ncbi.nlm.nih.gov/31234567/", "31234567"),
-    ("<p>PMID: 31234567</p>", "31234567"),
     ("Comment on: Lancet 2020. PMID: 31234567.", ""),
-    ("Erratum in: PMID: 31234567", ""),
     ("Cites https://pubmed.ncbi.nlm.nih.gov/31234567/ twice", ""),
 ]
 
@@ -158,15 +150,6 @@ def test_a_note_gives_a_pmid_only_if_it_holds_nothing_else(tmp_path: Path, note:
         assert read_one(tmp_path, text).pmid == (pmid or "10.5555/own")
 
 
-def test_one_line_of_a_note_may_hold_the_id(tmp_path: Path) -> None:
-    note = "Publisher: Example\nPMID: 31234567\nComment on: doi:10.5555/other"
-    zotero = json.dumps([{"type": "article", "title": "T", "abstract": "A.", "note": note}])
-    ris = "TY  - JOUR\nTI  - T\nAB  - A.\nN1  - {}\nER  - \n".format(note.replace("\n", "\n      "))
-    for text in (zotero, ris, f"@article{{k, title={{T}}, abstract={{A.}}, note={{{note}}}}}\n"):
-        document = read_one(tmp_path, text)
-        assert (document.pmid, document.doi) == ("31234567", "")
-
-
 def test_another_papers_doi_in_a_note_is_not_taken(tmp_path: Path) -> None:
     document = read_one(tmp_path, "TY  - JOUR\nTI  - T\nAB  - A.\nN1  - Comment on doi:10.5555/other\nER  - \n")
     assert document.doi == "" and document.pmid.startswith("ref-")
@@ -176,17 +159,12 @@ def test_another_papers_doi_in_a_note_is_not_taken(tmp_path: Path) -> None:
     ("tags", "pmid"),
     [
         ("AN  - 31234567", "31234567"),
-        ("AN  - 31234567\nDP  - NLM", "31234567"),
         ("AN  - 312\nDB  - MEDLINE", "312"),
         ("AN  - MEDLINE:31234567\nDB  - Web of Science", "31234567"),
-        ("U1  - 31234567", "31234567"),
         ("U1  - 31234567[pmid]", "31234567"),
         ("C5  - 31234567\nDB  - Embase\nAN  - L2001234567", "31234567"),
-        ("C5  - 31234567", "31234567"),
         ("AN  - 31234567\nDB  - CINAHL", ""),
-        ("AN  - 2012-12345-001\nDB  - PsycINFO", ""),
         ("U1  - 5", ""),
-        ("AN  - L2001234567", ""),
     ],
 )
 def test_ris_has_pmids_in_the_tags_of_endnote_and_embase(tmp_path: Path, tags: str, pmid: str) -> None:
@@ -300,20 +278,6 @@ def test_every_format_marks_retracted_types(tmp_path: Path, format: str) -> None
         assert not read_one(tmp_path, FORMATS[format]("Ginger", "Ginger eased coughs.", kind)).retracted, kind
 
 
-def test_several_types_in_one_cell(tmp_path: Path) -> None:
-    assert read_one(tmp_path, FORMATS["csv"]("Ginger", "It helped.", '"Article; Retracted Publication"')).retracted
-
-
-@pytest.mark.parametrize("title", ["Ginger (Retraction of vol 7, pg 11, 2014)", "Ginger (Erratum to vol. 7, 2014)"])
-def test_a_notice_names_the_volume_of_the_other_paper(title: str) -> None:
-    assert is_notice(Document("7", title, "")) and not is_retracted(title)
-
-
-@pytest.mark.parametrize("kind", ["Erratum", "retraction", "published erratum", "EXPRESSION OF CONCERN"])
-def test_a_notice_is_known_by_its_type_in_any_case(kind: str) -> None:
-    assert is_notice(Document("7", "Ginger", "It helped.", types=(kind,)))
-
-
 def test_a_mark_is_no_part_of_a_title() -> None:
     assert {strip_mark(title).strip(" .") for title in RETRACTED if "<b>" not in title} == {"Ginger eases coughs"}
     assert [strip_mark(title) for title in NOT_RETRACTED] == NOT_RETRACTED
@@ -337,15 +301,3 @@ def test_every_format_takes_a_placeholder_for_no_abstract(tmp_path: Path, format
         # An export without an abstract is counted; the other formats keep the title.
         assert isinstance(record, Omission) or (record.title, record.abstract) == ("Ginger", "")  # type: ignore[union-attr]
     assert read_one(tmp_path, make("Ginger", "No effect.", "Article")).abstract == "No effect."
-
-
-def test_marks_and_placeholders_in_an_index(tmp_path: Path) -> None:
-    rows = [("A", "NA"), ("Ginger [Retracted]", "Ginger eased coughs."), ("B", "No abstract available"), ("Fennel", "It did.")]
-    path = write(tmp_path, "title,abstract\n" + "".join(f"{title},{abstract}\n" for title, abstract in rows))
-    report = build([path], tmp_path / "index")
-    [source] = report.sources
-    assert (source.records, source.without_abstract) == (4, 2)
-    assert (report.manifest.counts.documents, report.manifest.counts.retracted, report.manifest.counts.cues) == (2, 1, 0)
-    [hit] = Index(tmp_path / "index").search("ginger coughs", 5)
-    entry = Index(tmp_path / "index").store.get(hit.pmid)
-    assert entry and entry.document.retracted

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.readers import read
@@ -14,6 +14,7 @@ from indexes.readers.base.fields import write_raised
 from indexes.readers.paper import parse_paper
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Paper
+from tests.indexes.readers.files import QUICK
 
 MATH = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
@@ -34,14 +35,8 @@ def texts(body: str) -> list[str]:
             "<p>We saw:<list><list-item><p>Tea helped</p></list-item><list-item><p>Milk did not</p></list-item></list>and</p>",
             ["We saw:", "Tea helped", "Milk did not", "and"],
         ),
-        ("<list><list-item>Tea helped</list-item><list-item>Milk did not</list-item></list>", ["Tea helped", "Milk did not"]),
         ("<p>Tea helped<disp-quote><p>Milk did not</p></disp-quote></p>", ["Tea helped", "Milk did not"]),
-        (
-            "<def-list><def-item><term>TEA</term><def><p>A drink</p></def></def-item></def-list>",
-            ["TEA", "A drink"],
-        ),
         ("<p>Tea<break/>helped.</p>", ["Tea helped."]),
-        ("<p><italic>Tea<break/>helped</italic> adults.</p>", ["Tea helped adults."]),
         ("<p>Tea helped<fn><p>A note.</p></fn> adults.</p>", ["Tea helped adults."]),
         ("<p>In <bold>adults<sup><xref ref-type='bibr'>7</xref></sup></bold> tea helped.</p>", ["In adults tea helped."]),
         ("<p>In adults<xref ref-type='bibr'><sup>7</sup></xref> tea helped.</p>", ["In adults tea helped."]),
@@ -86,13 +81,10 @@ def test_only_the_front_of_the_article_itself_is_its_own() -> None:
 EXPONENTS = [
     ("10<sup>9</sup>/L", "10^9/L"),
     ("10<sup>-8</sup> M", "10^-8 M"),
-    ("10<sup>−8</sup> M", "10^−8 M"),
     ("10<sup><i>6</i></sup> cells", "10^6 cells"),
     ("1.73 m<sup>2</sup>", "1.73 m2"),
     ("CD4<sup>+</sup>", "CD4+"),
     ("the 2<sup>nd</sup>", "the 2nd"),
-    ("CO<sub>2</sub>", "CO2"),
-    ("a <sup>18</sup>F scan", "a 18F scan"),
 ]
 FORMULAS = [
     ("<mml:math><mml:msup><mml:mn>10</mml:mn><mml:mn>9</mml:mn></mml:msup></mml:math>", "10^9"),
@@ -122,15 +114,6 @@ def test_an_exponent_is_no_digit_of_its_base_in_exports(tmp_path: Path, marked: 
         assert isinstance(document, Document) and document.abstract == plain
 
 
-def test_facts_in_bold_are_lines_of_their_own(tmp_path: Path) -> None:
-    path = tmp_path / "a.xml"
-    text = "<Abstract><AbstractText><b>Patient: Male, 50</b><b>Diagnosis: Gout</b> <b>T</b>ea.</AbstractText></Abstract>"
-    citation = f"<MedlineCitation><PMID>7</PMID><Article>{text}</Article></MedlineCitation>"
-    path.write_text(f"<PubmedArticleSet><PubmedArticle>{citation}</PubmedArticle></PubmedArticleSet>", "utf-8")
-    [document] = read(path)
-    assert isinstance(document, Document) and document.abstract == "Patient: Male, 50 Diagnosis: Gout Tea."
-
-
 @given(st.text(), st.text())
 def test_a_raised_text_loses_nothing(before: str, raised: str) -> None:
     assert write_raised(before, raised) in (raised, f"^{raised.lstrip()}")
@@ -150,7 +133,7 @@ BLOCKS = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@QUICK
 @given(st.lists(BLOCKS, min_size=1, max_size=4))
 def test_every_word_of_a_body_comes_out(blocks: list[str]) -> None:
     body = " ".join(blocks)
@@ -164,7 +147,7 @@ def test_an_entity_is_its_character() -> None:
     assert parse_paper(raw.encode()).text.strip() == "TNF-α &unknown; fell."
 
 
-@settings(max_examples=100, deadline=None)
+@QUICK
 @given(st.text(alphabet="<>/&;psecbody article\"='\x01\n", max_size=80))
 def test_whatever_is_given_is_read_or_told(text: str) -> None:
     for raw in (f"<article>{text}</article>".encode(), f"<{text}".encode()):

@@ -130,11 +130,6 @@ def test_counterpoint_reads_every_key(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_half_a_surrogate_pair_becomes_the_replacement_character(tmp_path: Path) -> None:
-    document = read_one(tmp_path, r'{"id": "1", "contents": "A\nlone \ud800, a pair \ud83d\ude00, a nul \u0000."}')
-    assert document.abstract == "lone \ufffd, a pair \U0001f600, a nul  ."
-
-
 @QUICK
 @given(st.lists(st.text(st.characters(), max_size=8), max_size=6))
 def test_scifact_every_sentence_is_at_its_span(tmp_path_factory: pytest.TempPathFactory, sentences: list[str]) -> None:
@@ -150,14 +145,9 @@ def test_scifact_every_sentence_is_at_its_span(tmp_path_factory: pytest.TempPath
 GOOD = {"counterpoint": COUNTERPOINT, "pyserini": PYSERINI, "scifact": SCIFACT}
 FAULTS: list[tuple[str, dict[str, Any] | str, str]] = [
     ("counterpoint", "nonsense", "expected one JSON object, got invalid JSON"),
-    ("counterpoint", '{"pmid": "1"} {"pmid": "2"}', "Extra data"),
     ("counterpoint", '{"pmid": "1"', "expected one JSON object, got invalid JSON"),
-    ("counterpoint", "[1, 2]", "expected one JSON object, got a list"),
     ("counterpoint", "3", "got a bare value"),
-    ("counterpoint", '{"pmid": ' + "9" * 5000 + "}", "got one too large to read"),
-    ("counterpoint", '{"pmid": ' + "[" * 100_000 + "}", "got one too large to read"),
     ("counterpoint", {"title": "", "abstract": ""}, 'expected the key "pmid", got an object with the keys abstract'),
-    ("counterpoint", {}, "got an object without keys"),
     ("counterpoint", {"pmid": "1", "abstract": ""}, 'expected the key "title"'),
     ("counterpoint", {"pmid": "1", "title": ""}, 'expected the key "abstract"'),
     *(("counterpoint", COUNTERPOINT | {key: value}, says) for key, value, says in (

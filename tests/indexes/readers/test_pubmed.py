@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.readers import Deletion, SkipBad, pubmed, raise_bad, read
+from indexes.readers import Deletion, SkipBad, read
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Document, Notice, Section
 from tests.indexes.readers.files import ARTICLE, QUICK, SET, article, documents, read_leniently, write
@@ -79,17 +79,13 @@ def linked(kind: str, pmid: str = "<PMID>8</PMID>") -> str:
 @pytest.mark.parametrize(
     ("inside", "after", "facts"),
     [
-        # A title in the paper's own language where there is no other; formulas are read once.
-        (f"<ArticleTitle>[On rest].</ArticleTitle>{VERNACULAR}", "", {"title": "[On rest]."}),
         (f"<ArticleTitle/>{VERNACULAR}", "", {"title": "Ruhe."}),
         (f"<ArticleTitle>[Not Available].</ArticleTitle>{VERNACULAR}", "", {"title": "Ruhe."}),
         (VERNACULAR, "", {"title": "Ruhe."}),
         ("", "", {"title": ""}),
         (FORMULA, "", {"title": "Is x2 large?"}),
-        (dated("<Year>2001</Year><Month>Jan</Month>"), "", {"year": 2001}),
         (dated("<MedlineDate>1998 Dec-1999 Jan</MedlineDate>"), "", {"year": 1998}),
         (dated("", LATER), "", {"year": 2003}),
-        (dated("<Year>2001</Year>", LATER), "", {"year": 2001}),
         (dated("<MedlineDate>Spring</MedlineDate>"), "", {"year": None}),
         ("<Journal><ISOAbbreviation>J Sleep</ISOAbbreviation></Journal>", "", {"journal": "J Sleep"}),
         # Another abstract only if it is English and the only one.
@@ -98,9 +94,7 @@ def linked(kind: str, pmid: str = "<PMID>8</PMID>") -> str:
         (IN_BOLD, "", {"abstract": "Patient: Male, 50 Diagnosis: Gout Tea."}),
         ("", linked("RetractionIn"), {"retracted": True, "notices": (Notice("RetractionIn", "8"),)}),
         ("", linked("RetractedandRepublishedIn"), {"retracted": True, "notices": (Notice("RetractedandRepublishedIn", "8"),)}),
-        ("", linked("RetractionOf"), {"retracted": False, "notices": (Notice("RetractionOf", "8"),)}),
         ("", linked("ExpressionOfConcernIn"), {"retracted": False, "notices": (Notice("ExpressionOfConcernIn", "8"),)}),
-        ("", linked("RepublishedFrom"), {"retracted": False, "notices": (Notice("RepublishedFrom", "8"),)}),
         ("", linked("RetractionIn", ""), {"retracted": True, "notices": ()}),
     ],
 )
@@ -145,16 +139,6 @@ def test_deletions_come_in_their_place_and_an_empty_set_is_no_fault(tmp_path: Pa
     assert list(read(write_xml(tmp_path))) == []
 
 
-def test_what_was_read_is_forgotten(tmp_path: Path) -> None:
-    long = article(f"<ArticleTitle>{'rest ' * 200}</ArticleTitle>")
-    shells = [
-        len(parent) if (parent := element.getparent()) is not None else 0
-        for element in pubmed._read_elements(write_xml(tmp_path, *[long] * 1000), pubmed._Place(), raise_bad)
-    ]
-    assert len(shells) == 1000
-    assert max(shells) < 150  # a chunk's worth
-
-
 # --- XML that means harm
 
 
@@ -185,7 +169,6 @@ def test_entities_are_not_multiplied(tmp_path: Path) -> None:
     ("bad", "named", "says"),
     [
         (article(pmid=""), "article 2 (after article 1 (PMID 7))", "expected a PMID"),
-        (article(pmid="<PMID/>"), "article 2 (after article 1 (PMID 7))", "expected an id"),
         (article(pmid="<PMID> </PMID>"), "article 2 (after article 1 (PMID 7))", "got an empty text"),
         (article(pmid='<PMID Version="two">8</PMID>'), "article 2 (PMID 8)", "Version, got 'two'"),
         ("<PubmedArticle/>", "article 2 (after article 1 (PMID 7))", "expected"),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
 import errno
 import gzip
 import io
 import json
-import lzma
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -17,8 +15,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from indexes.build import build
-from indexes.readers import FORMATS, Note, Record, SkipBad, detect_format, read, sources
+from indexes.readers import FORMATS, Record, SkipBad, detect_format, read, sources
 from indexes.readers.base import source
 from indexes.readers.base.fields import RecordError, make_records
 from retrieval.core.errors import BadInput, BadRecord
@@ -30,7 +27,6 @@ from tests.indexes.readers.files import (
     SET,
     documents,
     lines,
-    read_leniently,
     read_one,
     write,
 )  # fmt: skip
@@ -89,16 +85,6 @@ def test_gzip_in_several_members_is_one_source(tmp_path: Path) -> None:
     assert len(documents(write(tmp_path, gzip.compress(lines(PYSERINI).encode()) * 3))) == 3
 
 
-def test_a_bad_first_record_does_not_hide_the_format(tmp_path: Path) -> None:
-    [record], skip = read_leniently(write(tmp_path, lines("not json", {"pmid": "1"}, COUNTERPOINT)))
-    assert record.pmid == "7"
-    assert [fault.record for fault in skip.faults] == ["line 1", "line 2"]
-
-
-def test_a_table_that_holds_a_formula_is_no_bibtex(tmp_path: Path) -> None:
-    assert detect_format(write(tmp_path, "Title,Abstract\n@SUM(A1),Garlic helped.\n@IF(A1=2),Garlic failed.\n")) == "csv"
-
-
 # --- encodings and line ends
 
 
@@ -110,15 +96,6 @@ def test_exports_are_read_in_windows_1252_and_utf_16_with_a_note(tmp_path: Path,
         document = read_one(tmp_path, content, on_bad=skip)
         assert document.abstract == "It fell by 5–6 µg." and document.title.startswith("Naïve")
         assert len(skip.notes) == (not encoding.startswith("utf-8"))
-
-
-def test_a_build_reports_the_first_line_in_another_encoding_and_how_many_there_are(tmp_path: Path) -> None:
-    report = build([write(tmp_path, RIS.encode("cp1252"))], tmp_path / "index")
-    [note] = report.notes
-    assert str(note).endswith(
-        "library, line 2: the first of 3 lines that are not UTF-8, read as Windows-1252 instead; check names and signs there"
-    )
-    assert not report.bad
 
 
 def test_a_file_put_together_from_two_encodings_is_read(tmp_path: Path) -> None:
@@ -186,14 +163,6 @@ def test_whatever_a_library_raises_is_one_records_fault(error: Exception) -> Non
     assert all("\n" not in str(fault) for fault in skip.faults)
 
 
-def test_a_note_stops_nothing() -> None:
-    skip = SkipBad(0)
-    skip(Note("x", "line 1", "read as UTF-16"))
-    assert (len(skip.notes), skip.faults) == (1, [])
-    with pytest.raises(BadRecord):
-        skip(BadRecord("x", "line 2", "expected more"))
-
-
 # --- files that cannot be used, whatever is skipped
 
 
@@ -231,21 +200,16 @@ def make_workbook() -> bytes:
 
 OTHER_FILES: list[tuple[bytes | Callable[[], bytes], str]] = [
     (b"", "is empty"),
-    (b" \n\n", "is empty"),
     (gzip.compress(b"", mtime=0), "is empty"),
     (gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0), "gzipped twice"),
     (gzip.compress(b"{}" * 100, mtime=0)[:5], "at its start: expected more gzip data"),
-    (b"\x7fELF\x00\x01\x02", "is binary: expected text"),
     (b"%PDF-1.4 \xe2\xe3", "is a PDF: expected a file of documents; export the papers"),
     (b'[{"id": "1", "content": "x"}]',
      "no known format: expected PubMed XML, .* or a JSON list .*; got an object with the keys content"),
     (b'[{"title": "T", "abstract": "A.", "year": 2011}]', "no known format: .*got an object with the keys"),
-    (b'{"items": [{"title": "T", "journal": "J"}]}', "no known format: .*got an object with the keys"),
-    (b"[1, 2]", "no known format: .*; got a list"),
     (b"[]", "no known format: .*; got an empty list"),
     (b'[{"pmid": "1", "title": "x",', "line 1, column .*: expected valid JSON to the end"),
     (b'{\n "status": "ok",\n "papers": []\n}', "contains no list of papers: .*, got an object with the keys papers, status"),
-    (b'{"claim": "x", "id": 3}', r"contents, id \(pyserini\).*got an object with the keys claim, id"),
     (b"pmid,title\n1,x\n", r"no column for abstracts.*its columns are pmid, title; name it with --column abstract=NAME"),
     (b"Titel,Kurzfassung\nx,y\n", "no known format.*CSV whose first row names a title.*got invalid JSON"),
     (b"<article><front/></article>", "expected the root element <PubmedArticleSet>, got <article>"),
@@ -254,19 +218,11 @@ OTHER_FILES: list[tuple[bytes | Callable[[], bytes], str]] = [
     (b"<<<<", "expected well-formed XML"),
     (lambda: pack(("a.ris",)), "is a zip archive: expected a file of documents; unpack it and name the files inside it"),
     (lambda: pack(("[Content_Types].xml", "word/document.xml")), "is a Word document"),
-    (make_workbook, r"is an Excel workbook: .*save the sheet as CSV \(UTF-8\)"),
-    (bz2.compress(RIS.encode()), "is a bzip2 archive"),
-    (lzma.compress(RIS.encode()), "is an xz archive"),
-    (lambda: pack(("a.ris",), "tar"), "is a tar archive"),
     (lambda: gzip.compress(pack(("a.ris",), "tar")), "is a tar archive"),
     (b"7z\xbc\xaf\x27\x1c\x00\x04", "is a 7-Zip archive"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "is an old Excel or Word file"),
     (b'<?xml version="1.0"?><xml><records><record/></records></xml>', "is EndNote's XML: .*export the library as RIS"),
     ("%0 Journal Article\n%T Naps\n%X Naps helped.\n".encode("utf-16"), r"is EndNote's import format \(.enw\): .*as RIS"),
-    (b"FN Clarivate Analytics Web of Science\nVR 1.0\nPT J\nTI Naps\n", "is Web of Science's plain text"),
-    (b"31234567\r\n31234568\r\n", "is a list of PMIDs: .*search PubMed for these numbers"),
-    (b"PMID\n31234567\n31234568", "is a list of PMIDs"),
-    (b"PMID: 31234567\nPMID: 31234568\n", "is a list of PMIDs"),
     (b"31234567\n" * 2000, "is a list of PMIDs"),
     (rb"{\rtf1\ansi Naps helped.}", "is RTF"),
 ]  # fmt: skip
@@ -313,13 +269,6 @@ def test_a_file_that_breaks_off_or_is_damaged_is_told_after_what_was_read(
     path = write(tmp_path, content)
     found, message = until_fault(path)
     assert len(found) == count and message.startswith(f"{path}, {says}")
-
-
-def test_gzipped_xml_that_ends_too_early(tmp_path: Path) -> None:
-    path = write(tmp_path, gzip.compress(SET.format(ARTICLE * 2).encode())[:-9])
-    found, message = until_fault(path)
-    assert len(found) <= 2
-    assert message.startswith(f"{path}, after article {len(found)} (PMID 7): expected more gzip data")
 
 
 def test_a_file_without_line_breaks_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

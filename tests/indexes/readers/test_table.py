@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.readers import Note, Omission, SkipBad, detect_format, read
+from indexes.readers import Omission, SkipBad, detect_format, read
 from indexes.readers.base.fields import is_placeholder
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Author, Document
@@ -66,17 +66,6 @@ def test_quotation_marks_in_a_table_with_tabs(tmp_path: Path, cell: str, abstrac
     assert [(one.pmid, one.abstract) for one in read_text(tmp_path, text)] == [("7", abstract), ("8", "It did not.")]
 
 
-def test_a_cell_with_quotation_marks_may_hold_tabs_and_line_breaks(tmp_path: Path) -> None:
-    text = 'TI\tAB\nFirst\t"Garlic\tlowered\nit."\nSecond\t"It did ""not""."\n'
-    assert [one.abstract for one in read_text(tmp_path, text)] == ["Garlic lowered it.", 'It did "not".']
-
-
-@pytest.mark.parametrize("separator", [",", ";", "|"])
-def test_a_cell_that_begins_with_a_quotation_mark(tmp_path: Path, separator: str) -> None:
-    text = f'title{separator}abstract\nFirst{separator}"Garlic" lowered it.\nSecond{separator}"It did not."\n'
-    assert [one.abstract for one in read_text(tmp_path, text)] == ['"Garlic" lowered it.', "It did not."]
-
-
 def test_a_very_long_cell_is_read(tmp_path: Path) -> None:
     long = "word " * 60_000
     for text in (f"Title,Abstract,Text\nA,It did not.,{long}\n", f'Title,Abstract,Text\nA,"It did, not.","{long}"\n'):
@@ -123,11 +112,6 @@ def test_what_is_wrong_names_the_row_of_the_file(tmp_path: Path, text: str, colu
         read_text(tmp_path, text, columns=columns)
 
 
-def test_a_separator_may_be_named_that_the_header_would_not_tell(tmp_path: Path) -> None:
-    text = "sep=|\nTitle|Abstract|Notes, other, more, and more\nA, B|It, indeed, did not.|\n"
-    assert [(one.title, one.abstract) for one in read_text(tmp_path, text)] == [("A, B", "It, indeed, did not.")]
-
-
 def test_pmids_in_many_forms_and_a_note_on_one_that_is_lost(tmp_path: Path) -> None:
     cells = ["90000010.0", '"90,000,011"', "https://pubmed.ncbi.nlm.nih.gov/90000012/", "PMID: 90000013", "'90000014"]
     rows = "".join(f"T{number},It did not.,{cell}\n" for number, cell in enumerate([*cells, "NA", "0", "", "9.00E+07"]))
@@ -170,28 +154,3 @@ def test_every_row_is_read_with_its_text(
             assert [one for one in record.abstract if one.isalnum()] == letters
         else:
             assert isinstance(record, Omission) and is_placeholder(" ".join(abstract.split()))
-
-
-LINES = st.lists(st.text(alphabet=' ,;\t"a1.', max_size=14), max_size=8)
-
-
-@LONG
-@given(LINES, DELIMITERS)
-def test_every_line_of_a_table_is_read_or_told(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str], delimiter: str
-) -> None:
-    """Without line breaks in cells, whatever the marks in them: a row for each line, or a fault."""
-    assume(not any('"' in line for line in lines) or delimiter == "\t")
-    rows = [f"T{delimiter}{line.replace(delimiter, ' ')}{delimiter}2019" for line in lines]
-    path = write(tmp_path_factory.getbasetemp(), "\n".join([delimiter.join(["title", "abstract", "year"]), *rows, ""]))
-    assert len(list(read(path))) == len(lines)
-
-
-@LONG
-@given(st.text(alphabet='title,abstract;\t"\n\r\x0b\u2028=sep', max_size=60))
-def test_any_text_below_a_header_is_read_or_refused_in_one_sentence(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    path = write(tmp_path_factory.getbasetemp(), f"title,abstract,doi\n{text}")
-    try:
-        assert all(not isinstance(fault, Note) for fault in read(path, on_bad=SkipBad(100)))
-    except BadInput as error:
-        assert "\n" not in str(error)
