@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from itertools import pairwise
 
 import pytest
@@ -24,16 +23,12 @@ def sentences(text: str) -> list[str]:
         "The dose (5 mg vs. 10 mg) mattered. | Age did not.",
         "As shown by Doe et al. 2001, it held. | See Fig. 2 and ref. 7 for more.",
         "Survival rose (p < 0.05). | mTOR fell. | miR-21 rose. | p53 stayed.",
-        "It was i.e. the best, e.g. A or B. | However, it ended.",
         "S. Typhimurium grew. | They took vitamin C. | The others did not.",
         "“It failed.” | (So did the other.) | [A third won.]",
-        "Values were 3.5 and .7 at day 1. | 12 patients left.",
         "α rose. | ≥ 3 doses were given. | Étude two began…  | Done",
         "Trial no. 5 ended. | Dr. Roe and Mr. Poe agreed.",
         "As shown by Doe et al. | The trial ended. | It lasted 30 min. | Blood pressure fell. | It was not max. | The rest was.",
-        "The answer was no. | Patients in the U.K. | All of them had Candida spp. | Increased counts fell. | MS. | The rest.",
         "Doe et al. Lancet 2001 said no. NCT12345 ended, as did no. 5 of Fig. A and e.g. As, vs. The others, i.e. In.",
-        "Pain was less in group A. | Sleep was worse with vitamin D. | Colds came with S. Typhimurium and J. Roe.",
         "Pain fell.[1] | It rose.[2,3–5] | Sleep came.1,2 | Some.3 | “It rose.”4 | It fell (by 3%).5 | Sleep fell.¹,² | It was.",
         "See Fig.2 The IL.2 A and vol.3 The dose of 5.3 Units and no.7 The v.2 The rest.",
         "a) Pain fell. | b) Sleep did not. | c) It ended.",
@@ -78,13 +73,10 @@ def test_the_boundaries_of_a_source_are_kept() -> None:
     "text",
     [
         "." * 50_000,
-        ". " * 50_000,
         "((((" * 50_000,
-        "a.) " * 50_000,
         "." + " " * 50_000 + "x",
         "a.[1" * 50_000,
         "abc.1," * 40_000,
-        "。" * 50_000,
     ],
 )
 def test_no_text_takes_forever(text: str) -> None:
@@ -101,14 +93,3 @@ def test_sentences_cover_all_that_can_be_seen_in_order(text: str, skip: int, dro
     covered = {i for a, b in spans for i in range(a, b)}
     assert covered >= {i for i in range(start, end) if not text[i].isspace()}
     assert covered <= set(range(start, end))
-
-
-@given(st.text())
-def test_any_unicode_is_covered(text: str) -> None:
-    kept = "".join(text[a:b] for a, b in sentence_spans(text))
-    assert _visible(kept) == _visible(text)
-
-
-def _visible(text: str) -> str:
-    """The text without white space, format characters and marks, which may stand alone at the edge of a sentence."""
-    return "".join(one for one in text if not one.isspace() and unicodedata.category(one) not in ("Cf", "Mn"))

@@ -40,12 +40,3 @@ def test_those_that_share_rare_words_are_kept_in_their_order() -> None:
     assert choose_most_promising(CLAIM, premises, 2) == [2, 3]
     assert choose_most_promising(CLAIM, premises, 1) == [3]
     assert choose_most_promising(CLAIM, premises, 9) == [0, 1, 2, 3]
-
-
-def test_of_equals_the_better_ranked_is_kept() -> None:
-    same = Premise("Septic shock was treated.", "A title")
-    assert choose_most_promising(CLAIM, [(rank, same) for rank in range(50)], 3) == [0, 1, 2]
-
-
-def test_nothing_to_share_is_no_error() -> None:
-    assert choose_most_promising("of the and", [(0, Premise("a")), (1, Premise("b"))], 1) == [0]

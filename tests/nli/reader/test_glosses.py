@@ -11,11 +11,6 @@ from nli.reader.glosses import gloss_claim
     ("claim", "text", "glossed"),
     [
         (
-            "Proton pump inhibitors are better than ranitidine.",
-            "Lansoprazole against ranitidine",
-            "Proton pump inhibitors such as lansoprazole are better than ranitidine.",
-        ),
-        (
             "Statins help.",
             "We gave pravastatin, lovastatin, atorvastatin and simvastatin",
             "Statins such as pravastatin, lovastatin and atorvastatin help.",
@@ -26,7 +21,6 @@ from nli.reader.glosses import gloss_claim
             "Zeta after myocardial infarction",
             "Zeta prevents heart attacks (myocardial infarction).",
         ),
-        ("Zeta beats a sugar pill.", "Zeta against placebo", "Zeta beats a sugar pill (placebo)."),
     ],
 )
 def test_a_claim_is_glossed_with_the_names_in_the_text(claim: str, text: str, glossed: str) -> None:
@@ -40,12 +34,8 @@ def test_a_claim_is_glossed_with_the_names_in_the_text(claim: str, text: str, gl
         ("Zeta helps sailors.", "A benefit for sailors"),
         ("Headaches go away.", "A trial in migraine"),
         ("Statins and pravastatin differ.", "Pravastatin in sailors"),
-        ("Statins such as pravastatin differ.", "Simvastatin and pravastatin in sailors"),
         ("Fluoxetine helps.", "Paroxetine in sailors"),
         ("Sailors live longer with zeta.", "Mortality of sailors on zeta"),
-        ("Zeta lets sailors quit.", "Cessation with zeta"),
-        ("Zeta helps.", ""),
-        ("", "Zeta"),
     ],
 )
 def test_other_claims_stay_as_they_are(claim: str, text: str) -> None:

@@ -9,15 +9,11 @@ import pytest
 from nli.judge import Abstract, Reading
 from nli.reader.paper import (
     AT_ODDS,
-    FEATURES,
-    SILENT,
     PaperDecision,
     TwoReadings,
     choose_quotes,
     judge_paper,
-    make_features,
     read_twice,
-    weigh_alone,
 )
 from retrieval.core.values import Label, Verdict
 from tests.helpers.fakes import WholePaper, WordReader
@@ -75,14 +71,11 @@ def test_a_sentence_is_chosen_by_what_the_reader_gave_it_and_by_how_far_it_is_a_
     [
         (FOR, (FOR, NEITHER), {}, "support", 0),
         (FOR, (NEITHER, LIKELY), {}, "support", 1),
-        (FOR, (AGAINST, WEAK), {}, "support", 1),
         (FOR, (AGAINST, AGAINST), {}, "neutral", 0),
         (FOR, (FOR, FOR), {1: AGAINST}, "neutral", 1),
-        (AGAINST, (AGAINST,), {0: FOR}, "neutral", 0),
         (FOR, (AGAINST,), {0: FOR}, "support", 0),
         (NEITHER, (AGAINST,), {0: AGAINST}, "neutral", 0),
         (AGAINST, (None,), {}, "contradict", None),
-        (AGAINST, (), {}, "contradict", None),
     ],
 )
 def test_a_paper_that_its_best_sentence_belies_is_uncertain_and_keeps_its_probability(
@@ -93,15 +86,6 @@ def test_a_paper_that_its_best_sentence_belies_is_uncertain_and_keeps_its_probab
     assert (verdict.label, quotation) == (label, place)
     assert (verdict.support, verdict.contradict) == (whole.support, whole.contradict)
     assert (verdict.reason == AT_ODDS) is (label == "neutral" and whole != NEITHER)
-
-
-def test_the_paper_its_strongest_sentence_and_strongest_quote_speak() -> None:
-    found = make_features(Reading(FOR, (NEITHER, AGAINST, None)), [LIKELY])
-    assert len(found) == FEATURES
-    assert found[0] > 2 > found[1]
-    assert found[3] > 2
-    assert found[4] == pytest.approx(0.405, abs=0.001)
-    assert make_features(Reading(FOR, (None,)), [])[2:6].tolist() == [SILENT] * 4
 
 
 @pytest.mark.parametrize(
@@ -121,7 +105,3 @@ def test_the_more_probable_side_is_taken_if_it_is_probable_enough(whole: Verdict
     assert verdict.label == label
     assert verdict.of == "document"
     assert verdict.support + verdict.neutral + verdict.contradict == pytest.approx(1.0)
-
-
-def test_what_a_sentence_says_alone_outweighs_small_differences_within_the_paper() -> None:
-    assert weigh_alone(0.5, 0.9) > weigh_alone(0.9, 0.1) > weigh_alone(0.9, 0.0) > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -12,17 +11,16 @@ import pytest
 from tokenizers import Tokenizer
 
 from nli.judge import Abstract, Decide, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
-from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer, choose_fitting, score_for_reading
+from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
 from nli.reader.judge import LARGE, DocumentReader
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.result_cache import DiskCache
 from retrieval.core.values import Claim, Premise, Verdict
 from retrieval.rerank.embedded import RELEVANCE_MODEL
-from retrieval.runtime.engine import make_model_name
 from service.configuration.config import load_config, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
-from tests.helpers.fakes import WholePaper, make_grounder, make_index
+from tests.helpers.fakes import WholePaper, make_index
 
 FOR, AGAINST, NEITHER = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.05, 0.9), Verdict(0.05, 0.9, 0.05)
 CLAIM_TEXT = "Zinc lozenges shorten the common cold."
@@ -64,11 +62,6 @@ def test_a_claim_is_read_in_each_papers_words(reader: DocumentReader) -> None:
         plain = DocumentReader()
         plain.card = {**plain.card, "glosses": False}
         assert next(iter(plain.read_abstracts(claim, [Abstract(title, (sentence,))]))).document.support < reading.document.support
-
-
-def test_a_reader_that_takes_claims_as_they_are_has_another_name(reader: DocumentReader) -> None:
-    card = json.loads((LARGE / "model.json").read_text("utf-8"))
-    assert reader.name == make_model_name(card) != make_model_name({**card, "glosses": False})
 
 
 class ScriptedReader:
@@ -116,28 +109,6 @@ class TestWhatIsRead:
         found = tokenize("zinc " * 400, "title " * 400, ("word " * 2000, "Zinc did not help."))
         assert len(found.ids) <= 256
         assert (found.types == SENTENCE).sum() > 8
-
-    def test_spelling_changes_nothing_that_is_read(self, tokenize: DocumentTokenizer) -> None:
-        one = tokenize("Probiotics prevent diarrhoea.", "Oedema", ("Anaemia was rarer in the randomised group.",))
-        other = tokenize("Probiotics prevent diarrhea.", "Edema", ("Anemia was rarer in the randomized group.",))
-        assert one.ids.tolist() == other.ids.tolist()
-
-    def test_the_worthiest_that_fit_are_kept_in_order_and_one_always(self) -> None:
-        assert choose_fitting(np.array([0.1, 0.9, 0.5, 0.7]), [10, 10, 10, 10], 25) == [1, 3]
-        assert choose_fitting(np.array([0.1, 0.9]), [50, 60], 20) == [1]
-        worth = score_for_reading(CLAIM_TEXT, SENTENCES)
-        assert worth.argmax() == 4
-
-    def test_a_short_finding_of_no_difference_comes_before_a_long_description(self) -> None:
-        sentences = (
-            "Zinc was given for five days to the adults with colds, who kept a diary of their nose, throat, cough and sleep.",
-            "Mortality was similar in the two groups of adults.",
-            "Mortality was recorded in the two groups of adults.",
-            "More work is needed.",
-            "The end.",
-        )
-        worth = score_for_reading("Zinc prevents death in adults with colds", sentences)
-        assert worth[1] > worth[2]
 
 
 class TestKeeping:
@@ -191,12 +162,6 @@ class TestGrounding:
         assert "likely that the paper supports the claim" in best.why
         assert reader.read_titles.count("yes") == 1
 
-    def test_a_judge_of_sentences_reads_abstracts_too(self, tmp_path: Path) -> None:
-        index = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": "Zinc was given. All are for zinc."}])
-        grounder, judge = make_grounder(index, "counterpoint")
-        assert grounder.ground(Claim("Zinc shortens colds.")).supporting
-        assert set(judge.read) == {"Zinc was given.", "All are for zinc."}
-
 
 class _Alike:
     name = "alike@1"
@@ -216,13 +181,6 @@ class TestShippedModel:
         assert yes.document.label == "support"
         assert no.document.label == "contradict"
         assert len(yes.sentences) == len(SENTENCES)
-
-    def test_its_order_and_company_change_nothing(self, reader: DocumentReader) -> None:
-        documents = [Abstract("Zinc", SENTENCES), Abstract("", SENTENCES[:1]), Abstract("Zinc", SENTENCES[2:])]
-        together = [one.document for one in reader.read_abstracts(CLAIM_TEXT, documents)]
-        backwards = [one.document for one in reader.read_abstracts(CLAIM_TEXT, documents[::-1])][::-1]
-        for one, other in zip(together, backwards, strict=True):
-            assert one.support == pytest.approx(other.support, abs=1e-3)
 
     def test_both_engines_agree(self) -> None:
         documents = [Abstract("Zinc for colds", SENTENCES)]
