@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from nli.judges.chat import Opinion
-from retrieval.core.errors import BadConfig
 from retrieval.runtime.chat import Chat, ChatUnanswered, stop_by
 from retrieval.runtime.pace import Pace
 from tests.helpers.chat_server import ChatServer, Reply, fault, serving, text, whole
@@ -62,26 +61,6 @@ def test_nobody_waits_for_the_sleep_of_another_and_all_keep_their_order() -> Non
         for one in (first, *others):
             one.result()
     assert sorted(slept) == [59.0, 59.0, 119.0, 119.0], "two in any sixty seconds"
-
-
-@pytest.mark.parametrize("stream", [True, False])
-def test_a_fault_of_our_own_is_no_broken_connection_and_is_paid_for_once(
-    server: ChatServer, monkeypatch: pytest.MonkeyPatch, stream: bool
-) -> None:
-    def broken(*_: object) -> None:
-        raise TypeError("ours")
-
-    server.script = lambda body: text(GOOD) if stream else whole([{"index": 0, "message": {"content": GOOD}}])
-    chat = Chat("m", server.url, retries=3)
-    monkeypatch.setattr(chat, "_count", broken)
-    with pytest.raises(TypeError, match="ours"):
-        chat.complete("s", "u", 10, stream=stream)
-    with pytest.raises(TypeError, match="ours"):
-        server.script = lambda body: whole([{"index": 0, "message": {"content": "{}"}}])
-        chat.complete_structured("s", "u", Opinion)
-    assert len(server.bodies) == 2
-    with pytest.raises(BadConfig, match="price"):
-        Chat("m", server.url, price=["2.5", "10"])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(

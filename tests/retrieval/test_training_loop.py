@@ -70,16 +70,6 @@ def test_another_run_does_not_go_on(tmp_path: Path, todo: list[list[float]], rec
         run(tmp_path / "checkpoint.pt", todo, recipe)
 
 
-def test_checkpoint_of_an_older_version_does_not_go_on(tmp_path: Path) -> None:
-    path = tmp_path / "checkpoint.pt"
-    run(path, TODO, Recipe(checkpoint_seconds=-1.0), stop_at=2)
-    state = torch.load(path, weights_only=True)
-    del state["run"]
-    torch.save(state, path)
-    with pytest.raises(ModelUnusable, match="belongs to a run"):
-        run(path, TODO, Recipe(checkpoint_seconds=-1.0))
-
-
 def test_ordinary_claims_are_paired_with_their_papers_and_reserved_papers_with_nothing(tmp_path: Path) -> None:
     """Every reader of pairs leaves the reserved papers out; a claim that a paper leaves open is no query for it."""
     papers = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from pydantic import SecretStr
 from nli.judge import DiskCachingJudge
 from retrieval.core import result_cache
 from retrieval.core.errors import BadConfig
-from retrieval.core.result_cache import CachesInTurn, DiskCache, SharedCache, make_key, open_cache
+from retrieval.core.result_cache import DiskCache, SharedCache, make_key, open_cache
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.text_vectors import PackedVectors, TextVectors
 from service.operating.settings import Settings, hand_down, show_settings
@@ -58,21 +57,6 @@ def test_a_file_never_outgrows_its_bound_and_forgets_the_oldest(tmp_path: Path) 
     there = [found is not None for found in results.get([make_key(str(number)) for number in range(many)])]
     assert (tmp_path / "a.sqlite").stat().st_size <= 0.2e6
     assert there[-1] and not there[0] and there == sorted(there)
-
-
-def test_many_threads_may_write_at_once(tmp_path: Path) -> None:
-    results = DiskCache(tmp_path / "a.sqlite", 10)
-
-    def work(thread: int) -> None:
-        for number in range(40):
-            results.put([(make_key(str(thread), str(number)), b"%d" % number)])
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert None not in results.get([make_key(str(thread), str(number)) for thread in range(6) for number in range(40)])
 
 
 def test_a_file_that_is_none_of_ours_is_told_once_and_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -230,18 +214,6 @@ def test_a_redis_that_is_away_is_told_once_left_alone_and_asked_again_later(
     assert shared.get([ONE]) == [None], "it is not asked within ten seconds"
     clock[0] += 11
     assert shared.get([ONE, TWO]) == [b"1", None]
-
-
-def test_a_second_machine_judges_nothing_anew_and_an_outage_costs_only_time(tmp_path: Path, server: fakeredis.FakeServer) -> None:
-    judges = [CountingJudge(), CountingJudge(), CountingJudge()]
-    made = []
-    for number, judge in enumerate(judges):
-        far = SharedCache(fakeredis.FakeRedis(server=server), "verdicts")
-        server.connected = number < 2
-        cached = DiskCachingJudge(judge, CachesInTurn(DiskCache(tmp_path / f"{number}.sqlite", 1), far))
-        made.append(list(cached("A claim.", PREMISES)))
-    assert made[0] == made[1] == made[2]
-    assert [len(judge.asked) for judge in judges] == [5, 0, 5]
 
 
 @pytest.fixture

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 import shutil
-import socket
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nli.judges.classifier import ClassifierJudge, find_columns
-from nli.judges.t5 import CERTAIN, MEDNLI, T5Judge, drop_tail, make_verdict
+from nli.judges.t5 import CERTAIN, MEDNLI, T5Judge, make_verdict
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import Premise
 from retrieval.rerank.cross_encoder import HuggingFaceReranker
-from retrieval.runtime import torch_runtime
 from retrieval.runtime.torch_runtime import TokenRow, batch_by_length, choose_weight_files, find_model
 from tests.helpers.tiny_models import tiny_classifier, tiny_t5
 
@@ -274,13 +266,6 @@ def test_a_prefix_needs_both_places_once_and_leaves_room(models: Path, prefix: s
         T5Judge(str(models / "t5"), prefix="risk " * 100 + "{premise} {hypothesis}")
 
 
-def test_cutting_takes_the_last_tokens_inside_the_span() -> None:
-    offsets = [(0, 3), (4, 7), (8, 11), (12, 15), (0, 0)]  # the last is </s>
-    assert drop_tail(offsets, (4, 11), 0) == [0, 1, 2, 3, 4]
-    assert drop_tail(offsets, (4, 11), 1) == [0, 1, 3, 4]
-    assert drop_tail(offsets, (4, 11), 9) == [0, 3, 4]
-
-
 # ---- many at once
 
 
@@ -354,17 +339,6 @@ def test_a_model_that_is_not_here_says_how_to_fetch_it(kind: Any, monkeypatch: p
         kind("some/model")
 
 
-def test_a_silent_hub_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import huggingface_hub
-
-    monkeypatch.setattr(torch_runtime, "HUB_TIMEOUT", 0.2)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    with socket.create_server(("127.0.0.1", 0)) as mute:
-        monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", f"http://127.0.0.1:{mute.getsockname()[1]}")
-        with pytest.raises(ModelUnusable, match="cannot be reached"):
-            find_model("some/model")
-
-
 def test_damaged_and_missing_weights_are_one_sentence(models: Path, tmp_path: Path) -> None:
     from transformers import AutoModelForSequenceClassification
 
@@ -380,80 +354,3 @@ def test_damaged_and_missing_weights_are_one_sentence(models: Path, tmp_path: Pa
     (cut / "model.safetensors").unlink()
     with pytest.raises(ModelUnusable, match="lacks complete weights"):
         ClassifierJudge(str(cut))
-
-
-class FakeHub(BaseHTTPRequestHandler):
-    """The three questions that a download asks of huggingface.co: which revision, which files, and each file."""
-
-    folder: Path
-    commit = "0123456789abcdef0123456789abcdef01234567"
-    asked: list[str]
-
-    def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
-        names = sorted(p.relative_to(self.folder).as_posix() for p in self.folder.rglob("*") if p.is_file())
-        if path.startswith("/api/models/tiny/nli/tree/"):
-            files = [{"type": "file", "path": n, "size": (self.folder / n).stat().st_size, "oid": n} for n in names]
-            self.answer(json.dumps(files).encode(), "application/json")
-        elif path.startswith("/api/models/tiny/nli"):
-            about = {"id": "tiny/nli", "sha": self.commit, "siblings": [{"rfilename": n} for n in names]}
-            self.answer(json.dumps(about).encode(), "application/json")
-        elif path.startswith("/tiny/nli/resolve/"):
-            name = path.split("/", 5)[5]
-            self.asked.append(name)
-            self.answer((self.folder / name).read_bytes(), "application/octet-stream", ETag=f'"{name}"')
-        else:
-            self.send_response(404)
-            self.send_header("X-Error-Code", "RepoNotFound")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def answer(self, body: bytes, kind: str, **headers: str) -> None:
-        self.send_response(200)
-        for name, value in {"Content-Type": kind, "X-Repo-Commit": self.commit, **headers}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:  # its default prints
-        pass
-
-
-def test_a_model_is_downloaded_once_and_then_found_in_the_cache(models: Path, tmp_path: Path) -> None:
-    repository = shutil.copytree(models / "nli", tmp_path / "repository")
-    for spare in ("pytorch_model.bin", "onnx/model.onnx", "README.md"):
-        (repository / spare).parent.mkdir(exist_ok=True)
-        (repository / spare).write_text("hundreds of megabytes that nobody needs")
-    asked: list[str] = []
-    handler = type("Hub", (FakeHub,), {"folder": repository, "asked": asked})
-    hub = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=hub.serve_forever, daemon=True).start()
-    # A process of its own, because huggingface_hub reads its settings when it is imported.
-    code = (
-        "import sys\nfrom retrieval.runtime.torch_runtime import find_model, identify_model\n"
-        "from retrieval.core.errors import ModelUnusable\n"
-        "try:\n    print(identify_model(sys.argv[1], find_model(sys.argv[1])))\nexcept ModelUnusable as error:\n    print(error)"
-    )
-    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    address = f"http://127.0.0.1:{hub.server_port}"
-
-    def found(model: str, **environment: str) -> str:
-        variables = {**kept, "HF_HOME": str(tmp_path / "home"), "HF_ENDPOINT": address, **environment}
-        done = subprocess.run([sys.executable, "-c", code, model], env=variables, capture_output=True, text=True, check=True)
-        return done.stdout.strip()
-
-    try:
-        assert found("tiny/nli") == "tiny/nli@0123456789ab"
-        assert "hub has no model tiny/other" in found("tiny/other")
-    finally:
-        hub.shutdown()
-        hub.server_close()
-    fetched = set(asked)
-    assert fetched == {p.name for p in (models / "nli").iterdir()}
-    assert found("tiny/nli", HF_HUB_OFFLINE="1") == "tiny/nli@0123456789ab"
-    assert found("tiny/nli") == "tiny/nli@0123456789ab"  # the hub is gone, and nobody asked for it

@@ -33,11 +33,6 @@ def test_a_sentence_is_spelt_out_with_its_papers_acronyms() -> None:
     assert spell_out("ZOSA was rare.", "zetoid ovary syndrome (ZOS)") == "ZOSA was rare."
 
 
-def test_a_backslash_in_a_long_form_is_text() -> None:
-    passage = r"Tumor \under necrosis \1 factor (TUNF) was measured."
-    assert spell_out("TUNF fell.", passage).endswith("factor fell.")
-
-
 @pytest.mark.parametrize(
     ("text", "added"),
     [
@@ -67,17 +62,13 @@ def test_a_wrong_table_of_abbreviations_is_refused(table: str) -> None:
     ("claim", "text", "unnamed"),
     [
         ("Ginkgo improves memory", "Ginger improves memory", ("Ginkgo",)),
-        ("Aspirin prevents strokes", "Dipyridamole prevents cerebrovascular accidents", ("Aspirin",)),
         ("Losartan helps children with asthma", "Losartan in adults", ("children", "asthma")),
         ("Aspirin prevents strokes", "Acetylsalicylic acid and cerebrovascular accidents", ()),
         ("Statins prevent falls", "Ezetimibe: a statistically significant result", ("Statins",)),
-        ("Statins prevent strokes by 5 percent", "A statin in stroke", ()),
         ("Sjögren's syndrome is eased by ginkgo", "Ginkgo in Sjogren's syndrome", ()),
         ("Losartan helps in cirrhosis", "Losartan in cirrhotic patients", ()),
         ("Omeprazole calms reflux", "Omeprazole in GERD", ()),
         ("Painkillers help after a slip", "Ibuprofen was studied in falls", ()),
-        ("Ginkgo eases gastro-oesophageal trouble", "Ginger", ("Ginkgo", "gastro-oesophageal")),
-        ("", "Anything", ()),
     ],
 )
 def test_names_are_met_in_any_form_and_by_nothing_else(claim: str, text: str, unnamed: tuple[str, ...]) -> None:
@@ -102,18 +93,3 @@ def test_names_stand_in_titles() -> None:
     fewer = measure_titles([*papers[:5], *OTHERS])
     assert choose_names(fewer, []) == set(), "no claim contains it, and few papers"
     assert choose_names(fewer, pairs_of("Zetalol heals", "Zetalol in ulcers", 1)) == {"zetalol"}
-
-
-def test_names_are_in_the_papers_of_their_claims() -> None:
-    papers = [("Slip", ABSTRACT)] * 6
-    found = measure_titles([*papers, *OTHERS])
-    met, missed = pairs_of("A slip hurts", "Slips at home", 30), pairs_of("A slip hurts", "Falls at home", 3)
-    assert choose_names(found, met) == {"slip"}
-    assert choose_names(found, [*met, *missed]) == set()
-
-
-def test_a_term_of_many_claims_may_stand_in_fewer_titles() -> None:
-    found = measure_titles([("Slip", ABSTRACT), *[("Falls", ABSTRACT)] * 3, *OTHERS])
-    assert 0.2 < found["slip"].share < 0.25
-    assert "slip" not in choose_names(found, pairs_of("A slip hurts", "Slips at home", 19))
-    assert "slip" in choose_names(found, pairs_of("A slip hurts", "Slips at home", 20))

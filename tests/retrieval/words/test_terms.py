@@ -17,10 +17,7 @@ from service.answering.retrieve import is_same_kind
         ("Does aspirin prevent heart attacks?", "Acetylsalicylic acid in the kitchen", 0.0, 0.59),
         ("Do SSRIs help?", "Paroxetine and obsessions", 1.0, 1.0),
         ("Does fluoxetine help?", "Paroxetine and obsessions", 0.0, 0.0),
-        ("Does paroxetine help?", "Paroxetine and obsessions", 1.0, 1.0),
         ("Do water pills help a weak heart?", "Furosemide in congestive heart failure", 0.51, 1.0),
-        ("Does music ease the pain afterwards?", "Relief of postoperative soreness by musical intervention", 0.51, 1.0),
-        ("Does vitamin E help?", "A trial of vitamin E in sailors", 1.0, 1.0),
         ("Does vitamin E help?", "A trial of vitamin C, with the letter E", 0.0, 0.0),
     ],
 )
