@@ -175,23 +175,12 @@ def test_the_key_is_sent_and_never_shown(
     assert "sk-secret" not in str(caught.value) + caplog.text
 
 
-def test_a_reply_that_repeats_itself_is_stopped_and_says_it_once(server: ChatServer, index: Index) -> None:
-    server.script = lambda body: text(f"{GOOD} " * 400)
-    answer = ask(server, index)
-    assert [one.text for one in answer.sentences] == ["Zeta lowers blood pressure in adults."]
-    assert answer.removed
-    assert {one.reason for one in answer.removed} == {"it repeats an earlier sentence"}
-    assert len(answer.removed) < 100, "the rest was not waited for"
-
-
 @pytest.mark.parametrize(
     ("written", "why"),
     [
         ("Zeta senkt den Blutdruck bei erwachsenen Menschen deutlich und dauerhaft [1].", "in German"),
-        ("Zeta 可以降低成年人的血压，并且没有明显的副作用 [1].", "in Chinese"),
         ("Removing iron has not been shown to help, since a small trial found no shorter stay in hospital [1].", "copies"),
         ("PMID 99999999 found that zeta lowers blood pressure in adults [1].", "not one of the documents"),
-        ("Zeta lowers zeta lowers zeta lowers zeta lowers blood pressure [1].", "again and again"),
     ],
 )
 def test_a_sentence_at_fault_is_removed_and_its_fault_is_told(server: ChatServer, index: Index, written: str, why: str) -> None:

