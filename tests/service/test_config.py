@@ -39,9 +39,7 @@ def test_v5_is_the_papers() -> None:
     ("change", "told"),
     [
         (("k: 1000", "depth: 1000"), "unknown key 'depth' in contradict.retrieve; the known keys are sources, k, query"),
-        (("filter: negex", "fliter: negex"), "unknown key 'fliter' in contradict; the known keys are retrieve"),
         (("k: 1000", "k: many"), "contradict.retrieve.k should be a whole number, not the text 'many'."),
-        (("k: 1000", 'k: "1000"'), "contradict.retrieve.k should be a whole number, not the text '1000'."),
         (("k: 1000", "k: 0"), "contradict.retrieve.k should be at least 1, not 0."),
         ((", k: 1000", ""), "the key 'contradict.retrieve.k' is missing."),
         (("rule: first", "rule: last"), "contradict.select.rule"),
@@ -78,7 +76,6 @@ JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
     [
         (JUDGE.format('batch_size: "16"'), "judges.stance.batch_size should be a whole number, not the text '16'."),
         (JUDGE.format("batch_size: 1.5"), "judges.stance.batch_size should be a whole number, not 1.5."),
-        (JUDGE.format("batch_size: true"), "judges.stance.batch_size should be a whole number, not True."),
         (JUDGE.format("batch_size:"), "judges.stance.batch_size should be a whole number, not an empty value."),
         (JUDGE.format("precision: half"), "judges.stance.precision should be auto, float32 or bfloat16, not the text"),
         (
@@ -88,19 +85,15 @@ JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
         ),
         ("judges: {stance: {kind: t5}}", "the key 'judges.stance.model' is missing."),
         ("judges: {stance: {model: m}}", "the key 'judges.stance.kind' is missing; it names the kind of model."),
-        ("judges: {stance: t5}", "judges.stance should be keys and values, not the text 't5'."),
         ("judges: [t5]", "judges should be keys and values, not ['t5']."),
         (
             "rerankers: {relevance: {kind: best}}",
             "relevance has the unknown kind 'best'; known kinds are embedded, cross-encoder.",
         ),
-        ("rerankers: {relevance: {kind: [t5]}}", "relevance has the unknown kind \"['t5']\"; known kinds are embedded"),
-        ("judges: {stance: {kind: chat, model: m, small: x}}", "unknown key 'small' in judges.stance; the known keys"),
         (
             "generators: {writer: {kind: chat, model: m, stop: END}}",
             "generators.writer.stop should be a list, not the text 'END'.",
         ),
-        ("generators: {writer: {kind: chat, model: m, price: [1, x]}}", "writer.price.1 should be a number, not the text 'x'."),
         ("models: {}", "unknown key 'models'; the known keys are name, description, skim, rerankers,"),
     ],
 )

@@ -7,18 +7,15 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from generation.prompting import ask_for_evidence, make_prompt, read_numbers
 from indexes.readers.paper import make_paper, parse_paper, read_paper
-from nli.evidence import WEIGHTS, EvidenceSentence, choose_sentences, diversify, score_sentences
-from nli.text.headings import continue_section, find_heading_kind, looks_like_heading
+from nli.evidence import WEIGHTS, EvidenceSentence, choose_sentences, score_sentences
+from nli.text.headings import find_heading_kind, looks_like_heading
 from nli.text.roles import ROLES, RoleModel, load_role_model, locate_stretch
-from nli.training.roles import save, train_model
 from retrieval.core.errors import BadConfig, BadInput, ModelUnusable
 from retrieval.core.values import PaperSentence, Verdict
 from retrieval.runtime.chat import Chat, ChatUnanswered
@@ -72,12 +69,6 @@ def test_a_heading_is_known_by_its_words(heading: str, kind: str | None) -> None
     assert find_heading_kind(heading) == kind
 
 
-def test_an_unknown_heading_stays_in_methods_results_and_discussion_alone() -> None:
-    assert continue_section("Women", "results") == "results"
-    assert continue_section("2.2 Results of the pilot", "methods") == "methods"
-    assert continue_section("Women", "introduction") == "other"
-
-
 def test_a_sentence_is_no_heading() -> None:
     assert looks_like_heading("3. Results")
     assert not looks_like_heading("Results were read twice. Then they were typed.")
@@ -119,10 +110,7 @@ def test_jats_gives_the_abstract_and_the_body_without_tables_citations_and_refer
         ("a.json", b'["Stones are', "not a whole JSON list"),
         ("a.json", b'["Stones are heavy.", 3]', "entry 1: expected a sentence as text, got int"),
         ("a.json", b'{"sentences": []}', "JSON that is not a list"),
-        ("a.json", b'[["Stones are heavy."]]', "entry 0: expected a sentence as text, got list"),
-        ("a.txt", b"Results\n", "contains no sentence"),
         ("a.txt", b" \n", "is empty"),
-        ("a.txt", b"\xff\xfe\x00", "is not UTF-8 text"),
         ("a.txt.gz", gzip.compress(TEXT.encode(), mtime=0)[:60], "cut off"),
     ],
 )
@@ -133,13 +121,6 @@ def test_what_is_no_paper_is_told_in_one_sentence(tmp_path: Path, name: str, con
     assert "\n" not in str(caught.value)
 
 
-def test_an_entity_of_the_xml_reads_no_file(tmp_path: Path) -> None:
-    secret = tmp_path / "secret"
-    secret.write_text("secret")
-    raw = f'<!DOCTYPE article [<!ENTITY e SYSTEM "{secret}">]><article><body><p>Stones &e; fall.</p></body></article>'
-    assert "secret" not in parse_paper(raw.encode()).text
-
-
 def test_lists_and_lines_are_read_alike(tmp_path: Path) -> None:
     sentences = ["Results", "Stones fall.", "They  fall\nfast."]
     (tmp_path / "a.json").write_text(json.dumps(sentences))
@@ -147,19 +128,6 @@ def test_lists_and_lines_are_read_alike(tmp_path: Path) -> None:
     first, second = read_paper(tmp_path / "a.json"), read_paper(tmp_path / "b.txt", "lines")
     assert first.sentences == second.sentences
     assert [one.kind for one in first.body] == ["results", "results"]
-
-
-def test_a_set_repeats_itself_less_than_the_plain_ranking() -> None:
-    vectors = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
-    scores = np.array([3.0, 2.5, 2.0])
-
-    def chosen(scores: np.ndarray, k: int, penalty: float, **fits: Any) -> list[int]:
-        return diversify(scores, lambda row: vectors @ vectors[row], lambda left, said: left - penalty * said, k, **fits)
-
-    assert chosen(scores, 2, 0.0) == [0, 1]
-    assert chosen(scores, 2, 1.0) == [0, 2]
-    assert chosen(np.array([-np.inf, 1.0, -np.inf]), 3, 1.0) == [1]
-    assert chosen(scores, 2, 0.0, fits=lambda row, _chosen, repeated: repeated < 1) == [0, 2]
 
 
 def test_the_role_model_tells_the_parts_of_an_abstract() -> None:
@@ -325,33 +293,8 @@ def test_what_stands_before_the_introduction_is_the_abstract() -> None:
     assert kinds_of(*said) == ["abstract", "abstract", "introduction", "methods"]
 
 
-def test_an_abstract_before_an_unmarked_introduction_ends_where_its_conclusion_does() -> None:
-    said = [
-        "The aim of this study was to measure how fast stones fall.",
-        "We randomly assigned 60 stones to a tower or a bridge.",
-        "Falls were shorter with the tower (2.1 vs 3.4 s, p < 0.01).",
-        "In conclusion, towers should be preferred.",
-        "Little is known about stones, and their role remains unclear.",
-        "Several studies have been published, but the mechanism is poorly understood.",
-        "It is a major problem worldwide and little is known about its causes.",
-    ]
-    kinds = kinds_of(*said, "Methods", "We took a tower.")
-    assert kinds == ["abstract"] * 4 + ["introduction"] * 3 + ["methods"]
-
-
 def test_without_any_heading_no_abstract_is_claimed() -> None:
     assert set(kinds_of(*["Stones fall."] * 9)) == {"other"}
-
-
-def test_a_trained_role_model_tells_words_and_places_and_is_read_as_it_was_written(tmp_path: Path) -> None:
-    said = ["little is known", "we measured stones", "stones fell faster", "stones should be dropped"]
-    chosen = [(text, locate_stretch(at, 4), at, number) for number in range(20) for at, text in enumerate(said)]
-    model = train_model(chosen)
-    save(model, tmp_path / "roles.npz")
-    read = RoleModel.read(tmp_path / "roles.npz")
-    assert [int(read.score_text(one).argmax()) for one in said] == [0, 1, 2, 3]
-    assert read.score_text("an unknown word", locate_stretch(3, 4)).argmax() == 3
-    assert read.words == model.words
 
 
 def test_a_damaged_role_model_is_told(tmp_path: Path) -> None:
@@ -387,7 +330,6 @@ def chosen(letters: str) -> list[EvidenceSentence]:
         ("ccs", "What this paper says mostly contradicts the hypothesis: 2 of the 3"),
         ("cs", "What this paper says points both ways: 1 of the 2 sentences chosen contradicts it and 1 supports it."),
         ("n-", "None of the sentences chosen clearly contradicts or supports the hypothesis."),
-        ("", "None of the sentences chosen"),
     ],
 )
 def test_the_conclusion_comes_from_the_sentences_chosen(letters: str, says: str) -> None:

@@ -115,14 +115,11 @@ def test_what_is_written_is_read_back_by_our_own_readers(tmp_path: Path, write: 
 @pytest.mark.parametrize(
     ("types", "journal", "entry"),
     [
-        (("Journal Article",), "Lancet", ("JOUR", "article", "journal")),
         ((), "Lancet", ("JOUR", "article", "journal")),
         ((), "", ("GEN", "misc", "")),
         (("Review", "Book Chapter"), "A Book of Sleep", ("CHAP", "incollection", "booktitle")),
         (("Book",), "Zinc", ("BOOK", "book", "")),
-        (("Conference Paper",), "A Meeting", ("CPAPER", "inproceedings", "booktitle")),
         (("Preprint",), "medRxiv", ("UNPB", "misc", "howpublished")),
-        (("Academic Dissertation",), "", ("THES", "phdthesis", "")),
     ],
 )
 def test_the_entry_is_of_the_paper_s_kind(types: tuple[str, ...], journal: str, entry: tuple[str, str, str]) -> None:
@@ -131,13 +128,6 @@ def test_the_entry_is_of_the_paper_s_kind(types: tuple[str, ...], journal: str, 
     assert (record["type_of_reference"], written["type"]) == entry[:2]
     if entry[2]:
         assert written[entry[2]] == journal
-
-
-def test_a_paper_without_a_pmid_is_linked_by_its_doi() -> None:
-    document = replace(FULL, pmid="10.1000/zinc_1(19)")
-    assert rispy.loads(ris([document]))[0]["urls"] == ["https://doi.org/10.1000/zinc_1(19)"]
-    shown = MarkdownIt("commonmark").render(markdown(answer_of([document])))
-    assert 'href="https://doi.org/10.1000/zinc_1%2819%29"' in shown
 
 
 def test_authors_are_shortened_as_in_a_list_of_references() -> None:
@@ -244,7 +234,3 @@ def test_a_declined_answer_says_why() -> None:
     assert "*The index has too little on this.*" in markdown(declined)
     assert "References" not in markdown(declined)
     assert documents(declined) == ()
-
-
-def test_documents_stand_once_each_in_the_order_shown() -> None:
-    assert documents(answer_of([WILD, PLAIN], conflicts=[WILD])) == (WILD, PLAIN)

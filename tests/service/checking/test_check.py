@@ -9,9 +9,9 @@ import pytest
 from nli.judge import Decide
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
-from service.checking.check import Checker, Reading, _tell_citations, explain, find_verdict, split_sides
+from service.checking.check import Checker, Reading, explain, find_verdict, split_sides
 from service.checking.readers.reading import read_text
-from service.checking.schemas import CheckedText, CitedStatus, ClaimDone
+from service.checking.schemas import CheckedText, ClaimDone
 from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, WholePaper, WordReader, make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS
 
@@ -57,18 +57,6 @@ def test_cited_papers_are_read_for_what_they_are_cited_for(checked: CheckedText)
     assert checked.summary == (
         "3 claims in 5 sentences: 1 contradicted, 2 supported. 5 citations, 3 in the index: 1 bears out its claim, 2 do not."
     )
-
-
-@pytest.mark.parametrize(
-    ("found", "told"),
-    [
-        (["not in the index"], "1 citation, none in the index."),
-        (["does not say it"], "1 citation, 1 in the index: 1 does not bear out its claim."),
-        (["bears it out"] * 2 + ["not judged"], "3 citations, 3 in the index: 2 bear out their claims, 1 not judged."),
-    ],
-)
-def test_citations_are_counted_by_what_they_bear_out(found: list[CitedStatus], told: str) -> None:
-    assert _tell_citations(found) == told
 
 
 def test_a_cited_paper_without_an_abstract_cannot_be_judged(checker: Checker) -> None:
@@ -139,13 +127,10 @@ AGAINST, FOR, UNSURE = evidence("contradict"), evidence("support"), evidence("su
         ([AGAINST], [], [], "contradicted", "1 paper contradicts it."),
         ([], [FOR, FOR], [], "supported", "2 papers support it."),
         ([AGAINST], [FOR], [], "mixed", "1 paper contradicts it; 1 paper supports it."),
-        ([], [], [UNSURE], "uncertain", "1 is uncertain."),
         ([], [], [], "nothing found", "3 of 9 papers read, none takes a side."),
         ([evidence("contradict", retracted=True)], [FOR], [], "supported", "1 paper supports it; 1 retracted and not counted."),
         ([], [evidence("support", retracted=True)], [], "uncertain", "1 retracted and not counted."),
-        ([], [UNSURE], [], "uncertain", "1 is uncertain."),
         ([evidence("contradict", judged=False)], [], [], "uncertain", "1 is uncertain."),
-        ([AGAINST], [], [UNSURE], "contradicted", "1 paper contradicts it; 1 is uncertain."),
     ],
 )  # fmt: skip
 def test_no_side_is_chosen_where_papers_disagree(
@@ -156,10 +141,3 @@ def test_no_side_is_chosen_where_papers_disagree(
         Claim("x"), tuple(contradicting), tuple(supporting), {"contradict": counts, "support": counts}, tuple(uncertain)
     )
     assert (find_verdict(grounding), explain(split_sides(grounding), grounding)) == (verdict, why)
-
-
-def test_a_text_that_shares_no_word_with_the_index_says_so() -> None:
-    nothing = BranchCounts(0, 0, 0, 0)
-    assert explain(([], [], []), Grounding(Claim("x"), (), (), {"contradict": nothing, "support": nothing})) == (
-        "No paper of the index shares a word with it."
-    )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +12,6 @@ from typing import Any
 import pytest
 
 from nli.judge import Abstract, Reading
-from nli.reader.paper import AT_ODDS
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import BranchCounts, Claim, Evidence, Grounding, Hit
 from retrieval.index import Index
@@ -62,7 +58,6 @@ PAPERS = [
     # title, further facts, the list where it is shown ("" for none), whether it is read
     ("Zeta speaks for lower pressure", {}, "support", True),
     ("Zeta speaks against lower pressure", {}, "contradict", True),
-    ("Zeta and pressure", {}, "uncertain", True),
     ("Zeta is silent on pressure", {}, "silent", True),
     ("Zeta and pressure", {"abstract": "Zeta is against pressure, it was found."}, "contradict", True),
     ("Zeta speaks for lower pressure", {"abstract": "Zeta is against pressure, it was found."}, "uncertain", True),
@@ -71,11 +66,8 @@ PAPERS = [
     ("Zeta speaks for lower pressure", {"pmid": "known"}, "", True),
     ("Zeta speaks against lower pressure", {"pmid": "known"}, "contradict", True),
     ("Zeta speaks for lower pressure", {"abstract": ""}, "", False),
-    ("Zeta speaks for lower pressure: study protocol for a randomised trial", {}, "", False),
     ("Zeta for pressure", {"abstract": f"Patients will be randomised to zeta or placebo. {TEXT}"}, "", False),
     ("Retraction: Zeta against pressure", {}, "", False),
-    ("Erratum for Smith et al., Zeta against pressure", {}, "", False),
-    ("Expression of concern about zeta", {}, "", False),
     ("Zeta", {"types": ["Published Erratum"]}, "", False),
 ]  # fmt: skip
 
@@ -92,14 +84,6 @@ def test_where_a_paper_is_shown_and_whether_it_is_read(
     assert reader.read == [title] * is_read
     assert found.checked["contradict"] == found.checked["support"]
     assert found.checked["contradict"].read == is_read
-
-
-def test_a_paper_that_its_best_sentence_belies_says_why_it_is_uncertain(tmp_path: Path) -> None:
-    one = paper("1", "Zeta speaks for lower pressure", "Zeta is against pressure, it was found.")
-    with closing(make_index(tmp_path, [one])) as index:
-        (found,) = make_reading_grounder(index).ground(CLAIM).uncertain
-    assert found.verdict is not None and (found.verdict.label, found.verdict.reason) == ("neutral", AT_ODDS)
-    assert found.score == found.verdict.support, "its probability stays what was computed"
 
 
 @pytest.fixture(scope="module")
@@ -153,17 +137,6 @@ def test_more_papers_are_read_if_asked_for_and_each_has_one_place(
     assert [one.rank for one in found.more] == [4] * len(more)
     placed = [one.evidence.document.pmid for one in place_papers(found)]
     assert sorted(placed) == sorted(set(placed)) == [str(number) for number in range(papers)]
-
-
-@pytest.mark.parametrize("papers", [1, 4, 7])
-def test_what_is_asked_for_is_read_whatever_the_configuration_reads_at_most(index: Index, papers: int) -> None:
-    grounder = make_reading_grounder(index, papers=2, sides=9, most=3)
-    assert len(place_papers(grounder.ground(CLAIM, papers=papers))) == papers
-
-
-def test_only_some_papers_may_be_read(index: Index) -> None:
-    found = make_reading_grounder(index).ground(CLAIM, only=lambda pmids: [one for one in pmids if one in {"1", "3", "6"}])
-    assert lists_of(found) == {"contradict": ["1"], "support": ["3"], "silent": ["6"]}
 
 
 def test_the_newer_of_near_equals_stands_first(tmp_path: Path) -> None:
@@ -261,22 +234,6 @@ def test_every_sentence_is_verbatim_and_every_cue_inside_it(tmp_path: Path) -> N
         assert one.negations
         for scope in one.negations:
             assert one.sentence.start <= scope.cue.start < scope.cue.end <= one.sentence.end
-
-
-def test_a_contradiction_says_what_is_reserved(tmp_path: Path) -> None:
-    with closing(make_index(tmp_path, [paper("1", "", "In mice zeta increased pressure, against all.")])) as index:
-        (only,) = make_reading_grounder(index).ground(Claim("zeta reduces pressure")).contradicting
-    assert "population: “mice”" in only.why
-    assert only.standing == "partial"
-
-
-def test_the_same_claim_gives_the_same_answer_from_many_threads(index: Index) -> None:
-    grounder = make_reading_grounder(index)
-    claims = [CLAIM, Claim("another thing"), Claim("pressure measured")] * 4
-    alone = [json.dumps(asdict(grounder.ground(claim)), default=str) for claim in claims]
-    with ThreadPoolExecutor(8) as pool:
-        together = [json.dumps(asdict(found), default=str) for found in pool.map(grounder.ground, claims)]
-    assert together == alone
 
 
 def test_what_was_found_and_checked_is_said_in_words(index: Index) -> None:

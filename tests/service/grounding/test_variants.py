@@ -9,9 +9,7 @@ import pytest
 
 from retrieval.core.values import Claim
 from retrieval.index import Index
-from retrieval.rerank.reranker import make_passage
-from retrieval.words.terms import find_most_alike
-from service.configuration.config import Branch, Rerank
+from service.configuration.config import Branch
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from tests.helpers.fakes import WordJudge, make_grounder, make_index, run_side
@@ -93,17 +91,6 @@ def test_known_documents_cost_no_support_its_place(tmp_path: Path) -> None:
     assert found.checked["support"].documents == 3
     assert found.checked["contradict"] == grounder.ground(CLAIM).checked["contradict"], "the other side is as it was"
     index.close()
-
-
-def test_only_those_most_alike_are_reranked(index: Index) -> None:
-    whole, _ = make_grounder(index)
-    support = whole.config.branch("support").model_copy(update={"rerank": Rerank(model="relevance", first=2)})
-    grounder = Grounder(index, whole.config.model_copy(update={"support": support}), whole.models)
-    ranked = [hit.pmid for hit in index.search(CLAIM.text, 100)]
-    alike = find_most_alike(CLAIM.text, [make_passage(entry.document) for entry in index.entries(ranked)], 2)
-    side = run_side(grounder, CLAIM, "support")
-    assert set(pmids(side.evidence)) == {ranked[place] for place in alike}
-    assert side.counts.documents == len(ranked), "what was retrieved and put aside is counted as retrieved"
 
 
 def test_the_judge_stops_after_the_third_contradiction(tmp_path: Path) -> None:

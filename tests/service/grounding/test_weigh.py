@@ -40,23 +40,18 @@ QUIET = paper("support", label="neutral")
     ("grounding", "outcome", "says"),
     [
         (grounded(AGAINST), "contradict", "One paper contradicts this claim."),
-        (grounded(AGAINST, QUIET, silent=[QUIET]), "contradict", "claim; none of the 3 papers read supports it."),
         (grounded(FOR, silent=[QUIET]), "support", "One paper supports this claim; none of the 2 papers read contradicts it."),
         (grounded(FOR, FOR), "support", "Both papers that take a side support this claim."),
         (grounded(FOR, FOR, FOR), "support", "All 3 papers that take a side support this claim."),
         (grounded(AGAINST, AGAINST, AGAINST, FOR), "contradict", "Most evidence found contradicts this claim."),
         (grounded(AGAINST, FOR, FOR), "mixed", "The evidence found is mixed"),
-        (grounded(AGAINST, FOR, FOR, FOR), "support", "Most evidence found supports this claim."),
         # More papers, of less weight: most of what was found is neither.
         (grounded(paper("contradict", "review"), paper("support", "animal"), paper("support", "animal")), "mixed", "mixed"),
-        (grounded(paper("contradict", "review"), paper("support", "animal")), "mixed", "mixed"),
         (grounded(QUIET), "uncertain", "No paper found clearly"),
         (grounded(silent=[QUIET]), "silent", "The papers read say nothing"),
-        (grounded(paper("support", retracted=True)), "nothing", "Only retracted papers were found for this claim."),
         (grounded(), "nothing", "No paper found is about this claim."),
         (grounded(found=0), "nothing", "No paper in the index matches this claim."),
         (grounded(paper("support", judged=False)), "unjudged", "no model judged"),
-        (grounded(paper("contradict", retracted=True), FOR), "support", "One paper supports this claim."),
     ],
 )  # fmt: skip
 def test_the_verdict_says_where_the_evidence_lies(grounding: Grounding, outcome: Outcome, says: str) -> None:

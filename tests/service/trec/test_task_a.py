@@ -61,7 +61,6 @@ def test_both_spellings_and_null_citations_are_read(input_file: Path) -> None:
         ("[]", "no items"),
         ('[{"meta_data": {"qa_id": "1"', "line 1"),
         ('[{"answer": []}]', "meta_data"),
-        ('[{"meta_data": {"qa_id": null, "question": "q"}, "answer": []}]', "qa_id"),
         ('[{"meta_data": {"qa_id": "1", "question": 3}, "answer": []}]', "question"),
         ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": "a"}]', "answer should be a list"),
         ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": ""}]}]', "sentence 1"),
@@ -73,24 +72,16 @@ def test_both_spellings_and_null_citations_are_read(input_file: Path) -> None:
             '[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": "t", "citations": [3]}]}]',
             "sentence 1: the key 'citations' is unknown; expected text, existing_supported_citations",
         ),
-        ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answers": []}]', "the key 'answers' is unknown; expected meta_data"),
-        ('[{"meta_data": {"qa_id": "1", "query": "q"}, "answer": []}]', "the key 'query' is unknown; expected qa_id, question"),
         (json.dumps([ITEMS[0], ITEMS[0]]), "is repeated"),
         (
             json.dumps([ITEMS[0], {**ITEMS[1], "answer": [{"text": "a"}, {"text": "a " * 50_000}]}]),
             "item 2 (qa_id 8), sentence 2: The claim has 99,999 characters",
         ),
         (
-            json.dumps([{"meta_data": {"qa_id": "5", "question": "q" * 2001}, "answer": [{"text": "t"}]}]),
-            "item 1 (qa_id 5), sentence 1",
-        ),
-        (
             '[{"meta_data": {"qa_id": ' + "9" * 5000 + ', "question": "q"}, "answer": []}]',
             "the number 999999999… of 5,000 digits",
         ),
-        ('{"a": 1}\n{"b": ' + "7" * 4999 + "}", "of 4,999 digits"),
         ("[" * 100_000, "nested too deeply"),
-        ('{"a": 1}\n' + '{"b":' * 100_000, "line 2 is nested too deeply"),
         ('[{"meta_data": {"qa_id": "\\ud800", "question": "q"}, "answer": []}]', "contains half of a character"),
     ],
 )
@@ -222,10 +213,7 @@ Spoil = Callable[[list[dict[str, Any]]], object]
             lambda r: r[0]["answer"][0].update(supported_citations=["12"], contradicted_citations=[12]),
             "item 7, sentence 1: 12 is both supporting and contradicting",
         ),
-        (lambda r: r[0]["answer"][0].update(supported_citations=[13, 13]), "supported_citations repeats 13"),
         (lambda r: r[0]["answer"][0].update(supported_citations=None), "supported_citations should be a list of PMIDs"),
-        (lambda r: r[0]["answer"][0].update(existing_supported_citations=[]), "existing_supported_citations are not"),
-        (lambda r: r[0].pop("answer"), "item 7: answer should be a list"),
         (lambda r: r.insert(0, {"answer": []}), "record 1: an object with metadata"),
     ],
 )
