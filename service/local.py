@@ -6,9 +6,6 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from retrieval.core.errors import BadInput
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.assembly import assemble, assemble_answerer_beside
@@ -18,7 +15,6 @@ from service.checking.schemas import CheckedText
 from service.configuration import defaults
 from service.grounding.claims import check_claim, check_topic
 from service.grounding.ground import Grounder
-from service.http.requests.faults import sentence
 from service.queries.grounding import check_written, describe_query, ground_query
 from service.queries.schemas import TypedGroundResponse, TypedOut
 from service.reading.evidence import EvidenceFinder, make_finder_beside
@@ -77,15 +73,12 @@ class LocalService:
         Raises `BadInput` if it is given in none or several of them, or has fewer sentences than `k`.
         """
         paper = {"sentences": None if sentences is None else [*sentences], "text": text, "jats": jats}
-        try:
-            request = EvidenceRequest.model_validate({"hypothesis": hypothesis, **paper, "k": k, "results_only": results_only})
-        except ValidationError as error:
-            raise BadInput(sentence(error.errors(), EvidenceRequest)) from None
+        request = EvidenceRequest.check(hypothesis=hypothesis, **paper, k=k, results_only=results_only)
         return EvidenceResponse.of(self._finder.find(request.hypothesis, request.paper(), request.k, request.results_only))
 
     def text(self, text: str) -> CheckedText:
         """A text (plain or Markdown, of any length) with the verdict on each of its sentences."""
-        return Checker(self._grounder).check_claims(Reading.of(read_text(text)))
+        return Checker(self._grounder).check(Reading.of(read_text(text)))
 
     @cached_property
     def _answerer(self) -> Answerer:

@@ -18,7 +18,7 @@ from mcp.server.stdio import stdio_server
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from retrieval.core.errors import BadInput, CounterpointError
+from retrieval.core.errors import CounterpointError
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.checking.check import Checker, Reading
@@ -153,7 +153,7 @@ def make_server(load: Callable[[], Grounder], load_answerer: Callable[[Grounder]
     ) -> CheckedText:
         """Check each sentence of a text: whether it makes a claim, what papers say, whether its citations bear it out."""
         reading = Reading.of(read_text(text)).at_most(MOST_TEXT_CLAIMS)
-        return Checker(grounder()).check_claims(reading)
+        return Checker(grounder()).check(reading)
 
     return server
 
@@ -188,9 +188,5 @@ def _add_reading(server: MCPServer, grounder: Callable[[], Grounder]) -> None:
         results_only: Annotated[bool, Field(description="Leave background and methods out.")] = False,
     ) -> EvidenceResponse:
         """Find the sentences of one paper that together carry the most evidence for or against a hypothesis."""
-        fields = {"hypothesis": check_hypothesis(hypothesis), "text": text, "k": k, "results_only": results_only}
-        try:
-            request = EvidenceRequest.model_validate(fields)
-        except ValidationError as error:
-            raise BadInput(faults.sentence(error.errors(), EvidenceRequest)) from None
+        request = EvidenceRequest.check(hypothesis=check_hypothesis(hypothesis), text=text, k=k, results_only=results_only)
         return EvidenceResponse.of(finder().find(request.hypothesis, request.paper(), request.k, request.results_only))

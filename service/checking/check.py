@@ -167,12 +167,8 @@ class Checker:
         self.grounder = grounder
         self._ground = ground or grounder.ground
 
-    def check(self, passage: Passage, tell: Callable[[ClaimDone], object] = lambda _done: None) -> CheckedText:
+    def check(self, reading: Reading, tell: Callable[[ClaimDone], object] = lambda _done: None) -> CheckedText:
         """Check every claim of a text, one after the other; `tell` is called for each, and an exception from it ends the work."""
-        return self.check_claims(Reading.of(passage), tell)
-
-    def check_claims(self, reading: Reading, tell: Callable[[ClaimDone], object] = lambda _done: None) -> CheckedText:
-        """The same for a text that is already split into sentences."""
         results: dict[str, ClaimResult] = {}
         for number, sentence in enumerate(reading.claims, 1):
             key = key_of(sentence)

@@ -21,7 +21,6 @@ from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundRequest
 from service.http import claim_routes, memory_routes, paper_routes, text_routes
 from service.http.page import files
-from service.http.reference import docs
 from service.http.reference.docs import add_examples
 from service.http.requests import problems
 from service.http.requests.access import AccessControl, OuterMiddleware, require_key
@@ -137,7 +136,6 @@ async def _keep_up_to_date(live: CurrentService, seconds: float, watcher: Watche
 
 def _add_routes(app: FastAPI) -> None:
     app.include_router(files.router)
-    app.include_router(docs.router)
 
     @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "Not ready"}})
     async def health(request: Request) -> Response:

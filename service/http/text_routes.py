@@ -46,7 +46,7 @@ async def text(
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            result = Checker(serving.grounder, _grounding(parts, serving, job.check)).check_claims(reading, job.check)
+            result = Checker(serving.grounder, _grounding(parts, serving, job.check)).check(reading, job.check)
         if format == "json":
             return write_json(result)
         name = f'attachment; filename="counterpoint{ENDINGS[format]}"'
@@ -76,7 +76,7 @@ async def text_stream(body: TextRequest, request: Request) -> Response:
             tell("claim", one)
 
         with parts.live.lease() as serving:
-            return "text", Checker(serving.grounder, _grounding(parts, serving)).check_claims(reading, report)
+            return "text", Checker(serving.grounder, _grounding(parts, serving)).check(reading, report)
 
     return await while_there(request, stream_events(parts.workers, work, pieces=_pieces(reading)))
 

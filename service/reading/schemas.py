@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Self
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from indexes.readers.paper import make_paper, parse_paper
 from nli.evidence import EvidenceSentence
 from retrieval.core.characters import replace_surrogates
+from retrieval.core.errors import BadInput
 from retrieval.core.values import Label, Paper, SectionKind
+from service.http.requests import faults
 from service.reading.evidence import How, PaperEvidence
 from service.schemas import OfValue, Sent
 
@@ -76,6 +78,14 @@ class EvidenceRequest(Sent):
             fault = "is missing" if not count else f"is given {count} times"
             raise ValueError(f"The paper {fault}; give the paper once: as sentences, as text or as jats")
         return self
+
+    @classmethod
+    def check(cls, **fields: Any) -> Self:
+        """The request with these fields; raises `BadInput` for the first fault."""
+        try:
+            return cls.model_validate(fields)
+        except ValidationError as error:
+            raise BadInput(faults.sentence(error.errors(), cls)) from None
 
     def paper(self) -> Paper:
         """The paper that was sent; raises `BadInput` if it has no sentence or cannot be read."""

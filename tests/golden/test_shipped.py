@@ -14,7 +14,7 @@ from indexes.vectors import add_vectors
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.answering.lead import ground_question
-from service.checking.check import Checker
+from service.checking.check import Checker, Reading
 from service.checking.readers.reading import read_text
 from service.configuration.config import load_config, load_profile
 from service.configuration.defaults import CONFIG, PROFILE
@@ -62,6 +62,6 @@ def test_a_claim_says_the_same_as_a_question_and_inside_a_text(grounder: Grounde
         cases[row["claim"]] = tell(grounder.ground(Claim(row["claim"])))
         studied = ground_question(grounder, row["question"])
         assert studied, row["question"]
-        Checker(grounder, ground).check(read_text(f"We read the papers. {row['claim']}"))
+        Checker(grounder, ground).check(Reading.of(read_text(f"We read the papers. {row['claim']}")))
         assert [tell(studied.grounding), tell(groundings[-1])] == [cases[row["claim"]]] * 2, row["claim"]
     hold("shipped", cases)

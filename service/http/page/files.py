@@ -1,4 +1,4 @@
-"""The page's files, built once from those in the package: only these names exist; the browser runs and loads nothing else."""
+"""The two pages and their files, built once from those in the package: only these names exist, and nothing else is loaded."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
+from service.http.reference.docs import render_page
 from service.output.templates import load_templates
 
 _PAGE = "index.html"
@@ -20,16 +21,17 @@ _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".ico": "image/x-icon",
 }
 
-# Trusted Types make the browser refuse markup made from text; `data:` is for the icon, which is embedded in the page.
+# Trusted Types make the browser refuse markup made from text; `data:` is for the icon, which is embedded in the main page.
 POLICY = "; ".join(
     [
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
         "connect-src 'self'",
-        "img-src data:",
+        "img-src 'self' data:",
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
@@ -54,8 +56,12 @@ def page_files() -> dict[str, _File]:
         media_type = _TYPES.get(file.name[file.name.rfind(".") :])
         if media_type:
             content = _write_page() if file.name == _PAGE else file.read_bytes()
-            assets[file.name] = _File(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:16]}"')
+            assets[file.name] = _make_file(content, media_type)
     return assets
+
+
+def _make_file(content: bytes, media_type: str) -> _File:
+    return _File(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:16]}"')
 
 
 def _write_page() -> bytes:
@@ -69,19 +75,33 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 async def page(request: Request) -> Response:
     """The page, whether or not an index is loaded."""
-    return _serve(request, _PAGE)
+    return _respond(request, page_files()[_PAGE])
+
+
+@router.get("/docs")
+async def docs(request: Request) -> Response:
+    """The API's description for people, whether or not an index is loaded; made once."""
+    state = request.app.state
+    if not hasattr(state, "docs"):
+        state.docs = _make_file(render_page(request.app.openapi()), _TYPES[".html"])
+    return _respond(request, state.docs)
+
+
+@router.get("/favicon.ico")
+async def icon(request: Request) -> Response:
+    """The icon, which browsers request from every site; it is the same drawing as in the page."""
+    return await part(request, "favicon.ico")
 
 
 @router.get("/page/{name}")
 async def part(request: Request, name: str) -> Response:
-    """A file that the page loads."""
-    return _serve(request, name)
-
-
-def _serve(request: Request, name: str) -> Response:
-    file = page_files().get(name)
-    if file is None:
+    """A file that a page loads."""
+    if name not in page_files():
         raise HTTPException(404)
+    return _respond(request, page_files()[name])
+
+
+def _respond(request: Request, file: _File) -> Response:
     # Revalidated on each use, so that files of two releases are never mixed; unchanged files are not sent again.
     headers = {
         "Cache-Control": "no-cache",

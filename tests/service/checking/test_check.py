@@ -28,7 +28,7 @@ def checker(tmp_path_factory: pytest.TempPathFactory) -> Checker:
 
 @pytest.fixture(scope="module")
 def checked(checker: Checker) -> CheckedText:
-    return checker.check(read_text(TEXT))
+    return checker.check(Reading.of(read_text(TEXT)))
 
 
 def test_each_sentence_has_its_verdict_in_order(checked: CheckedText) -> None:
@@ -60,7 +60,7 @@ def test_cited_papers_are_read_for_what_they_are_cited_for(checked: CheckedText)
 
 
 def test_a_cited_paper_without_an_abstract_cannot_be_judged(checker: Checker) -> None:
-    checked = checker.check(read_text("Zeta lowers pressure (PMID 4)."))
+    checked = checker.check(Reading.of(read_text("Zeta lowers pressure (PMID 4).")))
     assert checked.sentences[0].result and [one.status for one in checked.sentences[0].result.cited] == ["not judged"]
 
 
@@ -80,7 +80,7 @@ def test_a_cited_paper_is_read_as_one_that_is_found(tmp_path: Path) -> None:
         *DOCUMENTS[4:],
     ]
     checked = Checker(make_reading_grounder(make_index(tmp_path, documents), Quoting())).check(
-        read_text("Zeta lowers pressure (PMID 1, PMID 2).")
+        Reading.of(read_text("Zeta lowers pressure (PMID 1, PMID 2)."))
     )
     found = checked.sentences[0].result
     assert found and [one.sentence and one.sentence.text for one in found.in_favour] == [result]
@@ -97,7 +97,7 @@ def test_the_same_claim_is_grounded_once_and_told_each_time(checker: Checker) ->
         return checker.grounder.ground(claim)
 
     told: list[ClaimDone] = []
-    Checker(checker.grounder, ground).check(read_text("Omega lowers sugar. Omega lowers sugar."), told.append)
+    Checker(checker.grounder, ground).check(Reading.of(read_text("Omega lowers sugar. Omega lowers sugar.")), told.append)
     assert grounded == ["Omega lowers sugar."]
     assert [(one.done, one.claims, one.verdict) for one in told] == [(1, 2, "supported"), (2, 2, "supported")]
 
@@ -108,7 +108,7 @@ def test_more_claims_than_may_be_checked_are_refused() -> None:
 
 
 def test_a_text_without_a_claim_says_so(checker: Checker) -> None:
-    assert checker.check(read_text("Why? Table 1 lists them all.")).summary == (
+    assert checker.check(Reading.of(read_text("Why? Table 1 lists them all."))).summary == (
         "No claim that papers could support or contradict was found in 2 sentences."
     )
 

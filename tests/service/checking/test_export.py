@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from openpyxl import load_workbook
 
-from service.checking.check import Checker
+from service.checking.check import Checker, Reading
 from service.checking.export import COLUMNS, export_text
 from service.checking.readers.reading import read_text
 from service.checking.schemas import CheckedText
@@ -20,7 +20,7 @@ from tests.helpers.texts import DOCUMENTS, HOSTILE, TEXT
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> CheckedText:
     grounder = make_reading_grounder(make_index(tmp_path_factory.mktemp("export"), DOCUMENTS))
-    return Checker(grounder).check(read_text(TEXT, "text"))
+    return Checker(grounder).check(Reading.of(read_text(TEXT, "text")))
 
 
 class _Parsed(HTMLParser):
