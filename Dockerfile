@@ -16,7 +16,7 @@ COPY nli nli
 COPY retrieval retrieval
 COPY service service
 RUN python -m venv .venv \
-    && .venv/bin/python -m pip install --no-cache-dir --disable-pip-version-check --constraint constraints.txt --editable . \
+    && .venv/bin/python -m pip install --no-cache-dir --disable-pip-version-check --constraint constraints.txt --editable ".[cluster,mcp]" \
     && .venv/bin/counterpoint index build indexes/demo/corpus.jsonl --out indexes/built/demo --overwrite --dense \
         --description 'summaries written for demonstration, not PubMed'
 

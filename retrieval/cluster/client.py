@@ -97,8 +97,7 @@ def translate_faults(address: Address, opened: bool = False) -> Iterator[None]:
 
     An index that was `opened` exists: a node that does not know it has just started, which is `ClusterBusy`.
     """
-    import opensearchpy
-
+    opensearchpy = load_library()
     try:
         yield
     except CounterpointError:
@@ -110,6 +109,17 @@ def translate_faults(address: Address, opened: bool = False) -> Iterator[None]:
     except (OSError, ValueError) as error:
         # A certificate file that is missing or empty.
         raise IndexUnusable(f"The connection to {address} failed ({_first(str(error))}); check its settings.") from error
+
+
+def load_library() -> Any:
+    """The package that talks to a cluster; raises `BadConfig` where it is not installed."""
+    try:
+        import opensearchpy
+    except ImportError:
+        raise BadConfig(
+            "An index on a cluster needs the package opensearch-py; run `pip install 'counterpoint[cluster]'`."
+        ) from None
+    return opensearchpy
 
 
 def translate(error: Any, address: Address, opened: bool = False) -> CounterpointError:
@@ -272,8 +282,6 @@ def connect(address: Address) -> OpenSearch:
 
 
 def _make_client(address: Address, access: Access) -> OpenSearch:
-    from opensearchpy import OpenSearch
-
     how: dict[str, Any] = {
         "hosts": [{"host": host.strip("[]"), "port": port} for host, port in address.hosts],
         "use_ssl": access.tls,
@@ -293,7 +301,8 @@ def _make_client(address: Address, access: Access) -> OpenSearch:
         how |= {"http_auth": (access.user, access.password)}
     if access.sniff:
         how |= {"sniff_on_connection_fail": True, "sniffer_timeout": 60, "sniff_timeout": 2}
-    return OpenSearch(**how)
+    client: OpenSearch = load_library().OpenSearch(**how)
+    return client
 
 
 _SECONDS = 2

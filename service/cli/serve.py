@@ -61,6 +61,12 @@ def mcp(
 ) -> None:
     """Start an MCP server for language models. It uses standard input and output (ground, answer, check_text, search, …)."""
     with report_errors():
+        from importlib.util import find_spec
+
+        from retrieval.core.errors import BadConfig
+
+        if find_spec("mcp") is None:
+            raise BadConfig("`counterpoint mcp` needs the package mcp; run `pip install 'counterpoint[mcp]'`.")
         from service.assembly import assemble, assemble_answerer_beside
         from service.mcp_server import make_server
         from service.serve.server import check_parts

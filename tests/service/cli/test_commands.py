@@ -246,6 +246,20 @@ def test_without_an_index_both_ways_of_naming_one_are_told(command: tuple[str, .
     assert "--index INDEX" in said
 
 
+@pytest.mark.parametrize(
+    ("package", "extra", "command"),
+    [
+        ("mcp", "mcp", ("mcp", "--index", "DIR")),
+        ("opensearchpy", "cluster", ("index", "info", "opensearch://127.0.0.1:1/x")),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named(
+    monkeypatch: pytest.MonkeyPatch, package: str, extra: str, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    assert f"run `pip install 'counterpoint[{extra}]'`" in told(*command)
+
+
 def test_every_command_with_an_index_takes_it_from_the_environment() -> None:
     commands = [
         ("ground", "Zeta helps."), ("answer", "Does it?"), ("check", "-"), ("search", "x"), ("show", "1"), ("mcp",), ("serve",),
