@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from generation.draft import CitedSource, DraftSentence, Source
-from generation.prompting import is_order
 from nli.judge import Abstract, Judge, Reader, Reading, drop_question, make_premises
 from nli.reader.paper import READ_ALONE, weigh_alone
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings
 from retrieval.core.values import OPPOSITE, Citation, Document, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
+from retrieval.runtime.fences import is_order
 from retrieval.words.names import find_unnamed
 from retrieval.words.terms import find_rare_words, find_shared_terms, measure_aboutness, weigh_share
 from service.configuration.config import Attribute

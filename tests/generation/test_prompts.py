@@ -9,9 +9,10 @@ import pytest
 
 from generation.draft import Limits, Source
 from generation.language_models import CausalGenerator, ChatGenerator
-from generation.prompting import fill_prompt, is_order
+from generation.prompting import fill_prompt
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Document, Sentence, Topic
+from retrieval.runtime.fences import is_order
 from tests.helpers.tiny_models import tiny_causal
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")
