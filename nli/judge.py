@@ -128,21 +128,13 @@ def make_reader(judge: Judge) -> Reader:
 
 _WIDEST = 8.0
 """The largest log odds that a probability is turned into."""
-_CLEAR_ODDS = 3.0
 
 
 def compute_margins(verdicts: Sequence[Verdict]) -> NDArray[np.float64]:
-    """[sentences, 2]: the log odds of support and of contradict against neutral.
-
-    Where a verdict's decision overrides its probabilities (a language model over a small one), the decision counts as clear.
-    """
+    """[sentences, 2]: the log odds of support and of contradict against neutral."""
     shares = np.array([[v.support, v.neutral, v.contradict] for v in verdicts]).reshape(-1, 3)
     shares = np.log(np.maximum(shares, 1e-9))
     odds: NDArray[np.float64] = np.clip(shares[:, [0, 2]] - shares[:, [1]], -_WIDEST, _WIDEST)
-    for row, verdict in enumerate(verdicts):
-        if verdict.decided is not None:
-            clear = (verdict.decided == "support", verdict.decided == "contradict")
-            odds[row] = [max(o, _CLEAR_ODDS) if yes else min(o, -_CLEAR_ODDS) for o, yes in zip(odds[row], clear, strict=True)]
     return odds
 
 

@@ -1,7 +1,4 @@
-"""Observations of each answer of a run: its citations judged one by one, how much it repeats itself, and its uptake.
-
-Citations are judged by the profile's judge and, where the profile's judge is a language model, by that model too.
-"""
+"""Observations of each answer of a run: its citations judged one by one, how much it repeats itself, and its uptake."""
 
 from __future__ import annotations
 
@@ -13,53 +10,39 @@ import numpy as np
 from eval.answers.runs import Response
 from generation.draft import Source
 from nli.judge import CachingJudge, Judge, judge_by_strongest, make_premises
-from nli.judges.chat import ChatJudge
 from retrieval.core.values import Label, Topic
 from retrieval.dense.encoder import Encoder, normalise
-from retrieval.runtime.chat import UsageCounter
 from retrieval.store.documents import Documents
 from retrieval.words.terms import measure_aboutness, split_terms
 from service.answering.attribution import find_verbatim
-from service.configuration.config import Profile, load_profile
-from service.configuration.defaults import PROFILE
+from service.configuration.config import Profile
 from service.configuration.models import load_judge
 
 JUDGE = "sentences"
 """The judge's name in every profile."""
-STANCE, LANGUAGE = "stance", "language model"
+STANCE = "stance"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedJudge:
-    """A judge of citations: its key in an observation, its model and weights, and the prefixes of its keys and titles."""
+    """A judge of citations: its key in an observation, its model and weights."""
 
     key: str
     model: str
-    prefix: str = ""
-    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """The judges by key, what a report says about each, and what the language model was asked, where one of them is one."""
+    """The judges by key, and what a report says about each."""
 
     by_key: dict[str, Judge]
     named: tuple[NamedJudge, ...]
-    usage: UsageCounter | None = None
 
 
 def load_judges(profile: Profile) -> Judges:
-    """The profile's judge. A language model is asked only where the small reader is undecided (nli.judges.chat), so the
-    small reader's own figures are reported beside it."""
+    """The profile's judge of sentences."""
     judge = load_judge(JUDGE, profile)
-    if not isinstance(judge, ChatJudge):
-        return Judges({STANCE: CachingJudge(judge)}, (NamedJudge(STANCE, judge.name),))
-    small = load_judge(JUDGE, load_profile(PROFILE))
-    return Judges(
-        {STANCE: CachingJudge(small), LANGUAGE: CachingJudge(judge)},
-        (NamedJudge(STANCE, small.name), NamedJudge(LANGUAGE, judge.name, prefix="llm.", title="LLM: ")),
-        judge.usage,
-    )
+    return Judges({STANCE: CachingJudge(judge)}, (NamedJudge(STANCE, judge.name),))
 
 
 @dataclass(frozen=True, slots=True)

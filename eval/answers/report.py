@@ -134,14 +134,14 @@ def judged(judge: NamedJudge) -> tuple[Counted[Observed], ...]:
     def count_covered(one: Observed) -> Pair:
         return _rate(len({cited.sentence for cited in one.citations if cited.labels.get(judge.key) == "support"}), one.sentences)
 
-    key, title, by = judge.prefix, judge.title, judge.model
+    by = judge.model
     covered = f"Sentences with a citation that supports them, by {by} / sentences, averaged over topics: the track's coverage."
     support = f"Citations that support, by {by} / citations, averaged over topics."
     contradict = f"Citations that contradict, by {by} / citations, likewise."
     return (
-        Counted(Measure(f"{key}coverage_supported", f"{title}supported", covered), count_covered),
-        Counted(Measure(f"{key}support", f"{title}support", support), count("support")),
-        Counted(Measure(f"{key}contradict", f"{title}contradict", contradict), count("contradict")),
+        Counted(Measure("coverage_supported", "supported", covered), count_covered),
+        Counted(Measure("support", "support", support), count("support")),
+        Counted(Measure("contradict", "contradict", contradict), count("contradict")),
     )
 
 
@@ -209,8 +209,6 @@ def evaluate(
         "bootstrap_seed": SEED,
         "bootstrap_resamples": RESAMPLES,
     }
-    if judges.usage is not None:
-        provenance["llm_requests"] = judges.usage.requests
     return AnswersReport(
         runs=measured,
         form=(ANSWERED.measure, *(one.measure for one in FORM), *(draft.measure for draft in drafts)),
@@ -258,10 +256,7 @@ def show_answers(report: AnswersReport) -> Report:
         _table("Citation support", report.content, report, report.published["official"]),
         *map(_count_topics, report.runs),
     ]
-    if "llm_requests" in report.provenance:
-        asked = report.provenance["llm_requests"]
-        blocks.append(f"The language model answered {asked:,} times; the small model's verdict stands for the rest.")
-    judges = "; ".join(f"{one.title.strip(': ') or 'judge'}: {one.model}" for one in report.judges)
+    judges = "; ".join(f"judge: {one.model}" for one in report.judges)
     blocks += [
         f"In brackets: 95 % intervals by a bootstrap over topics. Averages cover only the answered topics. {judges}.",
         "Published rows were measured by others, on other topics and with other judges: compare only their order of magnitude.",

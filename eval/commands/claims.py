@@ -1,16 +1,13 @@
-"""`counterpoint eval claims`, `titles`, `feedback`, `cochrane` and `judges`."""
+"""`counterpoint eval claims`, `titles`, `feedback` and `cochrane`."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eval.commands.outputs import (
-    DATA_VARIABLE,
-    DataOption,
     JsonOption,
     MarkdownOption,
     argument,
@@ -22,7 +19,7 @@ from eval.commands.outputs import (
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
-WORK, COCHRANE_WORK, JUDGES_WORK = Path("claims.work"), Path("cochrane.work"), Path("judges.work")
+WORK, COCHRANE_WORK = Path("claims.work"), Path("cochrane.work")
 WorkOption = Annotated[Path, work_option("what was grounded is")]
 
 
@@ -141,36 +138,3 @@ def cochrane(
         index = open_index(corpus, work, list(models.encoders.values()))
         report = measure_cochrane(conclusions, file, Grounder(index, grounding, models), work, get_command_line())
         publish(report, json, markdown)
-
-
-def judges(
-    pairs: Annotated[
-        Path | None, option("--pairs", "JSON lines with claim, sentence, label and, optionally, title.", "FILE")
-    ] = None,
-    data: DataOption = None,
-    most: Annotated[int | None, typer.Option("-n", min=1, help="At most this many pairs, or claims of SciFact.")] = None,
-    profile: ProfileOption = "chat",
-    work: Annotated[Path, work_option("the language model's answers are")] = JUDGES_WORK,
-    json: JsonOption = None,
-    markdown: MarkdownOption = None,
-) -> None:
-    """Measure a language model as judge: alone, and where the small reader is undecided."""
-    with report_errors():
-        from eval.claims.judges import judge_pairs, make_report, read_pairs, read_scifact_pairs
-        from eval.scifact.files import find
-        from nli.reader.judge import DocumentReader
-        from service.configuration.config import load_profile
-        from service.reading.evidence import chat_of
-
-        chat = chat_of(load_profile(profile))
-        check_outputs(json, markdown, [pairs] if pairs else [])
-        if pairs:
-            sample, name = read_pairs(pairs)[:most], pairs.name
-        else:
-            sample, name = read_scifact_pairs(find(data or os.environ.get(DATA_VARIABLE)), most), "SciFact dev"
-        small = DocumentReader(size="small")
-        print_note(f"Judging {len(sample):,} pairs of {name} with {small.name} and {chat.model}; progress is saved in {work}.")
-        opinions = judge_pairs(sample, small, chat, work)
-        publish(make_report(opinions, get_command_line(), small.name, chat.model), json, markdown)
-        usage = chat.usage
-        print_note(f"{usage.requests:,} requests now, {usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written.")

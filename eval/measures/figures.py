@@ -10,7 +10,6 @@ product: ten thousand samples of a hundred figures take seconds, where resamplin
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,19 +54,6 @@ def f1(sums: Floats) -> Floats:
     """The harmonic mean of both (van Rijsbergen 1979), of [..., 3] (right, predicted, gold); 0 where both are 0."""
     p, r = precision(sums), recall(sums)
     return _divide(2 * p * r, p + r, 0.0)
-
-
-def kappa(sums: Floats) -> Floats:
-    """Cohen's kappa (Cohen 1960), of [..., labels²]: a table of one judge's labels by the other's, row by row.
-
-    NaN where both always give the same single label, so that chance agreement is 1.
-    """
-    labels = math.isqrt(sums.shape[-1])
-    table = sums.reshape(*sums.shape[:-1], labels, labels)
-    total = table.sum(axis=(-2, -1))
-    agreement = np.trace(table, axis1=-2, axis2=-1) / total
-    chance = (table.sum(axis=-1) * table.sum(axis=-2)).sum(axis=-1) / total**2
-    return _divide(agreement - chance, 1 - chance, np.nan)
 
 
 def _divide(numerator: Floats, denominator: Floats, default: float) -> Floats:

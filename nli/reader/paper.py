@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from nli.judge import Abstract, Reader, Reading, compute_margins
 from nli.reader.encode import score_findings
 from retrieval.core.probabilities import softmax
-from retrieval.core.values import OPPOSITE, Label, Verdict
+from retrieval.core.values import OPPOSITE, Contrast, Label, Verdict
 
 AT_ODDS = "the paper and its best sentence disagree"
 """Why a paper that is probable enough is given no side."""
@@ -46,6 +46,35 @@ def read_twice(reader: Reader, claim: str, paper: Abstract) -> TwoReadings:
         quotes = reader.read_abstracts(claim, [Abstract(paper.title, (paper.sentences[place],)) for place in places])
         quoted = {place: reading.document for place, reading in zip(places, quotes, strict=True)}
     return TwoReadings(whole, quoted)
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRead:
+    """The verdict on a paper, the place of the sentence that says most for its side (None if none was read), and who read it."""
+
+    verdict: Verdict
+    sentence: int | None
+    by: str
+
+
+@runtime_checkable
+class PaperReader(Reader, Protocol):
+    """A reader with its own way of reading a paper, `at_once` at a time."""
+
+    at_once: int
+
+    def read_paper(self, claim: str, paper: Abstract) -> PaperRead:
+        """What the paper says on the claim."""
+
+    def contrast(self, claim: str, first: Abstract, second: Abstract) -> list[Contrast]:
+        """What differs between two papers that disagree."""
+
+
+def read_paper(reader: Reader, claim: str, paper: Abstract) -> PaperRead:
+    """What a paper says on a claim."""
+    if isinstance(reader, PaperReader):
+        return reader.read_paper(claim, paper)
+    return PaperRead(*judge_paper(reader, read_twice(reader, claim, paper)), reader.name)
 
 
 def judge_paper(reader: Reader, readings: TwoReadings) -> tuple[Verdict, int | None]:

@@ -142,8 +142,8 @@ class Verdict:
     """A judge's probabilities that a premise supports, is neutral to, or contradicts a claim; they sum to 1.
 
     `decided` is the judge's own decision if it has its own thresholds, else None: the most probable class decides.
-    `of` says what was judged: the sentence alone, or the whole document. `quote` (words of the premise) and `reason` come from
-    judges that give them, else they are "".
+    `of` says what was judged: the sentence alone, or the whole document. `quote` (words of the premise), `reason`, and whether it
+    takes its side only in part come from judges that say so.
     """
 
     support: float
@@ -153,6 +153,7 @@ class Verdict:
     of: Literal["sentence", "document"] = field(default="sentence", kw_only=True)
     quote: str = field(default="", kw_only=True)
     reason: str = field(default="", kw_only=True)
+    partial: bool = field(default=False, kw_only=True)
 
     @property
     def label(self) -> Label:
@@ -226,7 +227,20 @@ class Evidence:
         """How plain the evidence is: neither a retracted paper nor a sentence that says less than the claim is plain evidence."""
         if self.document.retracted:
             return "retracted"
-        return "partial" if self.qualifiers else "plain"
+        return "partial" if self.qualifiers or (self.verdict and self.verdict.partial) else "plain"
+
+
+Aspect = Literal["people", "dose", "comparator", "outcome", "follow-up", "design"]
+"""What may differ between two studies of one claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """What differs between two papers that disagree, in the words of each."""
+
+    aspect: Aspect
+    first: str
+    second: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +261,8 @@ class Grounding:
 
     `uncertain` is what may take a side but is on neither, contradictions first, for readers who must not miss one. `more` is what
     was given a stance or is uncertain, but ranks below the first few of its list; `silent` is what was read and takes no side.
-    Together they are every document that was decided on.
+    Together they are every document that was decided on. `contrasts` is what differs between the most probable papers of either
+    side, the contradicting one first; only a language model says so.
     """
 
     claim: Claim
@@ -257,6 +272,7 @@ class Grounding:
     uncertain: tuple[Evidence, ...] = ()
     more: tuple[Evidence, ...] = ()
     silent: tuple[Evidence, ...] = ()
+    contrasts: tuple[Contrast, ...] = ()
 
 
 SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "other"]

@@ -30,8 +30,8 @@ from retrieval.runtime.pace import Pace
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
 
-BAD_REQUEST = 400
-NOT_KNOWN = (BAD_REQUEST, 404, 422, 501)
+BAD_REQUEST, NOT_FOUND = 400, 404
+NOT_KNOWN = (BAD_REQUEST, NOT_FOUND, 422, 501)
 """The status codes of servers that do not support json_schema."""
 TOO_LONG = re.compile(r"context (?:size|length|window)", re.IGNORECASE)
 _MOST_QUOTED = 200
@@ -53,7 +53,7 @@ def quote_refusal(error: APIStatusError) -> str:
     """The server's own message about a request that it cannot handle, such as one that is too long for the model."""
     body = error.body
     message = body.get("message") if isinstance(body, dict) else None
-    if error.status_code != BAD_REQUEST or not isinstance(message, str) or not message.strip():
+    if error.status_code not in (BAD_REQUEST, NOT_FOUND) or not isinstance(message, str) or not message.strip():
         return ""
     hint = "; give fewer words, or serve the model with a larger context" if TOO_LONG.search(message) else ""
     return f" ({' '.join(message.split())[:_MOST_QUOTED]}{hint})"
@@ -105,7 +105,7 @@ def read_stream(pieces: Iterable[object]) -> ChatReply:
 
 @contextmanager
 def stop_by(check: Callable[[], object]) -> Iterator[None]:
-    """Call `check` at every piece of a reply that is read in this context; an exception ends the reading."""
+    """Call `check` before every request and at every piece of a reply in this context; an exception ends the work."""
     token = _check.set(check)
     try:
         yield
@@ -242,9 +242,22 @@ class Chat:
         try:
             return schema.model_validate_json(find_json(reply.text))
         except ValidationError:
-            raise ChatUnanswered(
-                self._describe(f"did not answer in the requested format ({', '.join(schema.model_fields)})")
-            ) from None
+            fault = f"did not answer in the requested format ({', '.join(schema.model_fields)})"
+            if reply.finish == "length":
+                fault = f"was cut off after {max_tokens:,} tokens"
+            raise ChatUnanswered(self._describe(fault)) from None
+
+    def list_models(self) -> list[str]:
+        """The names of the server's models, none where it does not list them; raises `ChatUnanswered` if it cannot be asked."""
+        try:
+            with self._translate_errors():
+                return sorted(one.id for one in self._connect().models.list())
+        except ChatUnanswered as error:
+            if error.http_status == NOT_FOUND:
+                return []
+            raise ChatUnanswered(str(error).replace(f"The model {self.model}", "The server"), error.status) from None
+        except _ReplyCutOff:
+            return []
 
     def _ask_by_schema(self, system: str, user: str, schema: type[BaseModel], max_tokens: int) -> ChatReply:
         strict_schema = close_schema(schema)
@@ -308,12 +321,14 @@ class Chat:
         return read_reply(reply)
 
     def _wait_for_turn(self) -> None:
-        """Wait for this request's turn; raise if the budget is spent."""
+        """Wait for this request's turn; raise if the budget is spent, or if nobody waits for the reply any more."""
         if self._budget is not None and self._tokens_used >= self._budget:
             raise ChatUnanswered(
                 self._describe(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503
             )
         self._pace.wait()
+        if check := _check.get():
+            check()
 
     def _count(self, reply: ChatReply, characters: int) -> Usage:
         """Count one answered request; if the server reports no counts, the budget is charged by `characters`."""

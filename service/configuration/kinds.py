@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticKnownError
 
-from nli.judge import Judge
+from nli.judge import Reader
 from retrieval.rerank.reranker import Reranker
 from service.configuration.files import KIND, Strict
 
@@ -37,7 +37,7 @@ KINDS: Mapping[str, Mapping[str, str]] = {
         "reader": "nli.reader.judge:DocumentReader",
         "classifier": "nli.judges.classifier:ClassifierJudge",
         "t5": "nli.judges.t5:T5Judge",
-        "chat": "nli.judges.chat:ChatJudge",
+        "chat": "nli.reader.chat:ChatReader",
     },
     "encoders": {
         "embedded": "retrieval.dense.embedded_encoder:EmbeddedEncoder",
@@ -97,14 +97,14 @@ def _import_class(loader: str) -> Any:
 
 @cache
 def options_of(section: str, kind: str) -> type[Options]:
-    """Make the options of a kind from the arguments of its class; a judge is an argument that only code can give."""
+    """Make the options of a kind from the arguments of its class; a reader is an argument that only code can give."""
     loader = KINDS[section][kind]
     model = _import_class(loader)
     types = get_type_hints(model.__init__)
     options: dict[str, Any] = {KIND: (Literal[kind], ...)} | {
         name: (_WRITTEN.get(types[name], types[name]), ... if argument.default is Parameter.empty else argument.default)
         for name, argument in signature(model).parameters.items()
-        if types[name] != Judge | None
+        if types[name] != Reader | None
     }
     made = create_model(f"{model.__name__}Options", __base__=Options, **options)
     made.loader = loader

@@ -127,7 +127,7 @@ def judge_name(name: str, profile: Profile) -> str:
 def load_judge(name: str, profile: Profile) -> Judge:
     """Load the judge that `profile` has under this name; raises `BadConfig` if it has none.
 
-    Verdicts are kept on disk, except a chat model's: it is asked about some pairs only, and about which depends on the others.
+    Verdicts are kept on disk; a chat model keeps its own replies.
     """
     options = _options(judge_name(name, profile), profile.judges, "judge", profile)
     model = cast(Judge, options.build())

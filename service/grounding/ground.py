@@ -6,6 +6,7 @@ either side instead (service.grounding.variants).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
@@ -22,7 +23,7 @@ from service.grounding import variants
 from service.grounding.claims import state_claim
 from service.grounding.find import Only, find
 from service.grounding.gate import gate, take_best
-from service.grounding.read import read
+from service.grounding.read import contrast, read
 from service.grounding.show import show
 from service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, tell_nobody
 
@@ -82,7 +83,10 @@ class Grounder:
         ranked = gate(self.models.rerankers[path.gate], claim, found)
         step = path.read if papers is None else path.read.model_copy(update={"papers": papers, "most": papers})
         readings = self._read_best(step, claim, ranked, tell, until)
-        grounding = show(claim, readings, {entry.pmid: entry for entry in ranked}, len(found), path.show)
+        entries = {entry.pmid: entry for entry in ranked}
+        grounding = show(claim, readings, entries, len(found), path.show)
+        if self.reader and (until is None or time.monotonic() < until):
+            grounding = replace(grounding, contrasts=contrast(self.reader, claim, grounding, entries))
         for side, counts in grounding.checked.items():
             evidence = grounding.contradicting if side == "contradict" else grounding.supporting
             tell(GroundStage("decided", side, counts.documents, counts.sentences, counts.judged, len(evidence)))

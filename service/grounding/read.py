@@ -1,17 +1,18 @@
-"""Read: what each paper says on a claim (nli.reader.paper), as many at a time as there are cores."""
+"""Read: what each paper says on a claim (nli.reader.paper), as many at a time as there are cores or a server is sent."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
 from nli.judge import Abstract, Reader, drop_question
-from nli.reader.paper import judge_paper, read_twice
+from nli.reader.paper import PaperReader
+from nli.reader.paper import read_paper as read_abstract
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Claim, Verdict
+from retrieval.core.values import Claim, Contrast, Grounding, Verdict
 from retrieval.store.documents import Entry
 from service.grounding.values import PaperReading
 
@@ -31,7 +32,8 @@ def read(
     reason in its note, and the others stand. From the time `until` on (by `time.monotonic`), no further paper is waited for.
     """
     readings = []
-    with ThreadPoolExecutor(min(len(entries), os.cpu_count() or 1) or 1, thread_name_prefix="read") as pool:
+    at_once = reader.at_once if isinstance(reader, PaperReader) else os.cpu_count() or 1
+    with ThreadPoolExecutor(min(len(entries), at_once) or 1, thread_name_prefix="read") as pool:
         jobs = [pool.submit(copy_context().run, read_paper, reader, claim, entry) for entry in entries]
         try:
             for job in jobs:
@@ -47,8 +49,24 @@ def read(
 
 def read_paper(reader: Reader, claim: Claim, entry: Entry) -> PaperReading:
     """What one paper says on a claim; `entry` must have a sentence."""
-    paper = Abstract(drop_question(entry.document.title), tuple(sentence.text for sentence in entry.sentences()))
     try:
-        return PaperReading(entry.pmid, *judge_paper(reader, read_twice(reader, claim.text, paper)), reader.name)
+        found = read_abstract(reader, claim.text, make_abstract(entry))
     except ModelUnusable as error:
         return PaperReading(entry.pmid, UNREAD, None, reader.name, f"it could not be read: {error}")
+    return PaperReading(entry.pmid, found.verdict, found.sentence, found.by)
+
+
+def contrast(reader: Reader, claim: Claim, grounding: Grounding, entries: Mapping[str, Entry]) -> tuple[Contrast, ...]:
+    """What differs between the most probable papers of either side, if there are two and a reader that can say it."""
+    if not (isinstance(reader, PaperReader) and grounding.contradicting and grounding.supporting):
+        return ()
+    first, second = (entries[side[0].document.pmid] for side in (grounding.contradicting, grounding.supporting))
+    try:
+        return tuple(reader.contrast(claim.text, make_abstract(first), make_abstract(second)))
+    except ModelUnusable:
+        return ()
+
+
+def make_abstract(entry: Entry) -> Abstract:
+    """A paper as readers get it."""
+    return Abstract(drop_question(entry.document.title), tuple(sentence.text for sentence in entry.sentences()))

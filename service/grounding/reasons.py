@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from retrieval.core.values import NegationScope, Qualifier, Sentence, Stance, Verdict
+from retrieval.core.values import Contrast, NegationScope, Qualifier, Sentence, Stance, Verdict
+
+if TYPE_CHECKING:
+    from service.grounding.schemas import ContrastOut
 
 HALF = 0.5
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
@@ -31,7 +35,8 @@ def why(
             parts.append(f"the paper may {stance} the claim ({doubt})")
         else:
             what = "paper" if verdict.of == "document" else "sentence"
-            parts.append(f"{verdict.probability(stance):.0%} likely that the {what} {_VERBS[stance]} the claim")
+            partly = " in part" if verdict.partial else ""
+            parts.append(f"{verdict.probability(stance):.0%} likely that the {what} {_VERBS[stance]} the claim{partly}")
         if verdict.label != stance and verdict.of == "sentence":
             parts.append(f"the judge's own label is {verdict.label}")
         if verdict.reason:
@@ -42,6 +47,12 @@ def why(
             parts.append(f"“{_words(sentence, scope.cue.start, scope.cue.end)}” negates “{words}”")
         parts += [f"{one.kind}: “{_words(sentence, one.start, one.end)}”" for one in qualifiers]
     return "; ".join(parts)
+
+
+def tell_contrasts(contrasts: Sequence[Contrast] | Sequence[ContrastOut]) -> str:
+    """One line on what differs between the first papers of either side, in the words of both; "" for nothing."""
+    parts = [f"{one.aspect} (“{one.first}” against “{one.second}”)" for one in contrasts]
+    return f"The first papers of the two sides differ in {'; '.join(parts)}." if parts else ""
 
 
 def _words(sentence: Sentence, start: int, end: int) -> str:

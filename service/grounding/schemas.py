@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from nli.text.designs import Subjects, find_design, find_subjects
-from retrieval.core.values import Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
+from retrieval.core.values import Aspect, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
 from service.configuration.defaults import MOST_READ
 from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
@@ -132,7 +132,7 @@ class VerdictOut(OfValue):
     support: Rounded
     neutral: Rounded
     contradict: Rounded
-    quote: str = Field("", description="The words of the sentence that decided the verdict; language-model judges only.")
+    quote: str = Field("", description="The words of the sentence that decided the verdict; language models only.")
     reason: str = Field("", description="Why the judge, or a rule, decided so, if it says.")
 
 
@@ -160,7 +160,7 @@ class EvidenceOut(BaseModel):
     negations: list[NegationOut]
     qualifiers: list[QualifierOut] = Field(description="The qualifiers that the sentence has and the claim does not.")
     standing: Standing = Field(
-        description="`retracted` if the paper is; otherwise `partial` if there are qualifiers, or `plain`."
+        description="`retracted` if the paper is; `partial` if there are qualifiers or a language model says so; else `plain`."
     )
     score: Rounded = Field(
         description="The score that ranked the document in its list; scores from different scorers are not comparable. "
@@ -191,6 +191,14 @@ class EvidenceOut(BaseModel):
             verdict=VerdictOut.model_validate(evidence.verdict) if evidence.verdict else None,
             why=evidence.why,
         )
+
+
+class ContrastOut(OfValue):
+    """What differs between two papers that disagree, in the words of each."""
+
+    aspect: Aspect
+    first: str = Field(description="The words of the first contradicting paper.")
+    second: str = Field(description="The words of the first supporting paper.")
 
 
 class CountsOut(OfValue):
@@ -230,6 +238,9 @@ class GroundResponse(BaseModel):
     )
     more: list[EvidenceOut] = Field(description="Further documents that belong in these lists, after the first few of each.")
     silent: list[EvidenceOut] = Field(description="Documents that were read and say nothing about the claim.")
+    contrasts: list[ContrastOut] = Field(
+        default_factory=list, description="What differs between the first papers of either side; language models only."
+    )
     checked: CheckedOut
     summary: str
     provenance: Provenance
@@ -246,6 +257,7 @@ class GroundResponse(BaseModel):
             uncertain=[EvidenceOut.of(evidence) for evidence in grounding.uncertain],
             more=[EvidenceOut.of(evidence) for evidence in grounding.more],
             silent=[EvidenceOut.of(evidence, "silent") for evidence in grounding.silent],
+            contrasts=[ContrastOut.model_validate(one) for one in grounding.contrasts],
             checked=CheckedOut.model_validate(grounding.checked),
             summary=summary(grounding),
             provenance=provenance,

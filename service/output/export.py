@@ -18,6 +18,7 @@ from urllib.parse import quote
 from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
 from indexes.readers.exports.bibtex import SIGNS
 from retrieval.core.values import Answer, Author, Citation, Document, Evidence, Grounding
+from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import weigh
 
 if TYPE_CHECKING:
@@ -283,7 +284,8 @@ def _grounding_blocks(grounding: Grounding) -> list[str]:
     for heading, evidence in sides:
         lines = [f"{one.rank}. {_reference(one.document)}\n   - {_quote(one)}\n   - {escaped(one.why)}" for one in evidence]
         blocks += [f"## {heading}: {len(evidence) or 'none'}", *(["\n".join(lines)] if lines else [])]
-    return blocks
+    differing = tell_contrasts(grounding.contrasts)
+    return [*blocks, escaped(differing)] if differing else blocks
 
 
 def _marks(papers: Sequence[Document], numbers: dict[str, int]) -> str:

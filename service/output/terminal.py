@@ -17,6 +17,7 @@ from rich.text import Text
 from retrieval.cluster.client import is_address, read_address
 from retrieval.store.manifest import Manifest
 from service.grounding.coverage import format_count
+from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import COUNTED, Counted
 from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
@@ -109,6 +110,8 @@ def print_grounding(response: GroundResponse) -> None:
         for one in evidence:
             _print_evidence(one, console, colour, f"may {one.stance}" if field == "uncertain" else "")
     console.print()
+    if differing := tell_contrasts(response.contrasts):
+        console.print(Text(differing))
     console.print(response.summary)
     console.print(Text(f"{_tell_checked(response)}\n{_tell_models(response)}", style="dim"))
 

@@ -15,8 +15,9 @@ from bench.llm.__main__ import ALIAS, ServeOptions
 from generation.language_models import ChatGenerator
 from generation.prompting import STRATEGIES, Strategy, ask_for_evidence
 from indexes.readers.paper import make_paper
-from nli.judges.chat import Opinion, ask_opinion
-from retrieval.core.values import Premise, Topic
+from nli.judge import Abstract
+from nli.reader.chat import ChatReader
+from retrieval.core.values import Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from tests.helpers.answer_fakes import make_answerer
@@ -74,15 +75,10 @@ def test_an_endless_reply_is_stopped(chat: Chat) -> None:
     assert not reply.whole or len(reply.text) < 2500
 
 
-def test_a_sentence_is_judged_in_the_form_asked_for(chat: Chat) -> None:
-    premise = Premise("Aspirin did not prevent stroke in this trial.", "A trial of aspirin")
-    try:
-        opinion = ask_opinion(chat, "Aspirin prevents stroke.", premise)
-    except ChatUnanswered as error:
-        assert "quote" in str(error)
-    else:
-        assert isinstance(opinion, Opinion)
-        assert opinion.label == "neutral" or opinion.quote in premise.text
+def test_a_paper_is_read_by_the_model_or_it_is_said_why_not() -> None:
+    reader = ChatReader(ALIAS, URL, timeout=PATIENCE, retries=0, max_tokens=300)
+    found = reader.read_paper("Aspirin prevents stroke.", Abstract("A trial of aspirin", ("Aspirin did not prevent stroke.",)))
+    assert found.by == reader.name or found.verdict.reason.endswith("so the embedded reader's reading stands")
 
 
 @pytest.mark.parametrize("prompt", ["one-shot", "zero-shot"])

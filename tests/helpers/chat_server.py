@@ -63,9 +63,19 @@ class ChatServer:
         self.script: Callable[[Body], Reply] = lambda body: usual
         self.bodies: list[Body] = []
         self.keys: list[str] = []
+        self.models: list[str] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                data = [{"id": name, "object": "model", "created": 1, "owned_by": "me"} for name in outer.models]
+                raw = json.dumps({"object": "list", "data": data}).encode()
+                self.send_response(200 if outer.models else 404)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(raw)))
+                self.end_headers()
+                self.wfile.write(raw)
+
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.bodies.append(body)

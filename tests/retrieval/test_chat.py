@@ -6,15 +6,24 @@ import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from pydantic import BaseModel
 
-from nli.judges.chat import Opinion
 from retrieval.runtime.chat import Chat, ChatUnanswered, stop_by
 from retrieval.runtime.pace import Pace
 from tests.helpers.chat_server import ChatServer, Reply, fault, serving, text, whole
 from tests.helpers.ready import wait_until
+
+
+class Opinion(BaseModel):
+    """What a model may be asked for."""
+
+    quote: str
+    reason: str
+    label: Literal["support", "neutral", "contradict"]
+
 
 GOOD = "Zeta lowers blood pressure in adults [1]."
 

@@ -145,8 +145,9 @@ const LIMITS = { hedge: "hedged" };
 
 /** What makes the sentence, or the paper, say less than it seems to. */
 function doubtsOf(evidence) {
-  const { stance, verdict, qualifiers } = evidence;
-  const partial = qualifiers.length ? [`Partial: ${[...new Set(qualifiers.map(({ kind }) => LIMITS[kind] ?? kind))].join(", ")}`] : [];
+  const { stance, verdict, qualifiers, standing } = evidence;
+  const kinds = [...new Set(qualifiers.map(({ kind }) => LIMITS[kind] ?? kind))];
+  const partial = kinds.length ? [`Partial: ${kinds.join(", ")}`] : standing === "partial" ? ["In part"] : [];
   if (!verdict || verdict.label === stance) return partial;
   return [...partial, isOfPaper(evidence) ? `Uncertain: ${whyUncertain(evidence)}` : `Judged: ${READS_AS[verdict.label]}`];
 }

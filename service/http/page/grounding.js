@@ -20,13 +20,25 @@ export function grounding(answer, { read }, again) {
   at(".sum").textContent = answer.summary;
   // Found now: once it is on the page nothing is left in what the template held.
   const columns = fillColumns(at, answer);
-  at(".glance").append(...[balanceOf(answer), isEmpty(answer) ? null : timelineOf(answer, columns.open), readMore(answer, papers, read, again)].filter(Boolean));
+  at(".glance").append(...[balanceOf(answer), differencesOf(answer), readersOf(papers), isEmpty(answer) ? null : timelineOf(answer, columns.open), readMore(answer, papers, read, again)].filter(Boolean));
   watchChoices(at(".tools"), papers, columns.choose);
   fillLegend(at(".legend"), papers);
   at("tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
   fillTerms(at(".origin"), originOf(answer.provenance));
   announce(saysOf(answer));
   return shown;
+}
+
+/** What differs between the first papers of either side, in their own words, where a language model says so. */
+function differencesOf({ contrasts }) {
+  const parts = contrasts.map(({ aspect, first, second }) => `${aspect} (“${first}” against “${second}”)`);
+  return parts.length ? element("p", `The first papers of the two sides differ in ${parts.join("; ")}.`, "differs") : null;
+}
+
+/** Who read the papers, where they are read whole. */
+function readersOf(papers) {
+  const readers = new Set(papers.filter(({ verdict }) => verdict?.of === "document").map((one) => one.scored_by));
+  return readers.size ? element("p", `Read by ${[...readers].join("; by ")}`, "reason") : null;
 }
 
 /** A button that has more papers read, where papers are read whole and there may be more. */

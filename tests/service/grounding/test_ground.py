@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +13,9 @@ from typing import Any
 import pytest
 
 from nli.judge import Abstract, Reading
+from nli.reader.paper import PaperRead
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import BranchCounts, Claim, Evidence, Grounding, Hit
+from retrieval.core.values import BranchCounts, Claim, Contrast, Evidence, Grounding, Hit
 from retrieval.index import Index
 from retrieval.store.documents import Entry
 from service.grounding.coverage import summary
@@ -22,6 +24,7 @@ from service.grounding.read import read
 from service.grounding.schemas import GroundResponse
 from service.grounding.values import GroundStage
 from service.grounding.weigh import place_papers, weigh
+from service.output.export import markdown
 from service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
 
@@ -271,3 +274,31 @@ def test_more_papers_are_read_while_too_few_have_taken_a_side(
     judged = [(one.judged, one.documents) for one in told if one.name == "judge"]
     assert [done for done, _ in judged] == sorted(done for done, _ in judged)
     assert judged[-1] == (len(is_read), len(is_read))
+
+
+class GradingReader(WordReader):
+    """A reader with its own way of reading papers: half of what each says, in part, and what differs between two."""
+
+    name, at_once = "grading@1", 3
+
+    def read_paper(self, claim: str, paper: Abstract) -> PaperRead:
+        (found,) = self.read_abstracts(claim, [paper])
+        return PaperRead(replace(found.document, of="document", partial=True, reason="only in adults"), 0, "grading@1 alone")
+
+    def contrast(self, claim: str, first: Abstract, second: Abstract) -> list[Contrast]:
+        return [Contrast("dose", first.title, second.title)]
+
+
+def test_a_reader_with_its_own_way_of_reading_is_asked_for_papers_and_for_what_differs(tmp_path: Path) -> None:
+    papers = [paper("1", "Zeta speaks against pressure"), paper("2", "Zeta speaks for pressure")]
+    grounder = make_reading_grounder(make_index(tmp_path, papers), GradingReader())
+    found = grounder.ground(CLAIM)
+    assert [one.scored_by for one in (*found.contradicting, *found.supporting)] == ["grading@1 alone"] * 2
+    assert {one.standing for one in (*found.contradicting, *found.supporting)} == {"partial"}
+    assert found.supporting[0].why.startswith("70% likely that the paper supports the claim in part; only in adults")
+    assert found.contrasts == (Contrast("dose", papers[0]["title"], papers[1]["title"]),)
+    assert "differ in dose (“Zeta speaks against pressure” against “Zeta speaks for pressure”)." in markdown(found)
+    response = GroundResponse.of(found, Provenance.of(grounder))
+    assert response.contrasts[0].aspect == "dose"
+    (one,) = grounder.read(CLAIM, list(grounder.index.entries(["2"])))
+    assert one.by == "grading@1 alone", "a cited paper is read in the same way"

@@ -1,0 +1,276 @@
+"""A language model in the reader's place: it reads claim, title and whole abstract, one paper a request.
+
+Any OpenAI-compatible server will do (retrieval/runtime/chat.py). The model grades the paper from -2 (contradicts) to 2
+(supports) and quotes the words on which it bases the grade, which must be in the sentence that it names. An answer that does not
+hold is asked for once more; then, as after every other failure, the embedded reader's reading stands and says why. What is shown
+is a probability: of the grade and the embedded reader's own reading together, by the weights in nli/models/chat-reader.
+
+A paper's text is passed as data between marks, sentences that address a language model are not passed on, and nothing in the
+answer but its fields is read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, TypeVar, get_args
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from nli.judge import Abstract, DiskCachingReader, Reader, Reading, compute_margins
+from nli.reader.judge import MODELS, DocumentReader
+from nli.reader.paper import PaperRead, read_paper
+from retrieval.core.errors import BadConfig
+from retrieval.core.probabilities import softmax
+from retrieval.core.result_cache import make_key, open_cache
+from retrieval.core.values import Aspect, Contrast, Label, Premise, Stance, Verdict
+from retrieval.runtime.chat import Chat, ChatUnanswered
+from retrieval.runtime.fences import is_order, strip_markup
+
+Grade = Literal[-2, -1, 0, 1, 2]
+Answer = TypeVar("Answer", bound=BaseModel)
+WORDS = 25
+"""The longest reason."""
+PARTS = ("population", "intervention", "comparison", "outcome")
+"""What a paper's findings may or may not share with a claim."""
+LEFT_OUT = "(left out)"
+_NUMBER = re.compile(r"^\W*\[\d+\]\s*")
+_MARKS = " \"“”'‘’…"
+
+
+class Opinion(BaseModel):
+    """What the model is asked for, in the order in which it writes the fields. `sentence` counts from 1."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    sentence: int
+    quote: str
+    population: bool
+    intervention: bool
+    comparison: bool
+    outcome: bool
+    reason: str
+    grade: Grade
+
+    @property
+    def others(self) -> list[str]:
+        """The parts that are not the claim's."""
+        return [part for part in PARTS if not getattr(self, part)]
+
+
+class Difference(BaseModel):
+    """What differs between two papers, each in its own words."""
+
+    aspect: Aspect
+    first: str
+    second: str
+
+
+class Differences(BaseModel):
+    """Everything that differs."""
+
+    differences: list[Difference] = Field(json_schema_extra={"maxItems": len(get_args(Aspect))})
+
+
+class ChatReader:
+    """A `Reader` of papers: a chat model grades each, and the embedded reader reads all else that a judge is asked.
+
+    `at_once` papers are sent at a time; `max_tokens` bounds a reply, the thoughts of a model that reasons included. The rest is
+    the connection's (retrieval.runtime.chat.Chat): once the budget is spent, the embedded reader reads alone. Replies are
+    cached on disk under the model, its address, the prompt and the paper, unless `cached` is False.
+    Raises `BadConfig` for options out of range.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str | None = None,
+        key_env: str = "OPENAI_API_KEY",
+        timeout: float = 60.0,
+        retries: int = 3,
+        per_minute: int | None = None,
+        budget: int | None = None,
+        price: Sequence[float] | None = None,
+        at_once: int = 5,
+        max_tokens: int = 2000,
+        cached: bool = True,
+        embedded: Reader | None = None,
+    ) -> None:
+        if at_once < 1 or max_tokens < 1:
+            raise BadConfig(f"at_once {at_once}, max_tokens {max_tokens} do not fit; expected counts of at least 1.")
+        self._cache = open_cache("verdicts") if cached else None
+        shipped = embedded or DocumentReader()
+        self._embedded: Reader = DiskCachingReader(shipped, self._cache) if self._cache else shipped
+        self._chat = Chat(model, base_url, key_env, timeout, retries, per_minute, budget, price)
+        self._max_tokens, self.at_once, self.paper = max_tokens, at_once, self._embedded.paper
+        at = f" at {urlsplit(base_url).netloc}" if base_url else ""
+        self.name = f"{model}{at} with {self._embedded.name}"
+        self.usage = self._chat.usage
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        """The embedded reader's verdicts on sentences."""
+        return self._embedded(claim, premises)
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        """The embedded reader's readings."""
+        return self._embedded.read_abstracts(claim, documents)
+
+    def read_paper(self, claim: str, paper: Abstract) -> PaperRead:
+        """What a paper says on a claim: the model's grade and the embedded reading together, or the latter alone."""
+        embedded = read_paper(self._embedded, claim, paper)
+        try:
+            return combine(self.ask(claim, paper), embedded, self.name)
+        except ChatUnanswered as error:
+            note = f"{str(error).rstrip('.')}, so the embedded reader's reading stands"
+            reason = "; ".join(filter(None, (embedded.verdict.reason, note)))
+            return replace(embedded, verdict=replace(embedded.verdict, reason=reason))
+
+    def ask(self, claim: str, paper: Abstract) -> Opinion:
+        """The model's opinion of a paper; raises `ChatUnanswered` where two answers are not usable."""
+        system, user = read_prompt("read-paper"), make_prompt(claim, paper)
+        return self._ask_twice(system, user, Opinion, lambda opinion: check_opinion(opinion, paper))
+
+    def contrast(self, claim: str, first: Abstract, second: Abstract) -> list[Contrast]:
+        """What differs between two papers that disagree, each in its own words; only what both papers hold word for word.
+
+        Raises `ChatUnanswered` where the model gives no usable answer.
+        """
+        user = f"Claim: {strip_markup(claim)}\n{fence(first)}\n{fence(second)}"
+        found = self._ask_twice(read_prompt("contrast"), user, Differences, lambda _: "").differences
+        pairs = [(one.aspect, find_quote(one.first, first), find_quote(one.second, second)) for one in found]
+        contrasts = [Contrast(aspect, a[1], b[1]) for aspect, a, b in pairs if a and b and a[1] != b[1]]
+        return list({one.aspect: one for one in reversed(contrasts)}.values())[::-1]
+
+    def _ask_twice(self, system: str, user: str, schema: type[Answer], find_fault: Callable[[Answer], str]) -> Answer:
+        key = make_key("chat", self._chat.model, self._chat.base_url or "", system, user)
+        if kept := self._cache and self._cache.get([key])[0]:
+            try:
+                return schema.model_validate_json(kept)
+            except ValidationError:
+                pass  # another version's; asked anew
+        fault = ""
+        for _ in range(2):
+            again = f"\n\nYour last answer could not be used: {fault} Answer once more." if fault else ""
+            try:
+                answer = self._chat.complete_structured(system, user + again, schema, self._max_tokens)
+                fault = find_fault(answer)
+            except ChatUnanswered as error:
+                if error.http_status or error.status == 503:
+                    raise  # the client has tried again by now
+                fault = str(error)
+                continue
+            if not fault:
+                if self._cache:
+                    self._cache.put([(key, answer.model_dump_json().encode())])
+                return answer
+        raise ChatUnanswered(fault)
+
+
+@cache
+def read_prompt(name: str) -> str:
+    """The instructions of this name."""
+    return files("nli.reader.prompts").joinpath(f"{name}.md").read_text("utf-8").strip()
+
+
+def make_prompt(claim: str, paper: Abstract) -> str:
+    """The claim, and the paper between marks that its own text cannot close, with its sentences numbered from 1."""
+    return f"Claim: {strip_markup(claim)}\n{fence(paper)}"
+
+
+def fence(paper: Abstract) -> str:
+    """A paper between marks."""
+    texts = [LEFT_OUT if is_order(text) else strip_markup(text) for text in (paper.title, *paper.sentences)]
+    lines = [f"Title: {texts[0] or '(none)'}", *(f"[{number}] {text}" for number, text in enumerate(texts[1:], 1))]
+    return "\n".join(("<paper>", *lines, "</paper>"))
+
+
+def check_opinion(opinion: Opinion, paper: Abstract) -> str:
+    """Why an opinion cannot be used, as a sentence; "" if it can. One that takes no side needs no quotation."""
+    if opinion.grade and not 1 <= opinion.sentence <= len(paper.sentences):
+        return f"The language model named sentence {opinion.sentence} of {len(paper.sentences)}."
+    if opinion.grade and find_quote(opinion.quote, paper, opinion.sentence - 1) is None:
+        return f"The language model's quotation is not in sentence {opinion.sentence}."
+    letters = [letter for letter in opinion.reason if letter.isalpha()]
+    if sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters) < len(letters) / 2:
+        return "The language model did not give its reason in English."
+    return ""
+
+
+def find_quote(quote: str, paper: Abstract, place: int | None = None) -> tuple[int, str] | None:
+    """The place of the first sentence, or of the one at `place`, that holds these words, and the words as they stand there.
+
+    The marks that the prompt put around the words, and the characters that it replaced, are no part of a quotation. Sentences
+    that were not passed on hold nothing.
+    """
+    words = _NUMBER.sub("", strip_markup(quote)).strip(_MARKS)
+    for at, text in enumerate(paper.sentences):
+        start = strip_markup(text).find(words)
+        if words and start >= 0 and place in (None, at) and not is_order(text):
+            return at, " ".join(text.split())[start : start + len(words)]
+    return None
+
+
+def combine(opinion: Opinion, embedded: PaperRead, name: str) -> PaperRead:
+    """The verdict of the grade and the embedded reading together, with the model's quotation and reason."""
+    shares = ChatDecision.load().probabilities(opinion, embedded.verdict)
+    verdict = Verdict(*shares, of="document")
+    side: Stance = verdict.leaning
+    label: Label = side if verdict.probability(side) >= ChatDecision.load().side else "neutral"
+    verdict = replace(verdict, decided=label, reason=give_reason(opinion), partial=abs(opinion.grade) == 1)
+    if opinion.grade and (opinion.grade > 0) == (side == "support"):
+        return PaperRead(replace(verdict, quote=" ".join(opinion.quote.split())), opinion.sentence - 1, name)
+    return PaperRead(verdict, embedded.sentence, name)
+
+
+def give_reason(opinion: Opinion) -> str:
+    """The model's reason in one line, and which parts are not the claim's."""
+    words = opinion.reason.split()
+    reason = " ".join(words[:WORDS]) + ("…" if len(words) > WORDS else "")
+    others = f"not the claim's: {', '.join(opinion.others)}" if opinion.others and opinion.grade else ""
+    return "; ".join(filter(None, (reason.rstrip("."), others)))
+
+
+FEATURES = ("plain", "partial", "against", "odds", "others", "constant")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatDecision:
+    """A conditional logit: each side's score is the weighted sum of its features (`measure_side`), neither has the score 0.
+
+    The same weights serve both sides. A paper is given the more probable side if that has at least the probability `side`.
+    """
+
+    weights: tuple[float, ...]
+    side: float
+
+    @classmethod
+    @cache
+    def load(cls) -> ChatDecision:
+        """The decision that ships."""
+        card: Mapping[str, Any] = json.loads((MODELS / "chat-reader" / "model.json").read_text("utf-8"))
+        return cls(tuple(card["weights"][name] for name in FEATURES), card["side"])
+
+    def probabilities(self, opinion: Opinion, embedded: Verdict) -> list[float]:
+        """[support, neither, contradict]."""
+        support, contradict = (float(np.dot(self.weights, row)) for row in measure_sides(opinion, embedded))
+        shares: list[float] = softmax(np.array([support, 0.0, contradict])).tolist()
+        return shares
+
+
+def measure_sides(opinion: Opinion, embedded: Verdict) -> NDArray[np.float64]:
+    """[support and contradict, `FEATURES`]: whether the model puts the paper on this side plainly, or in part, or on the other;
+    the embedded reader's log odds of this side against neither; how many parts are not the claim's; and 1."""
+    odds = compute_margins([embedded])[0]
+    others = float(len(opinion.others))
+    grades = (opinion.grade, -opinion.grade)
+    return np.array(
+        [[g == 2, g == 1, g < 0, odd, others * (g > 0), 1.0] for g, odd in zip(grades, odds, strict=True)], dtype=float
+    )

@@ -1,0 +1,1 @@
+"""The instructions for language models that read papers, one file each."""
