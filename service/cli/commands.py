@@ -13,6 +13,7 @@ from service.cli.ask import answer, evidence, ground, search, show
 from service.cli.check import check
 from service.cli.index import index_app
 from service.cli.memory import feedback_app, history_app, saved_app, watch_app
+from service.cli.model import model
 from service.cli.run import check_app, run_app
 from service.cli.serve import config, mcp, serve
 from service.cli.usage import CommandLine
@@ -26,7 +27,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (ground, check, answer, search, show, serve, config, mcp, evidence):
+for command in (ground, check, answer, search, show, serve, config, mcp, evidence, model):
     app.command(command.__name__)(command)
 app.add_typer(index_app, name="index")
 app.add_typer(run_app, name="run")

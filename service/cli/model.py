@@ -1,0 +1,48 @@
+"""`counterpoint model`: sets up a language model as the reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.cli.shared import print_note, report_errors
+
+
+def model(
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="The server: Ollama, vLLM, llama.cpp, LM Studio, OpenAI or the like.")
+    ],
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The model; without it, the server's are listed.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The profile to write.", show_default="the model's name")
+    ] = None,
+    key_env: Annotated[
+        str,
+        typer.Option(
+            "--key-env", metavar="NAME", help="The environment variable that holds the server's key, if it asks for one."
+        ),
+    ] = "OPENAI_API_KEY",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing profile.")] = False,
+) -> None:
+    """Set up a language model to read the papers and to write answers. It is tried on one claim, and a profile is written."""
+    with report_errors():
+        from service.configuration import language_model
+
+        address = language_model.complete_address(url)
+        chosen = language_model.choose_model(address, name, key_env)
+        path = out or language_model.name_file(chosen)
+        if not language_model.is_here(address):
+            print_note(f"Claims, questions and abstracts will be sent to {address}.")
+        print_note(f"Trying {chosen} on an invented trial …")
+        trial = language_model.try_model(address, chosen, key_env)
+        language_model.write_profile(path, address, chosen, key_env, overwrite)
+        label, quote = trial.found.verdict.label, trial.found.verdict.quote
+        typer.echo(
+            f"On “{language_model.CLAIM}” a trial that found no difference was read as: {label}{f', “{quote}”' * bool(quote)}."
+        )
+        if label != "contradict":
+            typer.echo("That is wrong: it contradicts the claim. Expect such mistakes of this model.")
+        typer.echo(f"{trial.seconds:.1f} seconds, {trial.tokens:,} tokens for a paper; a claim has five.")
+        typer.echo(f"Wrote {path}. Use it with --profile {path}, or COUNTERPOINT_PROFILE={path} for the service.")

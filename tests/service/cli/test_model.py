@@ -1,0 +1,104 @@
+"""`counterpoint model`: one step from a server's address to a profile that reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from retrieval.core.errors import BadInput
+from service.cli.commands import app
+from service.configuration.config import load_profile
+from service.configuration.language_model import complete_address, is_here
+from tests.helpers.chat_server import ChatServer, fault, serving, whole
+from tests.helpers.fakes import WordReader
+
+PARTS = dict.fromkeys(("population", "intervention", "comparison", "outcome"), True)
+OPINION = {"sentence": 4, "quote": "no better than a placebo", **PARTS, "reason": "No difference.", "grade": -2}
+
+
+def say(opinion: dict[str, Any]) -> Any:
+    return whole([{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": json.dumps(opinion)}}])
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    monkeypatch.setattr("nli.reader.chat.DocumentReader", WordReader)
+    yield from serving(say(OPINION))
+
+
+def run(server: ChatServer, *more: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["model", server.url.removeprefix("http://").removesuffix("/v1"), *more])
+    return result.exit_code, result.output
+
+
+def test_the_only_model_of_a_server_is_tried_and_its_profile_loads(server: ChatServer, tmp_path: Path) -> None:
+    server.models, out = ["tiny:1b"], tmp_path / "mine.yaml"
+    code, said = run(server, "--out", str(out))
+    assert code == 0, said
+    assert "a trial that found no difference was read as: contradict, “no better than a placebo”." in said
+    assert f"Wrote {out}. Use it with --profile {out}" in said
+    profile = load_profile(str(out))
+    assert profile.judges["stance"].list_options()["base_url"] == server.url
+    assert [profile.judges["stance"].kind, profile.judges["sentences"].kind, profile.generators["writer"].kind] == [
+        "chat",
+        "reader",
+        "chat",
+    ]
+    code, said = run(server, "--out", str(out))
+    assert (code, "exists; name another file" in said) == (2, True)
+    server.script = lambda body: say({**OPINION, "grade": 2})
+    code, said = run(server, "tiny:1b", "--out", str(out), "--overwrite")
+    assert (code, "That is wrong: it contradicts the claim." in said) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("models", "name", "said"),
+    [
+        (["a:1", "b:2"], [], "has a:1, b:2; name one of them"),
+        (["qwen3:8b", "b:2"], ["qwen3:8"], "no 'qwen3:8'; did you mean qwen3:8b?"),
+        ([], [], "lists no model; load one there, or name it"),
+        (["a:1"], ["a:1"], "answered with HTTP status 500; no profile was written."),
+        ([], ["unlisted"], "answered with HTTP status 500; no profile was written."),
+    ],
+)
+def test_what_cannot_be_set_up_is_told_and_nothing_is_written(
+    server: ChatServer, tmp_path: Path, models: list[str], name: list[str], said: str
+) -> None:
+    server.models, server.script = models, lambda body: fault(500)
+    code, output = run(server, *name, "--out", str(tmp_path / "p.yaml"))
+    assert code == 2
+    assert said in output
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_server_that_is_not_there_is_told(server: ChatServer) -> None:
+    server.close()
+    code, output = run(server)
+    assert code == 2
+    assert "The server at" in output
+    assert "cannot be reached" in output
+
+
+@pytest.mark.parametrize(
+    ("url", "address", "here"),
+    [
+        ("localhost:11434", "http://localhost:11434/v1", True),
+        ("http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080/v1", True),
+        ("https://api.openai.com", "https://api.openai.com/v1", False),
+        ("https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1", False),
+        ("192.168.1.9:1234", "http://192.168.1.9:1234/v1", False),
+    ],
+)
+def test_an_address_is_completed_and_a_server_elsewhere_is_recognised(url: str, address: str, here: bool) -> None:
+    assert complete_address(url) == address
+    assert is_here(address) == here
+
+
+def test_what_is_no_address_is_told() -> None:
+    with pytest.raises(BadInput, match="is no address"):
+        complete_address("ftp://models")
