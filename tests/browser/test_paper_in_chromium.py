@@ -115,44 +115,6 @@ def test_a_file_is_read_and_sent_as_what_it_is(open_page: Open, tmp_path: Path) 
         expect(page.locator(".entitled:visible")).to_have_count(1 if "jats" in sent else 0)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "told"),
-    [
-        ("paper.pdf", b"%PDF-1.7 text", "not UTF-8 text"),
-        ("paper.txt", b"\xff\xfe\x00", "not UTF-8 text"),
-        ("paper.json", b'{"title": "Zeta"}', "not a list of sentences"),
-    ],
-)
-def test_a_file_that_is_no_paper_is_told_and_leaves_what_was_there(open_page: Open, name: str, content: bytes, told: str) -> None:
-    page = open_page()
-    paper_given(page)
-    page.locator("#file").set_input_files({"name": name, "mimeType": "", "buffer": content})
-    expect(page.locator("#problem")).to_contain_text(f"“{name}” is {told}")
-    expect(page.locator("#paper")).to_have_value(PAPER)
-
-
-def test_what_lacks_is_told_at_its_field(open_page: Open) -> None:
-    page = open_page()
-    bodies = asked_of_evidence(page)
-    paper_given(page, " \n ")
-    page.get_by_role("button", name="Find evidence").click()
-    expect(page.locator("#problem")).to_have_text("The paper is empty; paste its text, or choose a file.")
-    expect(page.locator("#paper")).to_be_focused()
-    assert bodies == []
-    paper_given(page, k=50)
-    page.keyboard.press("Control+Enter")
-    expect(page.locator("#problem")).to_contain_text("k is 50 and the paper has")
-    expect(page.locator("#count")).to_be_focused()
-    paper_given(page, "<article>")
-    page.get_by_role("button", name="Find evidence").click()
-    expect(page.locator("#problem")).to_contain_text("The paper is not whole XML")
-    expect(page.locator("#paper")).to_be_focused()
-    paper_given(page, hypothesis="")
-    page.get_by_role("button", name="Find evidence").click()
-    expect(page.locator("#problem")).to_contain_text("The hypothesis is empty")
-    expect(page.locator("#text")).to_be_focused()
-
-
 def test_a_hostile_paper_is_shown_as_text(open_page: Open) -> None:
     page = open_page()
     paper_given(page, f"Results {HOSTILE}\n\nZeta {HOSTILE} is for pressure.\n\n{HOSTILE}", k=2)
@@ -194,34 +156,6 @@ def test_a_link_holds_no_text_of_the_paper_and_waits_for_it(open_page: Open, add
     expect(again.locator("#paper-note")).to_contain_text("Links do not include the paper")
     again.wait_for_timeout(300)
     assert bodies == [[]]
-
-
-def test_a_paper_is_read_by_keyboard_alone(open_page: Open) -> None:
-    page = open_page()
-    press = page.keyboard.press
-    press("Shift+Tab")
-    press("ArrowRight")
-    press("ArrowRight")
-    expect(page.get_by_role("radio", name="Read a paper")).to_be_checked()
-    press("Tab")
-    page.keyboard.insert_text("Is zeta good?")
-    expect(page.get_by_role("radio", name="Read a paper")).to_be_checked()
-    press("Tab")
-    page.keyboard.insert_text(PAPER)
-    reached = []
-    for _ in range(4):
-        press("Tab")
-        reached.append(page.evaluate("document.activeElement.id"))
-    assert reached == ["file", "count", "results-only", "go"]
-    page.locator("#count").fill("2")
-    page.locator("#go").focus()
-    press("Enter")
-    assert len(found_in(page)) == 2
-    page.locator(".chosen .card summary").first.focus()
-    press("Enter")
-    expect(page.locator(".chosen .here").first).to_be_visible()
-    press("Tab")
-    assert page.evaluate("document.activeElement.className") == "context"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -63,16 +63,6 @@ def test_it_can_be_taken_along(page: Page, button: str) -> None:
     assert download.value.path().stat().st_size > 300
 
 
-def test_no_link_holds_the_text_and_enter_is_a_new_line(page: Page) -> None:
-    assert page.url.endswith("/#mode=text")
-    field = page.get_by_role("textbox", name="Text")
-    field.fill("Omega lowers sugar.")
-    field.press("Enter")
-    assert field.input_value() == "Omega lowers sugar.\n"
-    field.press("Control+Enter")
-    expect(page.locator(".verdicts li")).to_have_text(["✓ supported 1"])
-
-
 @pytest.mark.parametrize(
     "page",
     [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 800}}],

@@ -182,13 +182,6 @@ def test_a_red_index_gives_no_ranking(place: Path, nodes: LocalCluster) -> None:
         nodes.wait_until_joined(3)
 
 
-def test_an_index_made_otherwise_is_refused(place: Path) -> None:
-    address = read_address(place)
-    connect(address).indices.create(index=f"{address.name}-v0001", body={"aliases": {address.name: {}}})
-    with pytest.raises(IndexUnusable, match="another analysis"):
-        Index(place)
-
-
 def test_a_build_that_is_killed_goes_on_and_is_not_searched_before(place: Path, tmp_path: Path) -> None:
     source = tmp_path / "baseline"
     source.mkdir()

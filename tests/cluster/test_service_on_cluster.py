@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import signal
-import socket
-import socketserver
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from fastapi.testclient import TestClient
 
 from bench.cluster import LocalCluster
-from indexes.cluster.building import merge_segments
 from indexes.cluster.places import build_at, update_at
-from retrieval.cluster.client import connect, read_address
-from retrieval.cluster.mapping import read_state
 from retrieval.index import Index, read_index_manifest
 from service.operating.settings import Settings
 from tests.cluster.update_files import article, write_update
@@ -132,80 +126,3 @@ def _wait_for(outcomes: Counter[str], whole: int, seconds: float = 300) -> None:
     while outcomes["whole"] < whole and set(outcomes) <= {"whole", "503"}:
         assert time.monotonic() < until, outcomes
         time.sleep(0.1)
-
-
-class _Door(socketserver.StreamRequestHandler):
-    """Passes a connection on to a node."""
-
-    node = ("127.0.0.1", 0)
-
-    def handle(self) -> None:
-        with socket.create_connection(self.node) as node:
-            back = threading.Thread(target=_pass_on, args=(node, self.connection))
-            back.start()
-            _pass_on(self.connection, node)
-            back.join()
-
-
-def _pass_on(one: socket.socket, other: socket.socket) -> None:
-    with suppress(OSError):
-        while content := one.recv(65536):
-            other.sendall(content)
-        other.shutdown(socket.SHUT_WR)
-
-
-def test_a_service_that_was_started_before_its_cluster_answers_once_that_is_there(place: Path, nodes: LocalCluster) -> None:
-    """Nobody listens at the address at first; then a door to a real node is opened there."""
-    build_at([DEMO], place)
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
-    behind = Path(f"opensearch://127.0.0.1:{port}/{read_address(place).name}")
-    door_to_node = type("Door", (_Door,), {"node": ("127.0.0.1", nodes.port)})
-    with TestClient(over_fakes(behind, Settings(state="off"))) as client:
-        while client.get("/health").json()["status"] == "loading":
-            time.sleep(0.1)
-        health = client.get("/health")
-        assert (health.status_code, health.json()["status"]) == (503, "waiting for the index")
-        assert "accepts no connection" in health.json()["engine"]
-        refused = client.post("/v1/ground", json={"claim": CLAIMS[0]})
-        assert refused.status_code == 503 and int(refused.headers["Retry-After"]) > 0
-        with socketserver.ThreadingTCPServer(("127.0.0.1", port), door_to_node) as door:
-            door.daemon_threads = True
-            threading.Thread(target=door.serve_forever, daemon=True).start()
-            until = time.monotonic() + 120
-            while client.get("/health").status_code != 200:
-                assert time.monotonic() < until, client.get("/health").json()
-                time.sleep(0.2)
-            assert client.get("/health").json()["engine"] in ("green", "yellow")
-            assert read_answer(client.post("/v1/ground", json={"claim": CLAIMS[0]}))
-            door.shutdown()
-
-
-def test_an_index_is_restored_from_a_snapshot(place: Path, nodes: LocalCluster) -> None:
-    """The commands of docs/cluster.md."""
-    build_at([DEMO], place)
-    address, client = read_address(place), connect(read_address(place))
-    merge_segments(address, read_state(address).name)
-    before, manifest = Index(place).search("glucose", 20), read_index_manifest(place)
-    names = f"{address.name}-v*"
-    body = {"type": "fs", "settings": {"location": str(nodes.backup)}}
-    client.snapshot.create_repository(repository="backup", body=body, params={"request_timeout": 120})
-    try:
-        taken = client.snapshot.create(
-            repository="backup", snapshot=address.name, body={"indices": names, "include_global_state": False},
-            params={"wait_for_completion": "true", "request_timeout": 300},
-        )  # fmt: skip
-        assert taken["snapshot"]["state"] == "SUCCESS"
-        client.indices.delete(index=names)
-        client.snapshot.restore(
-            repository="backup", snapshot=address.name, body={"indices": names, "include_aliases": True},
-            params={"wait_for_completion": "true", "request_timeout": 300},
-        )  # fmt: skip
-    finally:
-        client.snapshot.delete(repository="backup", snapshot=address.name, ignore=[404])
-        client.snapshot.delete_repository(repository="backup", ignore=[404])
-    assert read_index_manifest(place) == manifest
-    restored = Index(place)
-    assert restored.search("glucose", 20) == before
-    assert [entry.pmid for entry in restored.entries([hit.pmid for hit in before])] == [hit.pmid for hit in before]

@@ -15,6 +15,7 @@ from generation.question import make_past, make_third_person, parse_question, wr
         ("Did zeta stop the cough?", "zeta stopped the cough"),
         ("Is zeta effective for gout?", "zeta is effective for gout"),
         ("Can early zeta predict gout?", "early zeta can predict gout"),
+        ("Is zeta injected into the toe better than eta?", "zeta injected into the toe is better than eta"),
         ("Does zeta tell us which sailors will get gout?", "zeta tells us which sailors will get gout"),
         ("Do sailors who use zeta or eta have worse gout?", "sailors who use zeta or eta have worse gout"),
         ("Is the chance of having a fit high with zeta?", "the chance of having a fit is high with zeta"),

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from indexes.fetch import services
-from indexes.fetch.fetching import STATE, Search, Source, fetch_papers, mark_built
+from indexes.fetch.fetching import STATE, Search, Source, fetch_papers
 from indexes.fetch.services import EuropePMC, PubMed
 from indexes.readers import Omission, read, sources
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
@@ -187,14 +187,6 @@ def test_another_search_that_was_stopped_is_not_lost(server: PapersServer, tmp_p
         fetch(of_pubmed(server), tmp_path, "copper")
     with pytest.raises(BadInput, match="holds another search"):
         fetch(EuropePMC(server.url, backoff=0.01), tmp_path)
-
-
-def test_once_it_is_built_the_search_is_made_anew(server: PapersServer, tmp_path: Path) -> None:
-    search, _ = fetch(of_pubmed(server), tmp_path)
-    mark_built(tmp_path, search)
-    server.count = 150
-    assert fetch(of_pubmed(server), tmp_path, "copper")[0].fetched == 150
-    assert len(pmids(tmp_path)) == 150
 
 
 def test_a_service_that_is_not_there(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from indexes import reading
 from indexes.build import build
 from indexes.update import update
 from nli.text.negation import load_cue_list
@@ -273,20 +272,3 @@ def test_an_update_does_not_mix_cue_lists(demo_folder: Path, tmp_path: Path, mon
     monkeypatch.setattr("indexes.plan.list_settings", lambda: {"cues": "another list"})
     with pytest.raises(IndexUnusable, match="different settings or a different cue list"):
         update(tmp_path / "out", [DEMO])
-
-
-def test_small_batches_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Versions, deletions and repeats must come out the same wherever the batches are cut."""
-    records = [
-        article("1", "One study."), article("2", "Two study."), article("1", "One again study.", version=2), deletion("2"),
-        article("2", "Two is back study."), article("3", "Three study."), deletion("3"), article("1", "Late study.", version=1),
-    ]  # fmt: skip
-    path = write_xml(tmp_path / "a.xml", *records)
-    whole = build([path], tmp_path / "whole")
-    monkeypatch.setattr(reading, "BATCH", 1)
-    cut = build([path], tmp_path / "cut")
-    assert whole.manifest.corpus_sha256 == cut.manifest.corpus_sha256
-    assert whole.manifest.counts == cut.manifest.counts
-    assert Index(tmp_path / "whole").search("study", 9) == Index(tmp_path / "cut").search("study", 9)
-    assert set(ranking(Index(tmp_path / "cut"), "study")) == {"1", "2"}
-    assert ranking(Index(tmp_path / "cut"), "again") == ["1"]

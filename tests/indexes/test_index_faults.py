@@ -325,6 +325,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "other format": (edit(format=99), "has format 99 and this Counterpoint reads formats 2 to 3"),
     "older format": (edit(format=1), "has format 1 and this Counterpoint reads formats 2 to 3; build it again"),
     "lacks counts": (edit(counts=None), "has missing or wrong entries"),
+    "data a number": (edit(data=1), "has missing or wrong entries"),
     "no files": (edit(files={}), "has missing or wrong entries"),
     "store missing": (remove("*/store.sqlite"), "the file v0001/store.sqlite is missing"),
     "store truncated": (overwrite("*/store.sqlite", lambda old: old[:-100]), "v0001/store.sqlite has"),
@@ -377,6 +378,15 @@ def test_a_row_that_sqlite_cannot_fault_is_told_too(demo_folder: Path, tmp_path:
 def test_a_hit_that_the_store_lacks_is_a_damaged_index(demo_index: Index) -> None:
     with pytest.raises(IndexUnusable, match="is in the Lucene index but not in"):
         list(demo_index.entries(["no-such-id"]))
+
+
+def test_a_wrong_heap_is_not_blamed_on_the_index(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> None:
+        raise BadConfig("COUNTERPOINT_JVM_HEAP should be a size such as 512m or 4g, not 'x'.")
+
+    monkeypatch.setattr("retrieval.bm25.lucene.load_pyserini", refused)
+    with pytest.raises(BadConfig, match="not 'x'"):
+        Index(demo_folder)
 
 
 def test_a_query_of_too_many_words_is_the_users_fault(demo_index: Index) -> None:

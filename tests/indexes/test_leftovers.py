@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from indexes import reading, writer
 from indexes.build import build
 from indexes.fetch.fetching import fetch_papers
 from indexes.fetch.services import PubMed
 from indexes.update import merge, update
-from retrieval.core.errors import BadInput, CounterpointError
+from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.store.manifest import read_manifest
 
 GOOD = {"pmid": "1", "title": "Plums", "abstract": "Plums eased it."}
@@ -93,27 +92,7 @@ def test_every_error_of_a_folder_is_one_sentence(tmp_path: Path, monkeypatch: py
     assert list_all(tmp_path) - {"index/.lock"} == before
 
 
-@pytest.mark.parametrize(
-    ("error", "kept", "says"),
-    [
-        (OSError(errno.ENOSPC, "full"), True, r"; what was done so far is saved: free some space .* to resume"),
-        (KeyboardInterrupt(), False, r"Stopped before the index was complete; nothing was saved"),
-        (KeyboardInterrupt(), True, r"; what was read so far is saved, and the same command resumes from there"),
-    ],
-)
-def test_what_is_said_to_be_saved_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, kept: bool, says: str
-) -> None:
-    monkeypatch.setattr(reading, "BATCH", 2)
-    source = write(tmp_path, *(GOOD | {"pmid": str(n)} for n in range(6)))
-    inner, calls = writer.StoreWriter.write, iter(range(9))
-
-    def stop(self: writer.StoreWriter, *args: Any, **named: Any) -> writer.Change:
-        if next(calls) == (1 if kept else 0):
+def test_a_connection_is_no_file(tmp_path: Path) -> None:
+    for error in (ConnectionResetError(errno.ECONNRESET, "reset"), TimeoutError(errno.ETIMEDOUT, "late")):
+        with pytest.raises(type(error)), translate_write_errors("the run", tmp_path):
             raise error
-        return inner(self, *args, **named)
-
-    monkeypatch.setattr(writer.StoreWriter, "write", stop)
-    with pytest.raises(CounterpointError, match=says):
-        build([source], tmp_path / "out")
-    assert (tmp_path / ".out.building").exists() is kept

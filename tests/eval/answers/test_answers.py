@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from eval.answers.observing import STANCE, Judges, NamedJudge, measure_uptake
-from eval.answers.report import AnswersReport, evaluate, show_answers
+from eval.answers.report import AnswersReport, evaluate
 from eval.answers.runs import read_runs
 from eval.cli import eval_app
 from retrieval.core.errors import BadInput
@@ -123,18 +123,6 @@ def test_every_figure_can_be_counted_by_hand(index: Index, topics_file: Path, tm
         (0, "11", False, "support"), (0, "12", False, "contradict"), (1, "13", True, "neutral"), (3, "13", False, "neutral"),
     ]  # fmt: skip
     assert [(one.pmid, bool(one.labels)) for one in second.citations] == [("11", True), ("99", False), ("14", False)]
-
-
-def test_declined_topics_do_not_hide_in_averages(index: Index, topics_file: Path, tmp_path: Path) -> None:
-    all_of_it = write_run(tmp_path / "a.jsonl", RUN)
-    without = write_run(tmp_path / "b.jsonl", [RUN[0], ("2", []), RUN[2]])
-    first, second = measured(index, topics_file, all_of_it, without).runs
-    assert (first.answered, second.answered, second.declined) == (2, 1, ("2", "3"))
-    assert second.figures["sentences"].value == 4
-    nothing = measured(index, topics_file, without, write_run(tmp_path / "none.jsonl", [("1", [])]))
-    text = show_answers(nothing).text()
-    assert "b: 1 of 4 topics answered, 2 declined, 1 missing from the run; 4 citations." in text
-    assert (nothing.runs[1].figures["answered"].value, nothing.runs[1].figures["support"].value) == (0, None)
 
 
 def test_rare_words_of_the_narrative_count_more_and_only_words_count() -> None:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from eval.answers.leads import KnownQuestion, MeasuredLead, figures, fit_certainty, lead_all, read_known, show_leads
+from eval.answers.leads import KnownQuestion, MeasuredLead, figures, lead_all, read_known, show_leads
 from nli.judge import Abstract, Reading
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.index import Index
-from service.grounding.weigh import AGREEMENT
 from tests.helpers.commands import call
 from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
 
@@ -125,25 +121,3 @@ def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypat
         other = call(*arguments, option, "paper-v4")
         assert (other.exit_code, "has no lead" in other.stderr) == (2, True)
         assert ("write --answers paper-v4" in other.stderr) == (option == "--config")
-
-
-def made(count: int) -> tuple[list[KnownQuestion], list[MeasuredLead]]:
-    """As many questions of yes as of no, whose papers' log odds lie around 2 and -2."""
-    random = np.random.default_rng(7)
-    asked, found = [], []
-    for number in range(count):
-        yes = number % 2 == 0
-        support = 1 / (1 + math.exp(-float(random.normal(2.0 if yes else -2.0, 2.0))))
-        asked.append(KnownQuestion(str(number), "Does zeta help?", "yes" if yes else "no", ("1",)))
-        found.append(MeasuredLead(str(number), "yes" if support > 0.5 else "no", 0.5, 1, True, (support, 0.0, 1 - support)))
-    return asked, found
-
-
-def test_the_certainty_is_the_share_of_leads_that_are_right() -> None:
-    line = fit_certainty(*made(600))
-    constant, agreement, strongest = map(float, re.findall(r"-?\d+\.\d+", line))
-    assert line.endswith("# fitted on 600 leads")
-    assert agreement == pytest.approx(AGREEMENT, abs=0.01), "with one paper a question, nothing opposes it"
-    # At a margin of 2 the normal distributions above make the side e^2 times as likely to be right as wrong.
-    sure = 1 / (1 + math.exp(-(constant + agreement + strongest * 2.0)))
-    assert sure == pytest.approx(1 / (1 + math.exp(-2.0)), abs=0.08)

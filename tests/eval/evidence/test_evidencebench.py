@@ -15,11 +15,8 @@ from typer.testing import CliRunner
 
 from eval.cli import eval_app
 from eval.evidence.evidencebench import METHODS, TASKS, Goal, KeptReadings, measure, read_cases, recalls
-from generation.prompting import ask_for_evidence
 from nli.evidence import EvidenceReading
 from retrieval.core.errors import BadInput
-from retrieval.runtime.chat import Chat
-from tests.helpers.chat_server import serving, text
 from tests.helpers.evidence_fakes import finder, reader
 
 REAL = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[4] / "shared" / "data")) / "evidencebench"
@@ -125,30 +122,6 @@ def test_a_method_chooses_as_its_name_says(data: Path, name: str, chosen: Sequen
     assert list(choose(case, reader().read(case.hypothesis, case.paper), TASKS["er-optimal"]))[: len(chosen)] == chosen
 
 
-def test_every_method_chooses_real_sentences_each_once(data: Path) -> None:
-    case = read_cases([data])[0]
-    reading = reader().read(case.hypothesis, case.paper)
-    for method in METHODS.values():
-        for task in TASKS.values():
-            chosen = list(method.choose(case, reading, task)) if method.choose else []
-            assert len(set(chosen)) == len(chosen)
-            assert set(chosen) <= set(range(len(SENTENCES)))
-
-
-def test_readings_are_made_once_and_damaged_ones_again(data: Path, tmp_path: Path) -> None:
-    cases, work = read_cases([data])[:1], tmp_path / "work"
-    made = {case.id: reading for case, reading in KeptReadings(work, reader()).of(cases)}["one"]
-    (path,) = work.iterdir()
-    before = path.stat().st_mtime_ns
-    kept = {case.id: reading for case, reading in KeptReadings(work, reader()).of(cases)}["one"]
-    assert path.stat().st_mtime_ns == before
-    assert kept.verdicts == made.verdicts
-    assert np.array_equal(kept.relevance, made.relevance)
-    path.write_bytes(path.read_bytes()[:50])
-    assert len(list(KeptReadings(work, reader()).of(cases))) == 1
-    assert path.stat().st_size > 50
-
-
 def test_the_report_holds_every_row(data: Path, tmp_path: Path) -> None:
     cases = read_cases([data])
     readings = {case.id: reading for case, reading in KeptReadings(tmp_path / "work", reader()).of(cases)}
@@ -169,24 +142,6 @@ def test_the_command_measures_and_writes_json(data: Path, tmp_path: Path, monkey
     done = CliRunner().invoke(eval_app, [*arguments, "--task", "er-10", "--method", "bm25", "--method", "maximum"])
     assert done.exit_code == 0
     assert [row["method"] for row in json.loads(out.read_text())["rows"]] == ["bm25", "maximum"]
-
-
-@pytest.mark.parametrize(
-    ("more", "told"),
-    [([], "--data is missing"), (["--data", "DATA", "--task", "er-5"], "no task"), (["--data", "no.jsonl"], "does not exist")],
-)
-def test_the_command_tells_what_it_cannot_do(data: Path, more: list[str], told: str) -> None:
-    done = CliRunner().invoke(eval_app, ["evidencebench", *(str(data) if one == "DATA" else one for one in more)])
-    assert done.exit_code == 2
-    assert told in done.output
-
-
-def test_a_section_that_cannot_be_read_costs_that_section_alone(data: Path) -> None:
-    case = read_cases([data])[0]
-    for server in serving(text("ANSWER: 3, 2")):
-        server.script = lambda body: text("ANSWER: 2" if 'kind="abstract"' in str(body) else "I cannot say.")
-        chosen = ask_for_evidence(Chat("m", server.url, retries=0), "sections", case.hypothesis, case.paper, 1)
-        assert chosen.indices == (2,)
 
 
 @pytest.mark.slow

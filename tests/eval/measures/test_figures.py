@@ -71,17 +71,6 @@ def test_the_p_of_a_difference_counts_the_samples_that_lie_as_far() -> None:
     assert found.p == pytest.approx(0.5, abs=0.02)
 
 
-def test_paired_samples_see_what_separate_intervals_do_not() -> None:
-    # Both are right on about half of the claims, the same ones, but for ten of two hundred that only the first has.
-    base = [(float(i % 2), 1.0) for i in range(200)]
-    more = [(1.0, 1.0) if i % 20 == 0 else one for i, one in enumerate(base)]
-    resampler = Resampler(200)
-    first, second = Tally.of(more, share), Tally.of(base, share)
-    one, other, difference = resampler.figure(first), resampler.figure(second), resampler.difference(first, second)
-    assert one.low is not None and other.high is not None and one.low < other.high
-    assert difference.p is not None and difference.p < 0.01
-
-
 def test_what_cannot_be_measured_is_none() -> None:
     nothing = Tally.of([(0, 0), (0, 0)], share)
     resampler = Resampler(2, resamples=99)

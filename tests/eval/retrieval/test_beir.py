@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eval.retrieval.beir import by_query, make_report, order_by_scores, read_beir, read_qrels, read_scifact_as_beir
-from eval.retrieval.kept_index import KeptScores, StandardBM25, open_index
+from eval.retrieval.beir import by_query, make_report, read_beir, read_qrels, read_scifact_as_beir
+from eval.retrieval.kept_index import StandardBM25, open_index
 from retrieval.core.errors import BadInput
 from service.cli.commands import app
 from tests.helpers.fake_encoder import WordEncoder
@@ -122,27 +122,6 @@ class Counting(WordReranker):
         return super().__call__(query, texts)
 
 
-def test_what_lies_deeper_than_the_reranker_reads_stays_behind() -> None:
-    assert order_by_scores({"a": 1.0, "b": 2.0, "c": 2.0, "d": 3.0}, ["a", "b", "c", "d"], 3) == ["b", "c", "a", "d"]
-
-
-def test_a_stopped_reranking_goes_on_and_a_torn_line_is_scored_again(tmp_path: Path) -> None:
-    first = Counting()
-    scores = KeptScores(first, tmp_path)
-    assert scores("q", ["x", "best"]) == [0, 1]
-    scores("r", ["best"])
-    path = next(tmp_path.glob("scores-*.jsonl"))
-    path.write_bytes(path.read_bytes()[:-9])
-    second = Counting()
-    again = KeptScores(second, tmp_path)
-    assert again("q", ["x", "best"]) == [0, 1]
-    assert again("r", ["best"]) == [1]
-    assert second.asked == ["r"]
-    third = Counting()
-    KeptScores(third, tmp_path)("r", ["best"])
-    assert third.asked == []
-
-
 def test_the_command_measures_stops_and_goes_on(
     files: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,10 +151,3 @@ def test_the_command_measures_stops_and_goes_on(
     assert ndcg[0] == pytest.approx((1 + 1 / log2(3)) / 2)
     assert ndcg[-1] == 1
     assert list(rows)[2:] == ["vectors, words@1", "BM25 and vectors fused", "BM25, the best 100 reranked by word-reranker@1"]
-
-
-@pytest.mark.parametrize("given", [[], ["--corpus", "x"], ["--scifact", ".", "--corpus", "x"]])
-def test_the_command_wants_one_collection(given: list[str]) -> None:
-    failed = CliRunner().invoke(app, ["eval", "beir", *given])
-    assert failed.exit_code == 2
-    assert "with --corpus, --queries and --qrels, or with --scifact" in " ".join(failed.output.split())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval.scifact.files import Gold, LabelledClaim
-from eval.scifact.observing import FATES, Fate, Trace, find_fate, observe, trace_branch
+from eval.scifact.observing import FATES, Fate, Trace, find_fate, observe
 from retrieval.core.values import Claim, Stance
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig, Profile, load_config
@@ -37,11 +37,6 @@ def test_each_way_to_be_lost(changed: dict[str, Any], expected: Fate) -> None:
     assert find_fate("b", "contradict", replace(JUDGED, **changed), returned=["a"], elsewhere=[]) == expected
     assert find_fate("b", "contradict", replace(JUDGED, **changed), returned=["a", "b"], elsewhere=[]) == "found"
     assert expected in FATES
-
-
-def test_only_supports_are_lost_to_the_other_side() -> None:
-    assert find_fate("b", "contradict", JUDGED, returned=["a"], elsewhere=["b"]) == "crowded_out"
-    assert find_fate("b", "support", JUDGED, returned=["a"], elsewhere=["b"]) == "other_side"
 
 
 # In the order in which BM25 finds them for "zeta pressure": the rarer the other words, the higher.
@@ -135,22 +130,3 @@ def test_supports_taken_by_the_other_side(variant: Variant) -> None:
     found = fates(variant("v5"), "support")
     assert found["2"] == found["4"] == found["6"] == "other_side"
     assert found["1"] == "found"
-
-
-def test_whole_rankings_go_down_to_the_last_gold_document(variant: Variant) -> None:
-    seen = trace_branch(variant("v5", select={"n": 1}), CLAIM, "contradict", frozenset({"4"}))
-    assert seen.whole == ("2", "4")
-    assert seen.called == {"2", "4"}
-    lost = trace_branch(variant("v5"), CLAIM, "contradict", frozenset({"9"}))
-    assert (lost.whole, lost.called) == ((), frozenset())
-
-
-def test_results_hold_what_was_returned(variant: Variant) -> None:
-    result = observe(variant("v5"), LabelledClaim(CLAIM, {"2": Gold("contradict", ((0,),))}))
-    first = result.contradict.returned[0]
-    assert (first.pmid, first.sentence, first.score) == ("2", 0, 0.8)
-    assert first.verdict == (0.1, 0.1, 0.8)
-    assert (result.contradict.gold[0].depth, result.support.gold) == (2, ())
-    said = result.predicted()
-    assert said["2"].stance == "contradict"
-    assert {one.stance for one in said.values()} == {"contradict", "support"}

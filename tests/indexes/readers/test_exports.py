@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from indexes.build import build
 from indexes.readers import Omission, SkipBad, detect_format, read
 from indexes.readers.exports.bibtex import decode_latex
-from indexes.update import update
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Author, Document, Notice
 from retrieval.index import Index
@@ -373,18 +372,6 @@ def test_as_many_records_and_as_much_text_come_out_as_went_in(format: str, paper
     assert list(map(squeeze, abstracts)) == [squeeze(abstract) for _, abstract in papers]
 
 
-@QUICK
-@given(
-    st.text(alphabet="TYERABI -\n\r\tx", max_size=200),
-    st.sampled_from(["TY  - JOUR\n", "TY - JOUR\n", "PMID- 7\n", "@article{a,\n"]),
-)
-def test_any_text_is_read_or_refused_in_one_sentence(text: str, start: str) -> None:
-    try:
-        count_out(start + text)
-    except BadInput as error:
-        assert "\n" not in str(error)
-
-
 # --- in an index
 
 
@@ -398,20 +385,6 @@ def test_an_export_becomes_an_index_that_keeps_what_it_says(tmp_path: Path) -> N
     by_doi = index.store.get_by_doi("10.1000/zinc.1")
     assert by_doi and by_doi.pmid == "101"
     assert index.store.get_by_doi("") is None and index.store.get_by_doi("10.1000/other") is None
-
-
-def test_a_paper_that_exports_repeat_is_in_the_index_once(tmp_path: Path) -> None:
-    """The same paper by its PMID, and by its DOI alone, in one file and in the next."""
-    without_pmid = RIS.replace("N1  - PMID: 101\n", "")
-    first = write(tmp_path, NBIB, "a.nbib")
-    second = write(tmp_path, RIS + without_pmid, "b.ris")
-    report = build([first, second], tmp_path / "index")
-    assert [source.repeated for source in report.sources] == [0, 3]
-    assert report.manifest.counts.documents == 2
-    changed = update(tmp_path / "index", [write(tmp_path, without_pmid.replace("did not shorten", "may shorten"), "c.ris")])
-    assert changed.manifest.counts.documents == 2
-    stored = Index(tmp_path / "index").store.get("101")
-    assert stored and "may shorten" in stored.document.abstract
 
 
 def test_columns_are_part_of_what_a_build_goes_on_with(tmp_path: Path) -> None:

@@ -12,14 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.readers import Record, SkipBad, detect_format, read
-from indexes.readers.base.fields import clean_text, is_placeholder
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Author, Document, Notice, Section
 from tests.indexes.readers.files import (
     COUNTERPOINT,
     LONG,
     PYSERINI,
-    QUICK,
     SCIFACT,
     documents,
     lines,
@@ -128,15 +126,6 @@ def test_counterpoint_reads_every_key(tmp_path: Path) -> None:
         "7", "Rest", "Bed rest did not help.", year=1999, journal="Sleep", types=("Clinical Trial",), retracted=True,
         authors=(Author("O'Neil", "Mary A", "Jr"), Author("Rest Group")), doi="10.1000/rest", pmcid="PMC9", mesh=("Bed Rest",),
     )  # fmt: skip
-
-
-@QUICK
-@given(st.lists(st.text(st.characters(), max_size=8), max_size=6))
-def test_scifact_every_sentence_is_at_its_span(tmp_path_factory: pytest.TempPathFactory, sentences: list[str]) -> None:
-    document = read_one(tmp_path_factory.getbasetemp(), lines(SCIFACT | {"abstract": sentences}))
-    spans = [document.abstract[a:b] for a, b in document.spans or ()]
-    assert spans == ([""] * len(sentences) if not document.abstract else [clean_text(text) for text in sentences])
-    assert bool(document.abstract) is not is_placeholder(" ".join(map(clean_text, sentences)))
 
 
 # --- faults

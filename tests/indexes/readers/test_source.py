@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openpyxl import Workbook
 
 from indexes.readers import FORMATS, Record, SkipBad, detect_format, read, sources
 from indexes.readers.base import source
@@ -96,15 +95,6 @@ def test_exports_are_read_in_windows_1252_and_utf_16_with_a_note(tmp_path: Path,
         document = read_one(tmp_path, content, on_bad=skip)
         assert document.abstract == "It fell by 5–6 µg." and document.title.startswith("Naïve")
         assert len(skip.notes) == (not encoding.startswith("utf-8"))
-
-
-def test_a_file_put_together_from_two_encodings_is_read(tmp_path: Path) -> None:
-    content = b"\xef\xbb\xbf" + RIS.encode() + b"\xef\xbb\xbf" + RIS.replace("Naïve", "Naïver").encode("cp1252")
-    found = documents(write(tmp_path, content))
-    assert [(document.title, document.authors[0].given) for document in found] == [
-        ("Naïve T cells “in vivo”", "Zoë"),
-        ("Naïver T cells “in vivo”", "Zoë"),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -192,16 +182,12 @@ def pack(names: tuple[str, ...], kind: str = "zip") -> bytes:
     return buffer.getvalue()
 
 
-def make_workbook() -> bytes:
-    buffer = io.BytesIO()
-    Workbook().save(buffer)
-    return buffer.getvalue()
-
-
 OTHER_FILES: list[tuple[bytes | Callable[[], bytes], str]] = [
     (b"", "is empty"),
     (gzip.compress(b"", mtime=0), "is empty"),
     (gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0), "gzipped twice"),
+    (b"\x7fELF\x00\x01\x02", "is binary: expected text"),
+    (lambda: pack(("a.ris",), "tar"), "is a tar archive"),
     (gzip.compress(b"{}" * 100, mtime=0)[:5], "at its start: expected more gzip data"),
     (b"%PDF-1.4 \xe2\xe3", "is a PDF: expected a file of documents; export the papers"),
     (b'[{"id": "1", "content": "x"}]',

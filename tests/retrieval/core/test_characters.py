@@ -9,12 +9,8 @@ import pytest
 
 from nli.text.negation import find_cues, negation_scopes
 from nli.text.qualify import find_qualifiers
-from nli.text.sentences import sentence_spans
 from retrieval.core.characters import align_characters, unify_characters
 from retrieval.core.values import Sentence
-from retrieval.words.forms import unify_text
-from retrieval.words.names import expand, find_acronyms, find_unnamed
-from retrieval.words.terms import split_terms
 from tests.helpers.fakes import make_index
 
 ODD = [
@@ -46,14 +42,6 @@ def test_characters_have_one_form(written: str, plain: str) -> None:
         assert unify_characters(written[first:last]) == word
 
 
-def test_words_for_models_and_lists_have_it_too() -> None:
-    assert unify_text("In\ufb02amed tumou\u00adrs and ＴＮＦ-𝛼") == "Inflamed tumors and TNF-alpha"
-    assert split_terms("cystic \ufb01brosis") == split_terms("cystic fibrosis")
-    assert expand("CO\u00adPD").split()[1:] == expand("COPD").split()[1:] != []
-    assert find_acronyms("cystic \ufb01brosis gene (Ｃ\u00adFG)") == (("CFG", "cystic fibrosis gene"),)
-    assert find_unnamed("Metformin helps.", "Met\u200bformin helped.") == ()
-
-
 def test_cues_scopes_and_qualifiers_keep_the_places_of_the_text_as_written() -> None:
     text = "Pirfenidone did n\u00adot slow pulmonary \ufb01brosis, e\ufb03cacy was low in m\u00adice."
     (cue,) = find_cues(text)
@@ -63,18 +51,6 @@ def test_cues_scopes_and_qualifiers_keep_the_places_of_the_text_as_written() -> 
     assert text[scope.scope_start - 7 : scope.scope_end - 7].startswith("slow pulmonary \ufb01brosis")
     found = [text[one.start - 7 : one.end - 7] for one in find_qualifiers("Pirfenidone slows fibrosis.", sentence)]
     assert found == ["m\u00adice"]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentences"),
-    [
-        ("The e\ufb00ect fell.\u200b Ｔｈｅ next rose.", ["The e\ufb00ect fell.", "Ｔｈｅ next rose."]),
-        ("\u1112\u1161\u11ab rose. It fell.", ["\u1112\u1161\u11ab rose.", "It fell."]),
-        ("\u200b\u00ad", []),
-    ],
-)
-def test_sentences_are_found_and_are_verbatim(text: str, sentences: list[str]) -> None:
-    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
 
 
 ABSTRACTS = {

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from nli.judge import DiskCachingJudge
 from retrieval.core import result_cache
 from retrieval.core.errors import BadConfig
-from retrieval.core.result_cache import DiskCache, SharedCache, make_key, open_cache
+from retrieval.core.result_cache import CachesInTurn, DiskCache, SharedCache, make_key, open_cache
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.text_vectors import PackedVectors, TextVectors
 from service.operating.settings import Settings, hand_down, show_settings
@@ -189,15 +189,6 @@ def test_what_one_machine_kept_another_finds_for_a_month(
     assert {0 < int(other.ttl(key)) <= 30 * 86_400 for key in other.keys()} == {True}  # noqa: SIM118 (Redis's own command)
 
 
-def test_a_value_that_is_damaged_or_of_another_key_is_missing(shared: SharedCache, server: fakeredis.FakeServer) -> None:
-    shared.put([(ONE, b"right"), (TWO, b"other")])
-    redis = fakeredis.FakeRedis(server=server)
-    places = {key: b"counterpoint:verdicts:" + key for key in (ONE, TWO)}
-    redis.rename(places[TWO], places[ONE])
-    redis.set(places[TWO], b"x")
-    assert shared.get([ONE, TWO]) == [None, None]
-
-
 def test_a_redis_that_is_away_is_told_once_left_alone_and_asked_again_later(
     shared: SharedCache, server: fakeredis.FakeServer, clock: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -214,6 +205,18 @@ def test_a_redis_that_is_away_is_told_once_left_alone_and_asked_again_later(
     assert shared.get([ONE]) == [None], "it is not asked within ten seconds"
     clock[0] += 11
     assert shared.get([ONE, TWO]) == [b"1", None]
+
+
+def test_a_second_machine_judges_nothing_anew_and_an_outage_costs_only_time(tmp_path: Path, server: fakeredis.FakeServer) -> None:
+    judges = [CountingJudge(), CountingJudge(), CountingJudge()]
+    made = []
+    for number, judge in enumerate(judges):
+        far = SharedCache(fakeredis.FakeRedis(server=server), "verdicts")
+        server.connected = number < 2
+        cached = DiskCachingJudge(judge, CachesInTurn(DiskCache(tmp_path / f"{number}.sqlite", 1), far))
+        made.append(list(cached("A claim.", PREMISES)))
+    assert made[0] == made[1] == made[2]
+    assert [len(judge.asked) for judge in judges] == [5, 0, 5]
 
 
 @pytest.fixture

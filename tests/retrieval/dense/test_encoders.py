@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,12 @@ from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.values import Document
 from retrieval.dense.bi_encoder import BiEncoder, MedCPTEncoder
 from retrieval.dense.embedded_encoder import EmbeddedEncoder
-from retrieval.dense.encoder import Encoder, Vectors
+from retrieval.dense.encoder import Vectors
 from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.torch_runtime import find_model, identify_model
 from service.configuration.config import load_profile
-from service.configuration.files import list_shipped
 from service.configuration.models import load_encoder
-from tests.helpers.tiny_models import VOCABULARY, tiny_classifier, tiny_encoder, tiny_t5
+from tests.helpers.tiny_models import tiny_classifier, tiny_encoder, tiny_t5
 
 QUERIES = ["aspirin reduces risk of stroke", "statin", ""]
 DOCUMENTS = [
@@ -107,20 +105,6 @@ def test_vectors_are_the_pooled_last_layer_at_length_one(models: Path, pooling: 
         for vector, text in zip(vectors, texts, strict=True):
             assert vector.tolist() == pytest.approx(expected(text), abs=1e-4)
     assert np.abs(encoder.queries(QUERIES[:2]) @ encoder.queries(QUERIES[:2]).T - 1).max() > 0.01  # or any would pass
-
-
-def test_the_prefix_stands_before_queries_alone(models: Path) -> None:
-    plain, prefixed = BiEncoder(str(models / "one")), BiEncoder(str(models / "one"), query_prefix="query: ")
-    assert np.allclose(prefixed.queries(["statin"]), plain.queries(["query: statin"]))
-    assert not np.allclose(prefixed.queries(["statin"]), plain.queries(["statin"]), atol=1e-3)
-    assert np.array_equal(prefixed.documents(DOCUMENTS), plain.documents(DOCUMENTS))
-    assert prefixed.name == plain.name, "the vectors of an index do not depend on it"
-    ways: list[dict[str, Any]] = [{}, {"pooling": "mean"}, {"max_tokens": 10}]
-    names = {BiEncoder(str(models / "one"), **way).name for way in ways}
-    assert len(names) == 3 and all(name.startswith("one@") for name in names), "but on how documents are read"
-    long, short = "aspirin statin placebo trial patients women men risk", BiEncoder(str(models / "one"), max_tokens=10)
-    assert np.allclose(short.queries([f"{long} heart disease"]), short.queries([f"{long} stroke"]))
-    assert len(short._runtime.tokenize_singles(["risk " * 900], 512)[0].ids) == 64  # the tiny model has 64 positions
 
 
 def test_a_model_or_an_option_that_cannot_work_is_told(models: Path, tmp_path: Path) -> None:
@@ -209,54 +193,13 @@ def test_a_models_own_code_is_run_only_where_it_is_allowed(own_code: Path, model
     assert find_model(str(own_code)) == own_code
 
 
-def test_arctics_kind_of_model_needs_no_code_of_its_own(tmp_path: Path) -> None:
-    """Its repository names code (auto_map), which transformers has had built in since: the built-in class is taken."""
-    from transformers import BertTokenizer, GteConfig, GteModel
-
-    vocab = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *VOCABULARY.split()]
-    BertTokenizer(vocab={word: i for i, word in enumerate(vocab)}).save_pretrained(tmp_path)
-    small = GteConfig(
-        vocab_size=len(vocab), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32, pad_token_id=0
-    )
-    model: Any = GteModel(small)
-    model.save_pretrained(tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    config["auto_map"] = {"AutoModel": "modeling_hf_alibaba_nlp_gte.GteModel"}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    encoder = BiEncoder(str(tmp_path), query_prefix="query: ")
-    assert type(encoder._runtime.network).__module__.startswith("transformers.models.gte")
-    vectors = encoder.queries(["statin", "statin reduces risk of stroke"])
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1], abs=1e-5)
-    assert np.allclose(vectors[0], encoder.queries(["statin"])[0], atol=1e-5)
-
-
 # --- profiles
-
-
-@pytest.mark.parametrize("name", list_shipped("configs.profiles"))
-def test_every_shipped_profile_has_an_encoder_called_dense(name: str) -> None:
-    """Those whose encoder ships have it twice: as `vectors` it is used where an index has them, and needs no download."""
-    encoders = load_profile(name).encoders
-    dense = encoders["dense"]
-    assert not dense.list_options().get("trust_remote_code")
-    assert encoders == {"dense": dense, "vectors": dense} if name in ("chat", "embedded", "fast") else {"dense": dense}
 
 
 def profile(folder: Path, encoders: str) -> str:
     path = folder / "mine.yaml"
     path.write_text(f"name: mine\nencoders: {encoders}\n")
     return str(path)
-
-
-def test_a_profile_loads_every_kind(models: Path, tmp_path: Path) -> None:
-    kinds: Sequence[tuple[str, type]] = (
-        ("{kind: embedded, threads: 1}", EmbeddedEncoder),
-        (f"{{kind: bi-encoder, model: {models / 'one'}, pooling: mean}}", BiEncoder),
-        (f"{{kind: medcpt, query_model: {models / 'query'}, article_model: {models / 'article'}}}", MedCPTEncoder),
-    )
-    for options, loaded in kinds:
-        encoder: Encoder = load_encoder("dense", load_profile(profile(tmp_path, f"{{dense: {options}}}")))
-        assert isinstance(encoder, loaded)
 
 
 @pytest.mark.parametrize(

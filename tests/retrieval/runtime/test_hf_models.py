@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -170,23 +168,6 @@ def test_the_title_is_context_where_asked_for(models: Path, judge: ClassifierJud
     assert list(judge(CLAIM, [premise])) == list(judge(CLAIM, premises("mortality increases")))
 
 
-@pytest.mark.parametrize("kind", [ClassifierJudge, T5Judge])
-def test_judging_consumes_no_more_premises_than_a_window_ahead(models: Path, kind: Any) -> None:
-    folder = models / ("nli" if kind is ClassifierJudge else "t5")
-    taken: list[int] = []
-
-    def stream() -> Iterator[Premise]:
-        for i in range(100):
-            taken.append(i)
-            yield Premise(TEXTS[i % len(TEXTS)])
-
-    verdicts = kind(str(folder), window=4)(CLAIM, stream())
-    assert taken == []
-    for _ in range(5):
-        next(verdicts)
-    assert len(taken) == 8
-
-
 def test_scores_that_are_no_numbers_stop_the_judging(tmp_path: Path) -> None:
     judge = ClassifierJudge(str(tiny_classifier(tmp_path, ["neutral", "contradiction", "entailment"])))
     judge._runtime.network.classifier.weight.data.fill_(float("nan"))
@@ -267,18 +248,6 @@ def test_a_prefix_needs_both_places_once_and_leaves_room(models: Path, prefix: s
 
 
 # ---- many at once
-
-
-def test_concurrent_requests_get_what_they_get_alone(ranker: HuggingFaceReranker, judge: ClassifierJudge, t5: T5Judge) -> None:
-    def everything(n: int) -> tuple[Any, ...]:
-        claim = f"{CLAIM} {n} " + "in women " * n
-        some = premises(*TEXTS[n % 3 :], "risk " * 20 * n)
-        return ranker(claim, [p.text for p in some]), list(judge(claim, some)), list(t5(claim, some[:2]))
-
-    alone = [everything(n) for n in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(everything, [*range(8)] * 2))
-    assert together == alone * 2
 
 
 # ---- names and files

@@ -11,11 +11,10 @@ import pytest
 from generation.draft import CitedSource, DraftSentence, Finding, Source
 from nli.judge import Abstract, Reading
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Answer, Document, RemovedSentence, Sentence, Stance, Topic
+from retrieval.core.values import Answer, Document, RemovedSentence, Stance, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
-from service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures, find_verbatim
-from service.answering.events import Event, KeptSentence, Stage
+from service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures
 from service.configuration.config import load_answer_config
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
 from tests.helpers.fakes import SUPPORTS, WordReader, make_index
@@ -154,16 +153,6 @@ def test_a_paper_on_another_drug_is_in_no_conflict(tmp_path: Path) -> None:
     assert answered(held, text, conflicts=conflicts).conflicts == ()
 
 
-def test_events_report_the_stages_and_every_sentence(index: Index) -> None:
-    events: list[Event] = []
-    one = number(index, "1")
-    generator = ScriptedGenerator(f"Zeta lowers blood pressure [{one}]. Rats sing loudly at night time [{one}].")
-    answer = make_answerer(index, generator).answer(TOPIC, events.append)
-    assert [event.name for event in events if isinstance(event, Stage)] == ["retrieve", "rerank", "write", "check"]
-    assert [event.sentence for event in events if isinstance(event, KeptSentence)] == list(answer.sentences)
-    assert [event for event in events if isinstance(event, RemovedSentence)] == list(answer.removed)
-
-
 def test_an_answer_variant_takes_another_grounding_variant() -> None:
     shipped_one, other = load_answer_config("counterpoint"), load_answer_config("counterpoint", "v5")
     assert (shipped_one.grounding, other.grounding) == ("counterpoint", "v5")
@@ -202,15 +191,6 @@ def test_a_figure_may_be_rounded_but_not_made_more_exact() -> None:
     assert find_other_figures("It cost 39,000 or 40.", "It cost 38,879 or 39.") == ("40",)
     assert find_other_figures("It was 65 % less likely.", "The odds ratio was 0.35.") == ()
     assert find_other_figures("It fell in type-2 disease by three.", "It fell.") == ()
-
-
-@pytest.mark.parametrize(
-    ("claim", "place"),
-    [("zeta lowers blood pressure in most adults", 1), ("eta lowers blood pressure in most adults", None), ("Zeta lowers", None)],
-)
-def test_verbatim_goes_by_whole_words(claim: str, place: int | None) -> None:
-    texts = ("Zeta was given.", "CONCLUSIONS: Zeta lowers blood pressure in most adults.")
-    assert find_verbatim(claim, [Sentence("1", row, 0, len(text), text) for row, text in enumerate(texts)]) == place
 
 
 class ForReader(WordReader):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -197,16 +196,6 @@ def test_what_was_checked_of_a_citation_is_said(index: Index) -> None:
     assert "The words quoted stand in the abstract" in describe_check(first)
     moved = replace(first, sentence=replace(first.sentence, start=first.sentence.start + 1))
     assert describe_check(moved).startswith("The sentence was not found in the abstract")
-
-
-def test_both_spellings_of_a_question_get_the_same_answer(tmp_path: Path) -> None:
-    abstract = "CONCLUSIONS: Zeta prevents diarrhoea in most adults who travel far."
-    held = make_index(tmp_path, [{"pmid": "1", "title": "A randomised trial", "abstract": abstract}])
-    one, other = (answered(held, f"Does zeta prevent {word}?") for word in ("diarrhoea", "diarrhea"))
-    assert one.lead is not None and other.lead is not None
-    assert (one.outcome, one.lead.verdict, one.context) == (other.outcome, other.lead.verdict, other.context)
-    assert "diarrhoea" in one.sentences[0].text
-    assert "diarrhea" in other.sentences[0].text
 
 
 def test_what_was_not_studied_is_declined_with_the_nearest_papers(index: Index) -> None:

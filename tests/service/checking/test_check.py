@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from nli.judge import Decide
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
 from service.checking.check import Checker, Reading, explain, find_verdict, split_sides
 from service.checking.readers.reading import read_text
 from service.checking.schemas import CheckedText, ClaimDone
-from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, WholePaper, WordReader, make_index, make_reading_grounder
+from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS
 
 TEXT = (
@@ -64,31 +61,6 @@ def test_a_cited_paper_without_an_abstract_cannot_be_judged(checker: Checker) ->
     assert checked.sentences[0].result and [one.status for one in checked.sentences[0].result.cited] == ["not judged"]
 
 
-class Quoting(WordReader):
-    """Reads the two sentences once more that may state the finding."""
-
-    paper: Decide = WholePaper(quotes=2)
-
-
-def test_a_cited_paper_is_read_as_one_that_is_found(tmp_path: Path) -> None:
-    background = "It has long been believed that zeta is for pressure in adults."
-    result = "Zeta was for pressure: it fell by 10 mm Hg more than with placebo (p < 0.01)."
-    abstract = f"{background} We gave zeta or placebo to 40 adults. {result}"
-    documents = [
-        {"pmid": "1", "title": "Zeta and pressure", "abstract": abstract},
-        {"pmid": "2", "title": "Zeta for pressure: study protocol for a randomised trial", "abstract": abstract},
-        *DOCUMENTS[4:],
-    ]
-    checked = Checker(make_reading_grounder(make_index(tmp_path, documents), Quoting())).check(
-        Reading.of(read_text("Zeta lowers pressure (PMID 1, PMID 2)."))
-    )
-    found = checked.sentences[0].result
-    assert found and [one.sentence and one.sentence.text for one in found.in_favour] == [result]
-    first, protocol = found.cited
-    assert (first.status, first.sentence and first.sentence.text) == ("bears it out", result)
-    assert (protocol.status, protocol.sentence, protocol.likely) == ("not judged", None, None)
-
-
 def test_the_same_claim_is_grounded_once_and_told_each_time(checker: Checker) -> None:
     grounded: list[str] = []
 
@@ -118,7 +90,7 @@ def evidence(stance: Stance, retracted: bool = False, neutral: bool = False, jud
     return Evidence(Document("1", "", "", retracted=retracted), stance, None, 1, 0.5, "x", verdict if judged else None)
 
 
-AGAINST, FOR, UNSURE = evidence("contradict"), evidence("support"), evidence("support", neutral=True)
+AGAINST, FOR = evidence("contradict"), evidence("support")
 
 
 @pytest.mark.parametrize(

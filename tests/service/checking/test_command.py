@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import time
 from pathlib import Path
@@ -10,10 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
-from service.checking.check import Checker
 from service.cli.commands import app
 from service.grounding.ground import Grounder
 from service.grounding.values import OnStage
@@ -55,14 +52,6 @@ def test_the_ending_names_the_format_and_nothing_is_left_beside_it(tmp_path: Pat
     assert call(file, "--index", index.folder, "--out", out).exit_code == 2, "it is there already"
 
 
-def test_a_column_of_claims_keeps_its_rows(tmp_path: Path, index: Index) -> None:
-    file, out = tmp_path / "claims.csv", tmp_path / "table.csv"
-    file.write_text("id,statement\na,Zeta lowers pressure\nb,\nc,Omega lowers sugar\n")
-    assert call(file, "--index", index.folder, "--column", "statement", "--out", out).exit_code == 0
-    rows = list(csv.DictReader(out.read_text().splitlines()))
-    assert [(one["row"], one["verdict"]) for one in rows] == [("2", "contradicted"), ("4", "supported")]
-
-
 def test_a_list_of_claims_a_line_each(tmp_path: Path, index: Index) -> None:
     result = call("-", "--lines", "--index", index.folder, "--json", given="zeta changes pressure\nomega lowers sugar\n")
     assert [one["row"] for one in json.loads(result.stdout)["sentences"]] == [1, 2]
@@ -99,22 +88,6 @@ def test_a_stopped_check_goes_on_where_it_was_and_ends_the_same(
     assert len(grounded) - 1 == 3 - kept, "what was kept is not grounded again"
     assert f"{kept} claim{'s were' if kept > 1 else ' was'} there from an earlier try" in resumed.stderr
     assert out.read_bytes() == whole.read_bytes() and not (tmp_path / "out.json.partial").exists()
-
-
-def test_an_edited_text_keeps_what_it_still_says(tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    from service.checking.check import Reading, check_kept, facts, key_of
-    from service.checking.readers.reading import read_text
-    from service.runs.journal import journal
-
-    checker = Checker(make_reading_grounder(index))
-    with journal(tmp_path / "out", facts(checker.grounder)) as kept:
-        check_kept(Reading.of(read_text("Zeta lowers pressure. Omega lowers sugar.")), checker, kept)
-    edited = Reading.of(read_text("Omega lowers sugar. Zeta lowers pressure (PMID 1)."))
-    with journal(tmp_path / "out", facts(checker.grounder)) as kept:
-        assert [key_of(one) in kept.records for one in edited.claims] == [True, False], "what it cites counts too"
-    monkeypatch.setattr("service.checking.check.code_of", lambda *_: "edited")
-    with pytest.raises(BadInput, match=r"\(code_sha256 differ\)"), journal(tmp_path / "out", facts(checker.grounder)):
-        pass
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,7 @@ def _zip(name: str, content: bytes) -> bytes:
         ("é".encode("latin-1") + b" abc", "a.txt", "is not encoded in UTF-8"),
         (b"%PDF-1.7\nrubbish", "a.pdf", "is damaged: it cannot be read as PDF"),
         (pdf([["Secret."]], password="x"), "a.pdf", "has a password"),
+        (b"claim\n \n", "a.csv", "has no claim in its column “claim”"),
         (pdf([[], []]), "a.pdf", "has no text layer"),
         (docx(("Normal", "Cut off."))[:-40], "a.docx", "is damaged"),
         (_zip("readme.txt", b"x"), "a.zip", "is a ZIP file, not a DOCX"),
@@ -205,6 +206,11 @@ def test_html_is_read_as_it_is_seen(begin: str) -> None:
     ]  # fmt: skip
     (link,) = passage.links
     assert (passage.text[link.start : link.end], link.address) == ("it", "https://pubmed.ncbi.nlm.nih.gov/17")
+
+
+def test_superscripts_in_markdown_are_told_apart() -> None:
+    text = "**Tea** lowers counts of 10<sup>9</sup>/L in adults.<sup>3</sup> Zinc does not."
+    assert read_text(text).text == "Tea lowers counts of 10^9/L in adults.[3] Zinc does not."
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.checking.checkable import claim_in
-from service.checking.citations import CitedPaper, cited_in, numbers_in, without_citations
+from service.checking.citations import CitedPaper, cited_in, without_citations
 from service.checking.readers.passage import Writing
 from service.checking.readers.reading import TextFormat, read_text
 from service.checking.sentences import TextSentence, sentences_of
@@ -74,11 +74,6 @@ def test_essays_columns_and_leaflets_lose_few_claims_and_few_remarks_pass() -> N
     assert found[False, True] <= 20
 
 
-def test_an_entry_with_a_verb_makes_a_claim() -> None:
-    passage = read_text("# Heading\n\n- Metformin lengthens telomeres in zebrafish.\n- Regular exercise of any kind.")
-    assert [one.reason for one in sentences_of(passage)] == ["heading", None, "fragment"]
-
-
 def test_a_citation_behind_the_stop_belongs_to_the_sentence_before() -> None:
     text = "Aspirin reduces fever.[1] Ibuprofen relieves pain. (PMID: 22) Metformin lowers glucose."
     found = told(text)
@@ -133,21 +128,6 @@ def test_the_time_for_a_text_grows_with_its_length(piece: str) -> None:
     assert seconds(200_000) < max(2.0, 60 * seconds(10_000))
 
 
-def test_a_link_to_pubmed_is_a_citation() -> None:
-    found = told(
-        "## One\n\nAspirin reduces fever [here](https://pubmed.ncbi.nlm.nih.gov/17/). Statins lower cholesterol.", "markdown"
-    )
-    assert [one.cited for one in found] == [(), (CitedPaper("pmid", "17"),), ()]
-
-
-def test_offsets_are_those_of_the_text() -> None:
-    text = "First  paragraph\nis wrapped here. Second one follows it.\n\n1. An entry reduces fever."
-    assert [text[one.start : one.end] for one in told(text)] == [
-        "First  paragraph\nis wrapped here.", "Second one follows it.", "An entry reduces fever.",
-    ]  # fmt: skip
-    assert told(text)[0].claim == "First paragraph is wrapped here."
-
-
 def test_an_entry_of_a_list_of_claims_is_taken_as_it_is() -> None:
     writing = Writing()
     writing.add("Should smokers take it? They should not.", "claim", row=7)
@@ -173,8 +153,3 @@ def test_an_entry_of_a_list_of_claims_is_taken_as_it_is() -> None:
 )
 def test_ids_are_found_in_their_order(text: str, found: list[str]) -> None:
     assert [one.id for one in cited_in(text)] == found
-
-
-def test_a_range_of_numbers_is_all_of_them_and_a_year_is_no_citation() -> None:
-    assert numbers_in("a [1–3], b [7; 9]") == (1, 2, 3, 7, 9)
-    assert without_citations("Deaths rose in 2020 (n = 15) in Wuhan (China).") == "Deaths rose in 2020 (n = 15) in Wuhan (China)."

@@ -59,16 +59,6 @@ def test_a_finding_that_stands_alone_is_taken_and_nothing_that_needs_its_abstrac
     ) == [FINDING]
 
 
-def test_the_sample_is_spread_over_the_index_and_the_same_each_time(tmp_path: Path) -> None:
-    index = make_index(tmp_path, [document(f"{place:02}", "Losartan.") for place in range(40)])
-    found = [entry.pmid for entry in index.store.sample(10)]
-    assert found == [entry.pmid for entry in index.store.sample(10)]
-    assert len(found) == 10
-    assert max(found) > "30"
-    assert len(index.store.sample(100)) == 40
-    index.close()
-
-
 PAPERS = [
     document("1", "Mice took omeprazole. Omeprazole raises insulin in mice for good.", title="Omeprazole for insulin"),
     document("2", f"Adults took losartan. {FINDING}", title="Losartan for pressure"),
@@ -90,14 +80,6 @@ def test_sure_papers_are_shown_and_the_statement_with_most_comes_first(tmp_path:
 def test_a_statement_with_a_paper_that_the_judge_is_not_sure_of_is_no_example(tmp_path: Path, side: str) -> None:
     text, title = f"Losartan was {side} blood pressure in older adults.", f"Losartan {side} pressure in older adults sure 0.85"
     index = make_index(tmp_path, [*PAPERS[:2], document("3", text, title=title)])
-    assert [one.statement.claim for one in find_in(index)] == ["Omeprazole raises insulin in mice for good."]
-    index.close()
-
-
-def test_a_statement_that_its_own_paper_is_not_for_is_no_example(tmp_path: Path) -> None:
-    index = make_index(
-        tmp_path, [PAPERS[0], document("2", f"Adults took losartan. {FINDING}", title="Losartan against pressure")]
-    )
     assert [one.statement.claim for one in find_in(index)] == ["Omeprazole raises insulin in mice for good."]
     index.close()
 

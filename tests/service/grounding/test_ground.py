@@ -23,7 +23,7 @@ from service.grounding.ground import Grounder
 from service.grounding.read import read
 from service.grounding.schemas import GroundResponse
 from service.grounding.values import GroundStage
-from service.grounding.weigh import place_papers, weigh
+from service.grounding.weigh import place_papers
 from service.output.export import markdown
 from service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
@@ -149,16 +149,6 @@ def test_the_newer_of_near_equals_stands_first(tmp_path: Path) -> None:
         assert pmids(make_reading_grounder(index).ground(CLAIM).supporting) == ["2", "1", "3"]
 
 
-def test_the_question_widens_the_search(index: Index) -> None:
-    reader = CountingReader()
-    grounder = make_reading_grounder(index, reader)
-    grounder.ground(Claim("It lowers pressure"))
-    assert "Another thing" not in reader.read
-    found = grounder.ground(Claim("It lowers pressure", question="Another thing?"), papers=8)
-    assert found.checked["contradict"].documents == 8
-    assert "Another thing" in reader.read
-
-
 def test_each_step_is_told_and_an_exception_from_it_ends_the_work(index: Index) -> None:
     told: list[GroundStage] = []
     grounder = make_reading_grounder(index)
@@ -221,12 +211,6 @@ def test_from_its_time_on_no_paper_is_waited_for_and_what_was_read_counts(index:
     assert "2" not in found
 
 
-def test_a_claim_whose_time_was_up_before_it_began_is_weighed_over_what_was_read(index: Index) -> None:
-    found = make_reading_grounder(index).ground(CLAIM, until=time.monotonic() - 1)
-    weighed = weigh(found)
-    assert (weighed.looked_at, weighed.read) == (8, len(place_papers(found)))
-
-
 def test_every_sentence_is_verbatim_and_every_cue_inside_it(tmp_path: Path) -> None:
     texts = ["Zeta was not against pressure. Zeta was given.", "There was no zeta for pressure, not at all."]
     with closing(make_index(tmp_path, [paper(str(n), "Zeta and pressure", text) for n, text in enumerate(texts)])) as index:
@@ -255,10 +239,8 @@ def test_what_was_found_and_checked_is_said_in_words(index: Index) -> None:
 @pytest.mark.parametrize(
     ("sides", "most", "known", "is_read"),
     [
-        (0, None, (), ["0", "1"]),  # two are read, whatever they say
-        (2, 7, (), ["0", "1"]),  # both take a side
+        (0, None, (), ["0", "1"]),  # both take a side
         (3, 7, (), ["0", "1", "2", "3"]),
-        (5, 7, (), ["0", "1", "2", "3", "4", "5"]),
         (9, 7, (), ["0", "1", "2", "3", "4", "5", "6"]),  # never more than `most`, nor than were found
         (9, 3, (), ["0", "1", "2"]),
         (3, 3, ("0",), ["0", "1", "2", "3"]),  # a known paper is read besides, and takes a side like any other

@@ -9,7 +9,9 @@ import pytest
 
 from retrieval.core.values import Claim
 from retrieval.index import Index
-from service.configuration.config import Branch
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.terms import find_most_alike
+from service.configuration.config import Branch, Rerank
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from tests.helpers.fakes import WordJudge, make_grounder, make_index, run_side
@@ -79,18 +81,15 @@ def test_known_pmids_are_dropped_from_support_alone(index: Index, grounder: Grou
     assert pmids(second.contradicting) == pmids(first.contradicting)
 
 
-def test_known_documents_cost_no_support_its_place(tmp_path: Path) -> None:
-    # BM25 puts the known ones first: with the twenty that the variant fetches, they alone would be left to drop.
-    known = [document(f"k{i}", "Zeta zeta zeta lowers pressure for all.") for i in range(25)]
-    others = [document(f"o{i}", "Zeta stands for lower pressure, as many people said in a long hall of words.") for i in range(3)]
-    index = make_index(tmp_path, [*known, *others])
-    claim = Claim(CLAIM.text, known_pmids=tuple(f"k{i}" for i in range(25)))
-    grounder = make_grounder(index)[0]
-    found = grounder.ground(claim)
-    assert sorted(pmids(found.supporting)) == ["o0", "o1", "o2"]
-    assert found.checked["support"].documents == 3
-    assert found.checked["contradict"] == grounder.ground(CLAIM).checked["contradict"], "the other side is as it was"
-    index.close()
+def test_only_those_most_alike_are_reranked(index: Index) -> None:
+    whole, _ = make_grounder(index)
+    support = whole.config.branch("support").model_copy(update={"rerank": Rerank(model="relevance", first=2)})
+    grounder = Grounder(index, whole.config.model_copy(update={"support": support}), whole.models)
+    ranked = [hit.pmid for hit in index.search(CLAIM.text, 100)]
+    alike = find_most_alike(CLAIM.text, [make_passage(entry.document) for entry in index.entries(ranked)], 2)
+    side = run_side(grounder, CLAIM, "support")
+    assert set(pmids(side.evidence)) == {ranked[place] for place in alike}
+    assert side.counts.documents == len(ranked), "what was retrieved and put aside is counted as retrieved"
 
 
 def test_the_judge_stops_after_the_third_contradiction(tmp_path: Path) -> None:
@@ -121,20 +120,6 @@ def varied(index: Index, change: dict[str, object], profile: dict[str, object] |
         grounder.models.profile.model_copy(update=profile or {"skim": None}), grounder.models.rerankers, grounder.models.judges
     )
     return Grounder(index, grounder.config.model_copy(update={"contradict": branch}), models), judge
-
-
-def test_a_profile_may_bound_how_many_sentences_are_asked_about(index: Index) -> None:
-    everything = {"filter": None, "select": {"rule": "first", "label": "contradict", "n": 9}}
-    whole, read_all = varied(index, {**everything, "judge": {"model": "stance", "skim": True}})
-    run_side(whole, CLAIM, "contradict")
-    bounded, read_some = varied(index, {**everything, "judge": {"model": "stance", "skim": True}}, {"skim": 4})
-    counts = run_side(bounded, CLAIM, "contradict").counts
-    assert len(read_all.read) == 11
-    assert len(read_some.read) == counts.judged == 4
-    assert set(read_some.read) <= set(read_all.read)
-    unbounded, read = varied(index, {**everything, "judge": {"model": "stance"}}, {"skim": 4})
-    run_side(unbounded, CLAIM, "contradict")
-    assert len(read.read) == 11, "the variant must allow it"
 
 
 def test_the_penalised_score_orders_whole_documents_read_both_ways(index: Index) -> None:

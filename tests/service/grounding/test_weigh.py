@@ -10,8 +10,8 @@ import pytest
 from nli.text.designs import find_design
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Verdict
 from retrieval.index import Index
-from service.grounding.weigh import SURE, Outcome, describe_certainty, find_place, place_papers, weigh
-from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
+from service.grounding.weigh import SURE, Outcome, describe_certainty, find_place, weigh
+from tests.helpers.fakes import make_grounder, make_index
 
 TITLES = {"trial": "A randomised trial", "review": "A meta-analysis", "animal": "Zeta in mice", "case": "A case of gout"}
 
@@ -103,14 +103,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     papers = [{"pmid": str(place), "title": "", "abstract": text} for place, text in enumerate(texts)]
     with closing(make_index(tmp_path_factory.mktemp("weigh"), papers)) as opened:
         yield opened
-
-
-def test_every_paper_that_was_read_counts_in_its_place_also_those_listed_later(index: Index) -> None:
-    found = make_reading_grounder(index).ground(Claim("zeta changes pressure"))
-    placed = place_papers(found)
-    assert sorted(one.evidence.document.pmid for one in placed) == ["0", "1", "2", "3", "4"]
-    assert (len(found.contradicting), len(found.more)) == (3, 1)
-    assert weigh(found).papers.contradict == 4
 
 
 def test_a_side_filled_by_rank_alone_counts_for_no_side(index: Index) -> None:

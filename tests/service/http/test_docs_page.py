@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 
 from service.grounding.ground import Grounder
 from service.http.app import create_app
-from service.http.reference.docs import calls, kind_of, render_page
+from service.http.reference.docs import calls, render_page
 from service.serve.examples import CALLS
 
 
@@ -93,14 +93,6 @@ def test_examples_of_responses_are_shown_and_fit_their_descriptions(client: Test
         assert escape(call.response, quote=False) in page.replace("&#34;", '"').replace("&#39;", "'"), name
         shape = document["components"]["schemas"][call.answers[0].kind[0][1]]
         assert set(json.loads(call.response)) == set(shape["properties"]), f"`make examples` after a change of {name}"
-
-
-def test_what_a_value_is_is_told_in_words() -> None:
-    either = {"anyOf": [{"type": "array", "items": {"$ref": "#/components/schemas/Thing"}}, {"type": "null"}]}
-    assert kind_of(either) == (("list of ", ""), ("Thing", "Thing"), (" or ", ""), ("null", ""))
-    assert kind_of({"type": "object", "additionalProperties": {"type": "number"}}) == (("object of ", ""), ("number", ""))
-    assert kind_of({"enum": ["a", "b", "c"], "type": "string"}) == (("a, b or c", ""),)
-    assert kind_of({"const": "a"}) == (("a", ""),)
 
 
 def test_what_stands_in_the_description_is_escaped() -> None:

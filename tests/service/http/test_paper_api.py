@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from indexes.readers.paper import make_paper
 from retrieval.core.errors import BadConfig
 from retrieval.index import Index
-from service.configuration.models import Models
-from service.http.app import create_app
-from service.operating.work import Gone
 from service.reading import evidence
-from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fake_encoder import WordEncoder
-from tests.helpers.fakes import make_grounder, make_index
-from tests.helpers.ready import wait_until, wait_until_ready
+from tests.helpers.fakes import make_index
 from tests.helpers.served import opened, over_fakes
 
 PAPER = {"hypothesis": "Zeta raises pressure.",
@@ -98,17 +91,6 @@ def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client
 
 
 @pytest.mark.parametrize(
-    "paper",
-    [r'"text": "Half \ud800 a pair."', r'"sentences": ["Half \ud800 a pair."]',
-     r'"jats": "<article><body><p>Half \ud800 a pair.</p></body></article>"'],
-)  # fmt: skip
-def test_half_a_surrogate_pair_breaks_no_paper(client: TestClient, paper: str) -> None:
-    raw = f'{{"hypothesis": "Zeta raises pressure.", "k": 1, {paper}}}'
-    answered = client.post("/v1/evidence", content=raw, headers={"content-type": "application/json"})
-    assert [one["text"] for one in answered.json()["evidence"]] == ["Half \ufffd a pair."]
-
-
-@pytest.mark.parametrize(
     ("given", "told"),
     [
         ({"hypothesis": " "}, "The hypothesis is empty"), ({"hypothesis": "a" * 2001}, "The hypothesis has 2,001 characters"),
@@ -120,47 +102,6 @@ def test_half_a_surrogate_pair_breaks_no_paper(client: TestClient, paper: str) -
 def test_a_paper_or_a_hypothesis_at_fault(client: TestClient, given: dict[str, Any], told: str) -> None:
     answer = client.post("/v1/evidence", json={"k": 1, **PAPER, **given})
     assert answer.status_code == 422 and told in answer.json()["detail"]
-
-
-def test_nobody_reads_a_long_paper_for_a_client_that_has_left(index: Index) -> None:
-    usual = make_grounder(index)[0].models
-    finder = evidence.EvidenceFinder(Models(usual.profile, usual.rerankers, usual.judges, {"dense": WordEncoder()}))
-    left = iter([None, Gone()])
-
-    def check() -> None:
-        if gone := next(left):
-            raise gone
-
-    with pytest.raises(Gone):
-        finder.find("Zeta.", make_paper(["Zeta is for pressure."] * 2000), 1, check=check)
-
-
-def test_the_models_for_papers_are_those_that_are_loaded_or_the_profiles(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    grounder, answerer = make_grounder(index)[0], make_answerer(index)
-    whole = grounder.models
-    beside = evidence.make_finder_beside(Models(whole.profile, whole.rerankers, {}, {"dense": WordEncoder()}), answerer.models)
-    assert answerer.models.judges["sentences"].name in beside.reader.name
-    monkeypatch.setattr(evidence, "load_reranker", lambda name, profile: whole.rerankers[name])
-    finder = evidence.load_finder(whole.profile, Models(whole.profile, {}, whole.judges))
-    assert finder.find("Zeta.", make_paper(PAPER["sentences"]), 1).evidence[0].sentence.index == 2
-
-
-def test_the_models_for_papers_are_loaded_before_the_service_is_ready(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, gate, loads = index.folder, threading.Event(), list[str]()
-
-    def slow(name: str, _profile: object) -> WordEncoder:
-        loads.append(name)
-        gate.wait(20)
-        return WordEncoder()
-
-    monkeypatch.setattr(evidence, "load_encoder", slow)
-    with TestClient(create_app(lambda: make_grounder(Index(folder))[0])) as client:
-        wait_until(lambda: loads)
-        assert client.get("/health").status_code == 503
-        gate.set()
-        wait_until_ready(client)
-        assert {client.post("/v1/evidence", json={**PAPER, "k": 1}).status_code for _ in range(3)} == {200}
-    assert loads == ["dense"]
 
 
 def test_a_service_without_the_models_for_papers_serves_the_rest_and_says_why(

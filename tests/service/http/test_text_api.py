@@ -69,20 +69,6 @@ def test_a_table_of_claims_is_a_file_too(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("format", "media", "begins"),
-    [
-        ("html", "text/html; charset=utf-8", b"<!doctype html>"), ("csv", "text/csv; charset=utf-8", b"row,sentence"),
-        ("markdown", "text/markdown; charset=utf-8", b"# Checked text"),
-        ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", b"PK"),
-    ],
-)  # fmt: skip
-def test_it_comes_in_formats_to_take_along(client: TestClient, format: str, media: str, begins: bytes) -> None:
-    answer = client.post(f"/v1/text?format={format}", json={"text": TEXT})
-    assert answer.headers["content-type"] == media and answer.content.startswith(begins)
-    assert answer.headers["content-disposition"].startswith('attachment; filename="counterpoint.')
-
-
-@pytest.mark.parametrize(
     ("body", "status", "told"),
     [
         (sent(pdf([[], []]), "scan.pdf"), 422, "scan.pdf has no text layer, only images; recognise its text (OCR) first."),

@@ -100,6 +100,20 @@ def test_only_documents_that_are_new_or_changed_are_read(memory: Memory, folder:
     assert set(read) == {"Three"}
 
 
+def test_a_further_contradiction_is_told_only_where_it_is_strong(
+    memory: Memory, folder: Path, write_corpus: WriteCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update(folder, [write_corpus(AGAINST)])
+    Opened(folder).save(memory)
+    # The stand-in gives every contradiction 0.8.
+    monkeypatch.setattr("service.memory.watching.STRONG", 0.9)
+    update(folder, [write_corpus(AGAINST | {"pmid": "5"})])
+    assert run(memory, folder).alerts == 0
+    monkeypatch.setattr("service.memory.watching.STRONG", 0.8)
+    update(folder, [write_corpus(AGAINST | {"pmid": "6"})])
+    assert run(memory, folder).alerts == 1 and told(memory) == [("new contradiction", "6")]
+
+
 def test_a_changed_text_that_turns_is_told(memory: Memory, folder: Path, write_corpus: WriteCorpus) -> None:
     Opened(folder).save(memory)
     update(folder, [write_corpus(SUPPORTS | {"abstract": "Zeta is against pressure."})])
@@ -167,6 +181,17 @@ def test_claims_of_other_indexes_are_left_and_counted(memory: Memory, folder: Pa
     other = make_index(tmp_path / "other", [NEUTRAL])
     other.close()
     assert run(memory, other.folder) == WatchReport(0, 0, 0, 1)
+
+
+def test_a_deleted_alert_does_not_come_back(memory: Memory, folder: Path, write_corpus: WriteCorpus) -> None:
+    Opened(folder).save(memory)
+    update(folder, [write_corpus(AGAINST)])
+    run(memory, folder)
+    [alert] = memory.alerts.find("").alerts
+    memory.alerts.delete("", alert.id)
+    update(folder, [write_corpus(OTHER, AGAINST)])
+    run(memory, folder)
+    assert told(memory) == []
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,6 @@ import pytest
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
 from retrieval.index import Index
-from service.grounding.claims import state_claim
 from service.queries.classify import classify_query, find_language, refuse_keywords
 from service.queries.grounding import describe_query, ground_query
 from service.queries.papers import find_paper
@@ -110,13 +109,6 @@ def test_a_claim_brings_back_the_same_however_it_is_typed(demo_index: Index) -> 
 
 
 @pytest.mark.parametrize(
-    "claim", ["Overall survival rises.", "In short children it works.", "OR of death was 2.1.", "First doses help."]
-)
-def test_what_only_looks_like_a_lead_stays(claim: str) -> None:
-    assert state_claim(claim) == claim
-
-
-@pytest.mark.parametrize(
     ("question", "detail"),
     [
         ("Does aspirin reduce fever?", "It can be answered, or check the claim “Aspirin reduces fever”."),
@@ -131,13 +123,6 @@ def test_other_languages_are_found() -> None:
     lines = [line.split("\t") for line in OTHER.read_text("utf-8").splitlines()]
     missed = [text for _, text in lines if not find_language(text)]
     assert len(missed) <= MISSED, missed
-
-
-@pytest.mark.parametrize(
-    "claim", ["Vaccines cause autism.", "Caffeine raises pressure.", "Exercise changes pressure.", "Radiation causes leukaemia."]
-)
-def test_three_words_of_english_are_english(claim: str) -> None:
-    assert find_language(claim) == ""
 
 
 def test_a_word_of_no_document_gets_an_offer_and_a_right_name_none(demo_index: Index) -> None:
@@ -173,12 +158,9 @@ DOI_DOCUMENTS = [
     ("written", "pmid"),
     [
         ("10.1000/zeta.(2001)7", "21"),
-        ("doi:10.1000/ZETA.(2001)7", "21"),
         (" https://doi.org/10.1000/Zeta.(2001)7 ", "21"),
-        ("DOI: 10.1000/zeta.(2001)7.", "21"),
         # An export without PMIDs has DOIs for ids.
         ("https://doi.org/10.1000/omega-1", "10.1000/omega-1"),
-        ("doi:10.1000/OMEGA-1", "10.1000/omega-1"),
     ],
 )
 def test_a_typed_doi_opens_its_paper(tmp_path: Path, written: str, pmid: str) -> None:
@@ -190,14 +172,6 @@ def test_a_typed_doi_opens_its_paper(tmp_path: Path, written: str, pmid: str) ->
         response, _ = ground_query(make_reading_grounder(index), Claim(written))
         assert response.claim.text == typed.claim and response.typed.paper and response.typed.paper.pmid == pmid
         assert pmid not in [one.pmid for one in (*response.contradicting, *response.supporting, *response.uncertain)]
-
-
-def test_a_typed_doi_that_the_index_lacks_is_told(tmp_path: Path) -> None:
-    with (
-        closing(make_index(tmp_path, DOI_DOCUMENTS)) as index,
-        pytest.raises(BadInput, match=r"DOI 10\.1000/none is not among the 3"),
-    ):
-        describe_query(index, "https://doi.org/10.1000/none")
 
 
 def test_a_paper_that_the_index_lacks_is_told(demo_index: Index) -> None:

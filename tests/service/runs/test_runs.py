@@ -21,8 +21,7 @@ from service.trec.task_a import run as run_task_a
 from service.trec.task_b import answers_path, read_topics
 from service.trec.task_b import run as run_task_b
 from tests.helpers.fakes import make_grounder, make_index
-from tests.helpers.task_a_fakes import DOCUMENTS
-from tests.helpers.task_b_fakes import TOPICS, ScriptedAnswerer
+from tests.helpers.trec_fakes import DOCUMENTS, TOPICS, ScriptedAnswerer
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +138,7 @@ def manifest(path: Path) -> Path:
         (lambda s: [s[0], s[0], s[1]], "are both shard 1"),
         (lambda s: unlinked(s[1], s), "There is no shard at"),
         (lambda s: unlinked(manifest(s[1]), s), "has no manifest beside it"),
+        (lambda s: edited(manifest(s[1]), "{", "[", s), "cannot be read as the manifest"),
         (lambda s: edited(s[1], "lowers", "raises", s), "is not what its run wrote"),
         (lambda s: edited(manifest(s[1]), "{", "[", s), "cannot be read as the manifest"),
         (lambda s: edited(manifest(s[1]), '"run":', '"../run":', s), "lists the wrong files"),
@@ -174,21 +174,6 @@ def test_an_unfinished_shard_is_told_and_goes_on_as_itself_alone(index: Index, i
         merge([out], tmp_path / "merged.jsonl")
     with pytest.raises(BadInput, match="shard"):
         task_a(index, items_file, out, Shard(1, 2))
-
-
-def test_a_journal_of_other_code_is_not_gone_on_with(
-    index: Index, items_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "run.jsonl"
-    with monkeypatch.context() as patch:
-        patch.setattr("service.trec.task_a.work", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            task_a(index, items_file, out)
-    with monkeypatch.context() as patch:
-        patch.setattr("service.runs.journal.code_of", lambda module: "edited")
-        with pytest.raises(BadInput, match=r"\(code_sha256 differ\)"):
-            task_a(index, items_file, out)
-    task_a(index, items_file, out)
 
 
 def test_what_was_under_way_when_the_user_stopped_is_kept(tmp_path: Path) -> None:

@@ -128,13 +128,3 @@ def test_what_a_loaded_worker_can_take_is_left_to_it(listener: socket.socket, ur
         taken, _ = listener.accept()
         assert taken.recv(100).startswith(b"GET /health")
         taken.close()
-
-
-def test_a_stopped_responder_refuses() -> None:
-    listener = socket.create_server(("127.0.0.1", 0))
-    address = listener.getsockname()
-    responder = LoadingResponder(listener, lambda: False)
-    responder.open()
-    responder.shut()
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(address)

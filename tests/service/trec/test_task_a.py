@@ -16,7 +16,7 @@ from service.grounding.ground import Grounder
 from service.runs.journal import check_target
 from service.trec.task_a import check, read_items, run
 from tests.helpers.fakes import make_grounder, make_index
-from tests.helpers.task_a_fakes import DOCUMENTS
+from tests.helpers.trec_fakes import DOCUMENTS
 
 ITEMS: list[dict[str, Any]] = [
     {
@@ -59,20 +59,24 @@ def test_both_spellings_and_null_citations_are_read(input_file: Path) -> None:
         ('{"topics": [{"id": 116, "topic": "t", "question": "q", "narrative": "n"}]}', "input of Task B"),
         ("", "is empty"),
         ("[]", "no items"),
-        ('[{"meta_data": {"qa_id": "1"', "line 1"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a": 1}\n{"b": ' + "7" * 4999 + "}", "of 4,999 digits"),
+        (json.dumps([ITEMS[0], ITEMS[0]]), "is repeated"),
         ('[{"answer": []}]', "meta_data"),
+        (
+            json.dumps([{"meta_data": {"qa_id": "5", "question": "q" * 2001}, "answer": [{"text": "t"}]}]),
+            "item 1 (qa_id 5), sentence 1",
+        ),
+        ('[{"meta_data": {"qa_id": null, "question": "q"}, "answer": []}]', "qa_id"),
+        ("[" * 100_000, "nested too deeply"),
+        ('[{"meta_data": {"qa_id": "1"', "line 1"),
         ('[{"meta_data": {"qa_id": "1", "question": 3}, "answer": []}]', "question"),
         ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": "a"}]', "answer should be a list"),
         ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": ""}]}]', "sentence 1"),
         (
-            '[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": "t", "existing_supported_citations": "3"}]}]',
-            "list of PMIDs",
-        ),
-        (
             '[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": "t", "citations": [3]}]}]',
             "sentence 1: the key 'citations' is unknown; expected text, existing_supported_citations",
         ),
-        (json.dumps([ITEMS[0], ITEMS[0]]), "is repeated"),
         (
             json.dumps([ITEMS[0], {**ITEMS[1], "answer": [{"text": "a"}, {"text": "a " * 50_000}]}]),
             "item 2 (qa_id 8), sentence 2: The claim has 99,999 characters",
@@ -81,7 +85,6 @@ def test_both_spellings_and_null_citations_are_read(input_file: Path) -> None:
             '[{"meta_data": {"qa_id": ' + "9" * 5000 + ', "question": "q"}, "answer": []}]',
             "the number 999999999… of 5,000 digits",
         ),
-        ("[" * 100_000, "nested too deeply"),
         ('[{"meta_data": {"qa_id": "\\ud800", "question": "q"}, "answer": []}]', "contains half of a character"),
     ],
 )
@@ -92,35 +95,6 @@ def test_a_wrong_input_is_told_in_one_sentence(tmp_path: Path, text: str, told: 
         read_items(path)
     assert told in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_json_lines_are_read_too_and_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
-    path = tmp_path / "input.json"
-    path.write_text(json.dumps(ITEMS), "utf-8-sig")
-    assert len(read_items(path)) == 2
-    path.write_text("".join(f"{json.dumps(item)}\n" for item in ITEMS), "utf-8-sig")
-    assert len(read_items(path)) == 2
-
-
-def test_half_a_character_is_written_as_it_came(index: Index, tmp_path: Path) -> None:
-    text = "Zeta lowers \udc42\ud83d pressure\u2028 of 😀."
-    path, out = tmp_path / "input.json", tmp_path / "run.jsonl"
-    path.write_text(json.dumps([{"meta_data": {"qa_id": 1, "question": "Why \ud800?"}, "answer": [{"text": text}]}]))
-    make_run(make_grounder(index)[0], path, out)
-    (line,) = out.read_text("utf-8").rstrip("\n").split("\n")
-    assert json.loads(line)["answer"][0]["text"] == text
-    assert check(out, read_items(path), index.store) == []
-
-
-def test_half_a_character_and_long_numbers_in_a_run_are_told(index: Index, input_file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run.jsonl"
-    make_run(make_grounder(index)[0], input_file, out)
-    first, second = out.read_text().splitlines()
-    out.write_text(f"{first.replace('[13]', chr(91) + chr(34) + chr(92) + 'ud800' + chr(34) + chr(93))}\n{second}\n")
-    assert any("which is not in the index" in fault for fault in check(out, read_items(input_file), index.store))
-    out.write_text(first.replace("[13]", f"[{'8' * 5000}]"))
-    with pytest.raises(BadInput, match="5,000 digits"):
-        check(out, read_items(input_file), index.store)
 
 
 def test_a_run_has_the_official_format_and_passes_its_own_check(index: Index, input_file: Path, tmp_path: Path) -> None:
@@ -194,10 +168,13 @@ Spoil = Callable[[list[dict[str, Any]]], object]
     ("spoil", "told"),
     [
         (lambda r: r.pop(), "item 8: it is missing"),
+        (lambda r: r[0]["metadata"].update(run_id="other"), "name 2 different teams or runs"),
+        (lambda r: r[0]["answer"][0].update(supported_citations=[13, 13]), "supported_citations repeats 13"),
+        (lambda r: r[0]["answer"][0].update(supported_citations=None), "supported_citations should be a list of PMIDs"),
+        (lambda r: r[0].pop("answer"), "item 7: answer should be a list"),
         (lambda r: r.append(r[0]), "item 7: it appears more than once"),
         (lambda r: r[1]["metadata"].update(qa_id="9"), "item 9: the input has no item with this qa_id"),
         (lambda r: r[0]["metadata"].pop("team_id"), "item 7: metadata.team_id is missing"),
-        (lambda r: r[0]["metadata"].update(run_id="other"), "name 2 different teams or runs"),
         (lambda r: r[0]["answer"].pop(), "item 7: it has 1 sentence and the input has 2"),
         (lambda r: r[0]["answer"][1].update(text="Other."), "item 7, sentence 2: the text is not the input's"),
         (
@@ -209,11 +186,6 @@ Spoil = Callable[[list[dict[str, Any]]], object]
             lambda r: r[0]["answer"][0].update(supported_citations=[11]),
             "item 7, sentence 1: supported_citations repeats the existing citation 11",
         ),
-        (
-            lambda r: r[0]["answer"][0].update(supported_citations=["12"], contradicted_citations=[12]),
-            "item 7, sentence 1: 12 is both supporting and contradicting",
-        ),
-        (lambda r: r[0]["answer"][0].update(supported_citations=None), "supported_citations should be a list of PMIDs"),
         (lambda r: r.insert(0, {"answer": []}), "record 1: an object with metadata"),
     ],
 )

@@ -13,11 +13,10 @@ from retrieval.core.errors import BadInput, Unfinished
 from retrieval.core.values import Topic
 from retrieval.index import Index
 from service.answering.answer import Answerer
-from service.configuration.config import load_answer_config
 from service.trec.task_b import TaskBRunReport, answers_path, check, read_topics, run
 from tests.helpers.commands import call
 from tests.helpers.fakes import make_index
-from tests.helpers.task_b_fakes import TOPICS, ScriptedAnswerer
+from tests.helpers.trec_fakes import TOPICS, ScriptedAnswerer
 
 DOCUMENTS = [
     {"pmid": "11", "title": "Best", "abstract": "Zeta is for lower pressure. It is cheap."},
@@ -58,13 +57,13 @@ def test_both_forms_and_json_lines_are_read(topics_file: Path, tmp_path: Path) -
     [
         ('[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": []}]', "input of Task A"),
         ('{"metadata": {"team_id": "t", "run_id": "r", "topic_id": "1"}, "responses": []}', "a run of Task B"),
-        ("[]", "no topics"),
         ('{"topics": {"id": 1}}', "topics should be a list, not an object"),
         ('[{"id": 1', "line 1"),
         ('[{"question": "q"}]', "topic 1: an id is missing; the record has question"),
-        ('[{"id": null, "question": "q"}]', "topic 1: id should be a text or number, not nothing"),
         ('[{"id": 1, "topic": "t"}]', "topic 1 (id 1): a question is missing; the record has id, topic"),
         ('[{"id": 1, "question": 3}]', "question should be a text, not 3"),
+        ("[]", "no topics"),
+        ('[{"id": null, "question": "q"}]', "topic 1: id should be a text or number, not nothing"),
         ('[{"id": 1, "question": " \\n "}]', "topic 1 (id 1): The question is empty"),
         (json.dumps([{"id": 1, "question": "q", "narrative": "a " * 50_000}]), "99,999 characters"),
         ('[{"id": 1, "question": "q"}, {"id": "1", "question": "q"}]', "topic 2: id '1' is repeated"),
@@ -97,15 +96,6 @@ def test_a_run_has_the_official_format_and_passes_its_own_check(index: Index, to
     assert (facts["task"], facts["config"]["name"], facts["provenance"]["documents"]) == ("b", "counterpoint", 4)
 
 
-def test_the_full_answers_stand_beside_the_run(index: Index, topics_file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run.jsonl"
-    make_run(ScriptedAnswerer(index), topics_file, out)
-    first, _, third = [json.loads(line) for line in answers_path(out).read_text().splitlines()]
-    sentence = first["sentences"][0]["citations"][0]["sentence"]
-    assert DOCUMENTS[0]["abstract"][sentence["start"] : sentence["end"]] == sentence["text"] == "Zeta is for lower pressure."
-    assert (third["outcome"], third["note"]) == ("too little", "The index has too little on this.")
-
-
 def test_a_broken_run_goes_on_and_ends_with_the_same_bytes(index: Index, topics_file: Path, tmp_path: Path) -> None:
     undisturbed, broken = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     make_run(ScriptedAnswerer(index), topics_file, undisturbed)
@@ -122,25 +112,6 @@ def test_a_broken_run_goes_on_and_ends_with_the_same_bytes(index: Index, topics_
     assert answers_path(broken).read_bytes() == answers_path(undisturbed).read_bytes()
 
 
-def test_a_topic_that_failed_is_tried_again_at_the_end(index: Index, topics_file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run.jsonl"
-    answerer = ScriptedAnswerer(index, silent=["7"], silence=1)
-    make_run(answerer, topics_file, out)
-    assert (sorted(answerer.asked), answerer.asked[-1]) == (["7", "7", "8", "9"], "7")
-    assert check(out, read_topics(topics_file), index.store) == []
-
-
-def test_topics_that_stay_without_an_answer_are_told_and_the_others_kept(index: Index, topics_file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run.jsonl"
-    with pytest.raises(Unfinished) as error:
-        make_run(ScriptedAnswerer(index, silent=["7", "9"]), topics_file, out)
-    assert str(error.value) == (
-        "2 of 3 topics have no answer yet (7, 9; the last fault: The model m at http://x gave an empty answer); "
-        "the others are saved, and the same command resumes with these."
-    )
-    assert len(out.with_name("run.jsonl.partial").read_text().splitlines()) == 2
-
-
 def test_a_server_that_is_down_is_not_asked_for_every_topic(index: Index, tmp_path: Path) -> None:
     ids = [str(number) for number in range(60)]
     path = tmp_path / "many.json"
@@ -155,16 +126,6 @@ def test_a_server_that_is_down_is_not_asked_for_every_topic(index: Index, tmp_pa
         make_run(some, path, tmp_path / "run.jsonl")
 
 
-def test_an_unfinished_run_of_other_settings_is_not_mixed_in(index: Index, topics_file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run.jsonl"
-    with pytest.raises(Unfinished):
-        make_run(ScriptedAnswerer(index, silent=["7"]), topics_file, out)
-    other = ScriptedAnswerer(index)
-    other.config = load_answer_config("paper-v4")
-    with pytest.raises(BadInput, match="config, provenance differ"):
-        make_run(other, topics_file, out)
-
-
 Spoil = Callable[[list[dict[str, Any]]], object]
 
 
@@ -172,9 +133,9 @@ Spoil = Callable[[list[dict[str, Any]]], object]
     ("spoil", "told"),
     [
         (lambda r: r.pop(), "topic 9: it is missing"),
+        (lambda r: r[0]["responses"][1].update(citations=None), "topic 7, sentence 2: citations should be a list of PMIDs"),
         (lambda r: r[1]["metadata"].update(topic_id="99"), "topic 99: the input has no topic with this topic_id"),
         (lambda r: r[0]["metadata"].update(run_id=" "), "topic 7: metadata.run_id is missing"),
-        (lambda r: r.insert(0, {"responses": []}), "record 1: an object with metadata and responses was expected"),
         (lambda r: r[0]["responses"].append("text"), "topic 7, sentence 3: an object with text and citations"),
         (lambda r: r[0]["responses"][1].update(text=" "), "topic 7, sentence 2: the text is missing"),
         (lambda r: r[0]["responses"][1].update(text="a " * 248), "topic 7: its sentences have 251 words; at most 250"),
@@ -183,7 +144,6 @@ Spoil = Callable[[list[dict[str, Any]]], object]
             lambda r: r[0]["responses"][0].update(citations=[11, 12, 13, "x14"]),
             "topic 7, sentence 1: citations has 4 PMIDs; at most 3 are allowed",
         ),
-        (lambda r: r[0]["responses"][0].update(citations=[11, "11"]), "topic 7, sentence 1: citations repeats 11"),
         (lambda r: r[0]["responses"][0].update(citations=[77]), "sentence 1: citations contains 77, which is not in the index"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Topics, and an answerer by a script, for the tests of Task B."""
+"""The documents of Task A's tests; topics, and an answerer by a script, for those of Task B."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from service.configuration.config import load_answer_config, load_profile
 from service.configuration.models import Models
 from tests.helpers.fakes import made_answer
 
+DOCUMENTS = [
+    {"pmid": "11", "title": "Best", "abstract": "Zeta is for lower pressure."},
+    {"pmid": "12", "title": "", "abstract": "Zeta is not against pressure."},
+    {"pmid": "13", "title": "", "abstract": "Zeta is safe for all."},
+]
 TOPICS = [
     {"id": 7, "topic": "Zeta", "question": "Does zeta lower pressure?", "narrative": "Effects of zeta on pressure."},
     {"id": "8", "topic": "Omega", "question": "What does omega do?", "narrative": "Anything on omega."},
