@@ -11,7 +11,6 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from indexes.update import update
 from indexes.vectors import add_vectors
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, Interrupted, ModelUnusable, OutOfSpace
 from retrieval.core.values import Document
-from retrieval.dense.encoder import CachingEncoder, Vectors, normalise
+from retrieval.dense.encoder import CachingEncoder, Vectors
 from retrieval.index import Index
 from retrieval.store.manifest import DensePart, read_manifest
 from tests.helpers.commands import call
@@ -105,17 +104,6 @@ def test_the_best_documents_are_those_of_the_highest_inner_product(folder: Path)
         assert ranking(folder, query, 3) == best
 
 
-def test_many_queries_at_once_are_each_answered_as_alone(folder: Path) -> None:
-    encoder = WordEncoder()
-    add_vectors(folder, encoder)
-    opened = Index(folder).dense(encoder.name)
-    queries = ["zinc", "gold", "fever sleep", "salt"] * 10
-    alone = [opened.search(encoder.queries([query]), 5) for query in queries]
-    assert [[hits] for hits in opened.search(encoder.queries(queries), 5)] == alone
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(lambda query: opened.search(encoder.queries([query]), 5), queries)) == alone
-
-
 def test_adding_vectors_touches_neither_texts_nor_lucene(folder: Path) -> None:
     before, manifest = files(folder), read_manifest(folder)
     index = Index(folder)
@@ -141,22 +129,6 @@ def test_documents_without_a_word_have_no_vector(write_corpus: WriteCorpus, tmp_
     build([write_corpus(" ")], tmp_path / "empty")
     with pytest.raises(BadInput, match="nothing to encode"):
         add_vectors(tmp_path / "empty", WordEncoder())
-
-
-def test_equal_texts_are_encoded_once(write_corpus: WriteCorpus, tmp_path: Path) -> None:
-    build([write_corpus("Zinc.", "Zinc.", "Iron.")], tmp_path / "out")
-    encoder = WordEncoder()
-    assert add_vectors(tmp_path / "out", encoder).encoded == len(encoder.given) == 2
-    assert ranking(tmp_path / "out", "zinc") == [("1", 1.0), ("2", 1.0), ("3", 0.0)]
-
-
-def test_other_ways_of_keeping_vectors_are_the_factory_string(folder: Path) -> None:
-    encoder = WordEncoder()
-    add_vectors(folder, encoder, factory="SQfp16")
-    assert part(folder).factory == "SQfp16"
-    assert ranking(folder, "gold", 1) == [("7", 1.0)]
-    with pytest.raises(BadInput, match=r"has vectors of words@1 \(SQfp16\)"):
-        add_vectors(folder, encoder)
 
 
 @pytest.mark.parametrize(
@@ -231,16 +203,6 @@ def test_a_stopped_try_says_how_to_go_on_and_goes_on_after_an_update(
     add_vectors(folder, encoder)
     assert encoder.given == ["1", "3", "4", "5", "6", "7"], "2 was encoded before the update and has not changed"
     assert ranking(folder, "tin", 1) == [("1", 1.0)]
-
-
-@pytest.mark.usefixtures("by_twos")
-def test_vectors_of_other_code_are_not_gone_on_with(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Interrupted):
-        add_vectors(folder, Stopped(KeyboardInterrupt()))
-    monkeypatch.setattr("indexes.vectors.hash_code", lambda _: "edited")
-    encoder = WordEncoder()
-    add_vectors(folder, encoder)
-    assert encoder.given == ["1", "2", "3", "4", "5", "6", "7"]
 
 
 def test_a_disk_that_is_full_at_the_end_leaves_the_old_vectors(
@@ -341,13 +303,6 @@ def test_vectors_brought_up_to_date_are_those_made_anew(folder: Path, write_corp
     assert (folder / "v0003" / part(folder).vectors).read_bytes() == (
         tmp_path / "fresh" / "v0001" / part(tmp_path / "fresh").vectors
     ).read_bytes()
-
-
-def test_an_update_that_changes_no_text_leaves_the_vectors_fit(folder: Path, write_corpus: WriteCorpus) -> None:
-    add_vectors(folder, WordEncoder())
-    same = write_corpus({"pmid": "2", "title": "", "abstract": TEXTS[1], "year": 1999}, name="news.jsonl")
-    assert "encodes what changed" not in call("index", "update", folder, same).output
-    assert ranking(folder, "gold", 1) == [("7", 1.0)]
 
 
 def test_vectors_that_are_kept_inexactly_are_made_anew(folder: Path, write_corpus: WriteCorpus) -> None:
@@ -466,20 +421,7 @@ def test_dense_is_told_what_is_wrong_before_anything_is_built(write_corpus: Writ
     assert "There is no index at" in told("index", "dense", new)
 
 
-@pytest.mark.usefixtures("word_encoders")
-def test_vectors_of_another_encoder_are_replaced_on_demand(folder: Path) -> None:
-    add_vectors(folder, WordEncoder("others@2"))
-    assert "add --overwrite to replace them with those of words@1" in told("index", "dense", folder)
-    assert "7 encoded" in call("index", "dense", folder, "--overwrite").output
-
-
 # --- the seam
-
-
-def test_normalised_vectors_have_length_one_and_nothing_stays_nothing() -> None:
-    unit = normalise(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
-    assert unit.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0.0, 0.0]]
-    assert unit.dtype == np.float32
 
 
 def test_a_query_is_encoded_once_a_request() -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from generation.prompting import ask_for_evidence, make_prompt, read_numbers
 from indexes.readers.paper import make_paper, parse_paper, read_paper
-from nli.evidence import EvidenceSentence, choose_sentences, score_sentences
+from nli.evidence import EvidenceSentence, choose_sentences
 from nli.text.headings import continue_section, find_heading_kind
 from nli.text.roles import ROLES, RoleModel, load_role_model, locate_stretch
 from retrieval.core.errors import BadConfig, BadInput, ModelUnusable
@@ -153,13 +153,6 @@ def test_the_parts_add_up_to_the_score_and_the_abstract_leads() -> None:
     assert chosen[0].sentence.kind == "abstract"
     assert all(sum(one.parts.values()) == pytest.approx(one.score) for one in chosen)
     assert "in the abstract" in chosen[0].why
-
-
-def test_results_only_prefers_a_result_to_a_method() -> None:
-    paper = make_paper(["We randomly assigned 60 patients to iron.", "Mortality was significantly lower (p = 0.01)."])
-    reading = reader().read("Iron lowers mortality.", paper)
-    whole, results = score_sentences(paper, reading).sum(axis=1), score_sentences(paper, reading, results_only=True).sum(axis=1)
-    assert results[1] - results[0] > whole[1] - whole[0]
 
 
 @pytest.mark.parametrize("k", [0, 4])

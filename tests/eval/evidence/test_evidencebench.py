@@ -15,8 +15,11 @@ from typer.testing import CliRunner
 
 from eval.cli import eval_app
 from eval.evidence.evidencebench import METHODS, TASKS, Goal, KeptReadings, measure, read_cases, recalls
+from generation.prompting import ask_for_evidence
 from nli.evidence import EvidenceReading
 from retrieval.core.errors import BadInput
+from retrieval.runtime.chat import Chat
+from tests.helpers.chat_server import serving, text
 from tests.helpers.evidence_fakes import finder, reader
 
 REAL = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[4] / "shared" / "data")) / "evidencebench"
@@ -142,6 +145,14 @@ def test_the_command_measures_and_writes_json(data: Path, tmp_path: Path, monkey
     done = CliRunner().invoke(eval_app, [*arguments, "--task", "er-10", "--method", "bm25", "--method", "maximum"])
     assert done.exit_code == 0
     assert [row["method"] for row in json.loads(out.read_text())["rows"]] == ["bm25", "maximum"]
+
+
+def test_a_section_that_cannot_be_read_costs_that_section_alone(data: Path) -> None:
+    case = read_cases([data])[0]
+    for server in serving(text("ANSWER: 3, 2")):
+        server.script = lambda body: text("ANSWER: 2" if 'kind="abstract"' in str(body) else "I cannot say.")
+        chosen = ask_for_evidence(Chat("m", server.url, retries=0), "sections", case.hypothesis, case.paper, 1)
+        assert chosen.indices == (2,)
 
 
 @pytest.mark.slow

@@ -7,8 +7,8 @@ import re
 
 from markdown_it import MarkdownIt
 
-from eval.measures.figures import Difference, Figure
-from eval.measures.report import NOTHING, Measure, Report, Table, show, show_difference
+from eval.measures.figures import Figure
+from eval.measures.report import Measure, Report, Table, show
 
 HOSTILE = '<script>alert("1")</script> & *a* _b_ [c](d) `e` | ![h](i) <!-- j'
 
@@ -17,15 +17,6 @@ def made(text: str = "A note.") -> Report:
     table = Table("Shares", ["variant", "right"], [["v5", show(Figure(0.5, 0.25, 0.75))], ["ours, longer", text]])
     measure = Measure("right", "right", "Right claims / claims.")
     return Report("Measured", [table, text], {"right": Figure(0.5, 0.25, 0.75)}, [measure], {"seed": 7, "models": {"a": "b"}})
-
-
-def test_figures_are_shown_with_their_intervals() -> None:
-    figure = Figure(0.5, 0.25, 0.75)
-    assert show(figure) == "0.500 (0.250 to 0.750)"
-    assert show(figure, ".1%", sure=True) == "50.0%* (25.0% to 75.0%)"
-    assert show(None) == show(Figure(None, None, None)) == NOTHING
-    assert show_difference(Difference(0.5, -0.25, 0.75, 0.125)) == "+0.500 (-0.250 to +0.750, p 0.125)"
-    assert show_difference(Difference(None, None, None, None)) == NOTHING
 
 
 def test_text_is_aligned_and_json_is_the_data() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eval.retrieval.beir import by_query, make_report, read_beir, read_qrels, read_scifact_as_beir
+from eval.retrieval.beir import by_query, read_beir, read_qrels
 from eval.retrieval.kept_index import StandardBM25, open_index
 from retrieval.core.errors import BadInput
 from service.cli.commands import app
@@ -70,18 +70,6 @@ def test_a_collection_at_fault_is_told_in_a_sentence(
         read_beir(*files, tmp_path / "work")
 
 
-def test_scifact_is_read_as_beir_has_it(tmp_path: Path) -> None:
-    claims = [
-        {"id": 1, "claim": "Stones fall.", "evidence": {}, "cited_doc_ids": [7]},
-        {"id": 2, "claim": "Iron rusts.", "evidence": {}, "cited_doc_ids": [8, 7]},
-    ]
-    documents = [{"doc_id": one, "title": "T", "abstract": ["A.", "B."]} for one in (7, 8)]
-    files = lines(tmp_path / "claims.jsonl", claims), lines(tmp_path / "corpus.jsonl", documents)
-    collection = read_scifact_as_beir(*files, tmp_path / "work")
-    assert collection.qrels == {"1": {"7": 1}, "2": {"8": 1, "7": 1}}
-    assert json.loads(collection.documents.read_text().splitlines()[0])["abstract"] == "A. B."
-
-
 def test_measures_are_those_of_the_definitions() -> None:
     qrels = {"a": {"x": 1, "y": 1}, "b": {"z": 1}, "c": {"z": 1}}
     found = by_query(qrels, {"a": ["n", "x"], "b": ["n"], "c": []}, ["nDCG@10", "R@1", "R@2", "RR"])
@@ -89,18 +77,6 @@ def test_measures_are_those_of_the_definitions() -> None:
     assert found["R@1"] == [0, 0, 0]
     assert found["R@2"] == [0.5, 0, 0]
     assert found["RR"] == [0.5, 0, 0]
-
-
-def test_a_report_has_intervals_and_the_difference_to_its_first_row() -> None:
-    qrels = {str(one): {"x": 1} for one in range(20)}
-    worse = {one: ["y"] if int(one) % 2 else ["x"] for one in qrels}
-    report = make_report("T", qrels, {"all": {one: ["x"] for one in qrels}, "half": worse}, ["R@1"], "c")
-    rows = report.data["rows"]
-    first, second = (row["figures"]["R@1"] for row in rows)
-    assert (first.value, first.low, first.high, second.value) == (1, 1, 1, 0.5)
-    assert second.low is not None and second.high is not None and 0.2 < second.low < 0.5 < second.high < 0.8
-    assert rows[1]["differences"]["R@1"].value == -0.5
-    assert report.text().splitlines()[-1].startswith("half    -0.5000 (")
 
 
 def test_one_analyzer_keeps_every_word_and_the_other_takes_stop_words_out(files: tuple[Path, Path, Path], tmp_path: Path) -> None:

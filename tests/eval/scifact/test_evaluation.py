@@ -10,10 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from eval.cli import eval_app
-from eval.measures.report import Table
 from eval.scifact.evaluation import configurations, evaluate
 from eval.scifact.files import find
-from eval.scifact.report import SciFactReport, show_report
+from eval.scifact.report import SciFactReport
 from retrieval.core.errors import Interrupted
 from service.configuration.config import GroundingConfig, Profile
 from service.configuration.models import Models
@@ -84,22 +83,6 @@ def test_variants_are_measured_beside_each_other_and_beside_bm25(data: Path, tmp
     assert ours.sides["contradict"].fates["not_called"] == 1
     assert v5.sides["support"].work["documents"] == pytest.approx(0.75)
     assert report.provenance["corpus_sha256"]
-
-
-def test_the_report_shows_every_figure_and_defines_every_measure(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
-    report = report_of(data, tmp_path / "work", "bm25", "v5")
-    shown = show_report(report)
-    text, markdown, body = shown.text(), shown.markdown(), json.loads(shown.json())
-    assert "0.750 (" in text
-    assert "paper V5, final" in text and "0.810" in text
-    assert markdown.count("\n* **") == len(report.measures)
-    assert {one.key for one in report.measures} == set(body["variants"][0]["figures"])
-    table = next(block for block in shown.blocks if isinstance(block, Table) and "gold for contradict" in block.title)
-    assert [dict(zip(table.header, row, strict=True)) for row in table.rows][1] == {
-        "variant": "v5", "found": "1", "filtered": "1", **dict.fromkeys(table.header[3:], "0"),
-    }  # fmt: skip
-    assert body["variants"][1]["figures"]["mrr.whole.contradict"]["value"] == 0.5
-    assert body["provenance"]["command"] == "counterpoint"
 
 
 def test_a_stopped_evaluation_goes_on_and_ends_as_an_undisturbed_one(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eval.scifact.files import Prediction, find, predictions_text, read_claims, read_predictions
+from eval.scifact.files import Prediction, predictions_text, read_claims, read_predictions
 from retrieval.core.errors import BadInput
 
 
@@ -50,21 +50,6 @@ def test_claims_and_predictions_that_cannot_be_used_are_told(tmp_path: Path, lin
     path.write_text(lines)
     with pytest.raises(BadInput, match=told):
         (read_predictions if "predictions" in lines else read_claims)(path)
-
-
-def test_the_files_are_found_or_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="--data DIR or set COUNTERPOINT_DATA"):
-        find(None)
-    with pytest.raises(BadInput, match=r"no claims_dev\.jsonl"):
-        find(tmp_path)
-    folder = tmp_path / "scifact"
-    folder.mkdir()
-    (folder / "corpus.jsonl.gz").touch()
-    own = tmp_path / "mine.jsonl"
-    assert find(tmp_path, claims=own).corpus == folder / "corpus.jsonl.gz"
-    assert find(None, own, own).claims == own
-    with pytest.raises(BadInput, match="cannot be read"):
-        read_claims(own)
 
 
 def test_predictions_are_written_as_they_are_read(tmp_path: Path) -> None:

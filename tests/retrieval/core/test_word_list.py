@@ -8,13 +8,6 @@ import pytest
 
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.word_list import read_sections, read_word_list
-from retrieval.words.terms import find_synonyms
-
-
-def test_entries_are_lines_without_remarks(tmp_path: Path) -> None:
-    path = tmp_path / "words.txt"
-    path.write_text("# a remark\nvsl#3 / yogurt\n\n  kefir \n  # another\n", "utf-8")
-    assert read_word_list(path) == ["vsl#3 / yogurt", "kefir"]
 
 
 def test_sections_are_the_lines_below_a_heading(tmp_path: Path) -> None:
@@ -34,8 +27,3 @@ def test_an_entry_without_a_heading_and_a_heading_twice_are_refused(tmp_path: Pa
 def test_a_list_that_is_gone_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelUnusable, match=r"gone\.txt cannot be read .* reinstall the package"):
         read_word_list(tmp_path / "gone.txt")
-
-
-def test_a_name_with_a_hash_hides_no_synonyms() -> None:
-    others = dict(find_synonyms("Probiotics prevent diarrhea"))["probiotic",]
-    assert ("yogurt",) in others

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from retrieval.core.errors import BadConfig
-from retrieval.training.questions import Relevant
-from retrieval.training.words.names import choose_names, measure_titles
 from retrieval.words.names import expand, find_acronyms, find_unnamed, load_abbreviations, read_abbreviations, spell_out
 
 
@@ -73,23 +71,3 @@ def test_a_wrong_table_of_abbreviations_is_refused(table: str) -> None:
 )
 def test_names_are_met_in_any_form_and_by_nothing_else(claim: str, text: str, unnamed: tuple[str, ...]) -> None:
     assert find_unnamed(claim, text) == unnamed
-
-
-ABSTRACT = "The patients were followed for signs of a slip"
-OTHERS = [("Another", "Something else")] * 300
-
-
-def pairs_of(query: str, passage: str, count: int) -> list[Relevant]:
-    return [Relevant(query, passage, str(number)) for number in range(count)]
-
-
-def test_names_stand_in_titles() -> None:
-    papers = [(f"Zetalol {number}", f"{ABSTRACT} on kappa") for number in range(6)]
-    found = measure_titles([*papers, ("Once", ABSTRACT), *OTHERS])
-    assert found["zetalol"].share > found["kappa"].share
-    assert "once" not in found, "one paper tells nothing"
-    assert "another" not in found, "nearly all papers contain it"
-    assert choose_names(found, []) == {"zetalol"}
-    fewer = measure_titles([*papers[:5], *OTHERS])
-    assert choose_names(fewer, []) == set(), "no claim contains it, and few papers"
-    assert choose_names(fewer, pairs_of("Zetalol heals", "Zetalol in ulcers", 1)) == {"zetalol"}

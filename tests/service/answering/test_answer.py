@@ -14,7 +14,7 @@ from retrieval.core.errors import BadConfig
 from retrieval.core.values import Answer, Document, RemovedSentence, Stance, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
-from service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures
+from service.answering.attribution import Attribution, StatedVerdict, find_missing_content
 from service.configuration.config import load_answer_config
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
 from tests.helpers.fakes import SUPPORTS, WordReader, make_index
@@ -183,14 +183,6 @@ PAPER = Document(
 )
 def test_names_figures_and_most_words_must_be_there(sentence: str, missing: str) -> None:
     assert find_missing_content(sentence, PAPER) == missing
-
-
-def test_a_figure_may_be_rounded_but_not_made_more_exact() -> None:
-    assert find_other_figures("It fell by 3 mm and 0.9 cm.", "It fell by 2.7 mm and 0.94 cm.") == ()
-    assert find_other_figures("It fell by 2.71 mm.", "It fell by 2.7 mm.") == ("2.71",)
-    assert find_other_figures("It cost 39,000 or 40.", "It cost 38,879 or 39.") == ("40",)
-    assert find_other_figures("It was 65 % less likely.", "The odds ratio was 0.35.") == ()
-    assert find_other_figures("It fell in type-2 disease by three.", "It fell.") == ()
 
 
 class ForReader(WordReader):

@@ -59,13 +59,6 @@ def _never_loaded() -> Grounder:
     raise AssertionError("the page needs no index")
 
 
-def test_the_app_serves_the_page_at_its_root_whether_or_not_an_index_is_loaded(client: TestClient) -> None:
-    response = client.get("/")
-    assert response.status_code == 200
-    assert response.headers["content-type"] == "text/html; charset=utf-8"
-    assert response.text == PAGE
-
-
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_every_file_of_the_page_is_served_with_its_type_and_the_policy(client: TestClient, name: str) -> None:
     response = client.get(f"/page/{name}")

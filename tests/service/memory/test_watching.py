@@ -176,13 +176,6 @@ def _watch_and_die(memory: Memory, grounder: Grounder, found: Grounding, moment:
         os._exit(1)
 
 
-def test_claims_of_other_indexes_are_left_and_counted(memory: Memory, folder: Path, tmp_path: Path) -> None:
-    Opened(folder).save(memory)
-    other = make_index(tmp_path / "other", [NEUTRAL])
-    other.close()
-    assert run(memory, other.folder) == WatchReport(0, 0, 0, 1)
-
-
 def test_a_deleted_alert_does_not_come_back(memory: Memory, folder: Path, write_corpus: WriteCorpus) -> None:
     Opened(folder).save(memory)
     update(folder, [write_corpus(AGAINST)])
