@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench.llm.__main__ import ALIAS, ServeOptions
-from bench.llm.model import ModelFile, NotFetched, fetch_model
+from bench.llm.__main__ import ALIAS, HOST, ServeOptions, check_options, main
+from bench.llm.model import QWEN, ModelFile, NotFetched, fetch_model
+from retrieval.core.errors import BadConfig
 from service.configuration.config import load_answer_config, load_profile
 
 PROFILE = Path(__file__).parents[2] / "bench" / "llm" / "profile.yaml"
@@ -63,3 +65,19 @@ def test_the_profile_has_what_every_answer_variant_asks_for(variant: str) -> Non
     writer = profile.generators[config.generate.generator]
     options = writer.list_options()
     assert (writer.kind, options["model"], options["base_url"]) == ("chat", ALIAS, ServeOptions().base_url)
+
+
+def test_a_port_in_use_and_options_that_do_not_fit_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(BadConfig, match=f"Port {port} .* cannot be used"):
+            check_options(ServeOptions(port=port))
+    with pytest.raises(BadConfig, match="threads 0"):
+        check_options(ServeOptions(threads=0))
+    whole = tmp_path / QWEN.name
+    with whole.open("wb") as file:
+        file.truncate(QWEN.bytes)  # as large as the model, so that nothing is fetched
+    assert main(["--folder", str(tmp_path), "--context", "3"]) == 2
+    assert "context 3" in capsys.readouterr().err

@@ -57,13 +57,6 @@ def test_pubmed_comes_in_parts_from_the_history_server(server: PapersServer, tmp
     assert {one.fields["tool"] for one in server.asked} == {"counterpoint"}
 
 
-def test_max_takes_the_first(server: PapersServer, tmp_path: Path) -> None:
-    search, said = fetch(of_pubmed(server), tmp_path, most=250)
-    assert (search.found, search.fetched) == (450, 250)
-    assert pmids(tmp_path)[-1] == "201"
-    assert "the first 250 are fetched (--max)" in said[0]
-
-
 def test_a_result_that_pubmed_gives_only_in_part_is_cut_by_date(
     server: PapersServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -224,12 +224,6 @@ def test_the_higher_pubmed_version_stands_whichever_comes_first(tmp_path: Path, 
         assert (ranking(Index(folder), "gold"), ranking(Index(folder), "zinc")) == (["1"], [])
 
 
-def test_a_jsonl_record_replaces_whatever_version_pubmed_had(write_corpus: WriteCorpus, tmp_path: Path) -> None:
-    build([write_xml(tmp_path / "a.xml", article("1", "Zinc.", version=3))], tmp_path / "out")
-    update(tmp_path / "out", [write_corpus(document("1", "My own gold."))])
-    assert ranking(Index(tmp_path / "out"), "gold") == ["1"]
-
-
 ARTICLE = article("1", "A study.")
 NOTICE = article("2", "Notice about a study.", notice=("RetractionOf", "1"))
 REPUBLISHED = article("2", "A better study.", notice=("RetractedandRepublishedFrom", "1"))

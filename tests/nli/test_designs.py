@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.designs import are_comparable, differ_in_people, find_design, find_subjects, has_findings, is_notice, names_animals
+from nli.text.designs import differ_in_people, find_design, find_subjects, has_findings, is_notice
 from retrieval.core.values import Document, Notice
 
 
@@ -31,21 +31,6 @@ from retrieval.core.values import Document, Notice
 )
 def test_a_paper_has_one_design(title: str, abstract: str, types: tuple[str, ...], name: str) -> None:
     assert find_design(Document("1", title, abstract, types=types)).name == name
-
-
-def test_trials_and_reviews_can_disagree_and_a_case_with_no_trial() -> None:
-    kinds = {
-        name: find_design(Document("1", title, ""))
-        for name, title in {"trial": "A randomised trial", "review": "A meta-analysis", "case": "A case of gout"}.items()
-    }
-    assert are_comparable(kinds["trial"], kinds["review"])
-    assert not are_comparable(kinds["trial"], kinds["case"])
-    assert not are_comparable(find_design(Document("1", "Zeta: study protocol", "")), kinds["trial"])
-
-
-def test_a_protocol_has_no_findings() -> None:
-    assert not has_findings(Document("1", "Zeta: study protocol", "Zeta may lower pressure."))
-    assert has_findings(Document("1", "Zeta in sailors", "Zeta lowered pressure."))
 
 
 NOTICES = [
@@ -98,11 +83,6 @@ def test_a_paper_with_the_same_words_is_no_notice(title: str) -> None:
 def test_a_notice_is_known_by_its_record(types: tuple[str, ...], kind: str, notice: bool) -> None:
     document = Document("1", "Zeta", "Zeta lowered pressure.", types=types, notices=(Notice(kind, "2"),) if kind else ())
     assert is_notice(document) is notice
-
-
-def test_a_question_may_name_animals() -> None:
-    assert names_animals("Does zeta lower weight in mice?")
-    assert not names_animals("Does zeta lower weight in sailors?")
 
 
 @pytest.mark.parametrize(

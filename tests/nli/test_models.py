@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from nli.judge import judge_by_strongest
-from nli.reader.judge import LARGE, SMALL, Calibration, DocumentReader
+from nli.reader.judge import LARGE, SMALL, DocumentReader
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.runtime.engine import make_model_name, read_card
-from retrieval.words.terms import find_most_alike, measure_aboutness
+from retrieval.words.terms import find_most_alike
 
 CLAIM = "Aspirin reduces the risk of stroke."
 PREMISES = [
@@ -144,12 +144,6 @@ def test_the_models_are_small_and_their_cards_name_their_file() -> None:
         assert read_card(folder)["sha256"] in (folder / "README.md").read_text("utf-8")
 
 
-def test_calibration_is_a_softmax_of_scaled_logits() -> None:
-    rows = Calibration(2.0, (0.0, 0.0, 2.0)).probabilities(np.array([[1.0, 0.0, -1.0], [1000.0, 0.0, 0.0]], dtype=np.float32))
-    assert np.allclose(rows.sum(axis=1), 1)
-    assert np.allclose(rows[0] / rows[0][1], [np.e**2, 1, 1])
-
-
 def test_the_texts_most_alike_are_kept_in_their_order() -> None:
     texts = ["Nothing.", "Aspirin in patients.", "Patients.", "Aspirin and platelets."]
     assert find_most_alike("aspirin blocks platelets", texts, 2) == [1, 3]
@@ -170,14 +164,3 @@ def test_a_decided_verdict_outweighs_its_own_probabilities() -> None:
 
 
 # What a text is about
-
-
-def test_a_text_is_about_a_query_by_the_rare_words_that_it_holds() -> None:
-    query = "Aspirin prevents strokes in patients with sickle-cell disease"
-    on_subject = measure_aboutness(query, "Sickle cell disease: aspirin and the prevention of stroke in adults.")
-    near, far = (
-        measure_aboutness(query, "Strokes in patients with atrial fibrillation."),
-        measure_aboutness(query, "Patients with eczema and disease."),
-    )
-    assert 1 >= on_subject > near > far > 0
-    assert measure_aboutness(query, "") == measure_aboutness("", "aspirin") == 0

@@ -75,10 +75,6 @@ def test_what_is_a_cue(text: str, cues: list[str]) -> None:
     assert found(text) == cues
 
 
-def test_a_cue_across_a_boundary_belongs_to_no_sentence() -> None:
-    assert find_cues_by_sentence("it failed to", [(0, 9), (10, 12)]) == []
-
-
 surroundings = st.text(alphabet=st.one_of(st.characters(), st.sampled_from("İßŉǰ\u0301\u0307\u00adΣ’-. ")), max_size=12)
 
 
@@ -118,16 +114,6 @@ def sentence(text: str, start: int = 0) -> Sentence:
 def test_scopes(text: str, scopes: dict[str, str]) -> None:
     found = negation_scopes(sentence(text))
     assert {text[s.cue.start : s.cue.end]: text[s.scope_start : s.scope_end] for s in found} == scopes
-
-
-def test_offsets_count_in_the_abstract() -> None:
-    abstract = "It was safe. It did not help."
-    [scope] = negation_scopes(sentence(abstract[13:], start=13))
-    assert (abstract[scope.cue.start : scope.cue.end], abstract[scope.scope_start : scope.scope_end]) == ("not", "help")
-
-
-def test_a_sentence_that_is_a_table_has_no_scopes() -> None:
-    assert negation_scopes(sentence("no effect " * 150_000)) == ()
 
 
 def test_pytorch_is_not_loaded_for_a_scope_and_can_be_had_afterwards() -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nli.judge import BothWays
 from nli.variants import Penalty, choose_most_promising
 from retrieval.core.values import Premise, Verdict
-from tests.helpers.fakes import WordJudge
 
 
 def test_the_worked_example_of_appendix_b() -> None:
@@ -20,11 +18,6 @@ def test_those_above_the_floor_lead_and_the_rest_is_backfill() -> None:
     verdicts = [Verdict(0.0, 0.7, 0.30), Verdict(0.6, 0.0, 0.40), Verdict(0.0, 0.64, 0.36), Verdict(0.0, 1.0, 0.0)]
     places = [place for place, _ in Penalty().order(verdicts, [6, 0, 0, 0])]
     assert places == [2, 1, 0, 3], "0.30 with six cues scores 0.40, more than 0.10 and 0.36, and stays behind the floor"
-
-
-def test_both_ways_is_the_mean_of_the_two_readings() -> None:
-    (verdict,) = BothWays(WordJudge())("this is for it", [Premise("all are against it")])
-    assert (verdict.support, verdict.neutral, verdict.contradict) == pytest.approx((0.4, 0.175, 0.425))
 
 
 CLAIM = "Hydrocortisone reduces mortality in septic shock."

@@ -21,11 +21,6 @@ def test_shipped_configurations_load(name: str) -> None:
     assert load_config(name).name == name
 
 
-@pytest.mark.parametrize("name", list_shipped("configs.profiles"))
-def test_shipped_profiles_load(name: str) -> None:
-    assert load_profile(name).name == name
-
-
 def test_v5_is_the_papers() -> None:
     config = load_config("v5")
     assert config.support and config.contradict
@@ -55,15 +50,6 @@ def test_a_wrong_configuration_is_told(tmp_path: Path, change: tuple[str, str], 
         load_config(str(path))
     assert told in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_an_unknown_name_is_told_with_the_known_ones() -> None:
-    with pytest.raises(BadConfig, match=r"v5"):
-        load_config("v6")
-    with pytest.raises(BadConfig, match="embedded"):
-        load_profile("big")
-    with pytest.raises(BadConfig, match=r"no configuration file nowhere\.yaml"):
-        load_config("nowhere.yaml")
 
 
 JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from generation.prompting import ask_for_evidence, make_prompt, read_numbers
+from generation.prompting import ask_for_evidence, make_prompt
 from indexes.readers.paper import make_paper, parse_paper, read_paper
 from nli.evidence import EvidenceSentence, choose_sentences
 from nli.text.headings import continue_section, find_heading_kind
@@ -140,21 +140,6 @@ def test_a_label_over_a_sentence_decides_its_role() -> None:
     assert ROLES[int(load_role_model().probabilities(paper.body)[0].argmax())] == "results"
 
 
-def test_headings_are_never_chosen_and_every_sentence_can_be() -> None:
-    paper = parse_paper(TEXT.encode())
-    chosen = choose_sentences(paper, reader().read("Stones fall.", paper), len(paper.body))
-    assert sorted(one.sentence.index for one in chosen) == [one.index for one in paper.body]
-    assert [one.rank for one in chosen] == list(range(1, len(paper.body) + 1))
-
-
-def test_the_parts_add_up_to_the_score_and_the_abstract_leads() -> None:
-    paper = parse_paper(TEXT.encode())
-    chosen = choose_sentences(paper, reader().read("Stones fall.", paper), 2)
-    assert chosen[0].sentence.kind == "abstract"
-    assert all(sum(one.parts.values()) == pytest.approx(one.score) for one in chosen)
-    assert "in the abstract" in chosen[0].why
-
-
 @pytest.mark.parametrize("k", [0, 4])
 def test_more_sentences_than_there_are_is_told(k: int) -> None:
     paper = make_paper(["One falls.", "Two fall.", "Three fall."])
@@ -202,13 +187,6 @@ def test_an_answer_without_sentences_is_told(server: ChatServer, reply: str) -> 
     server.script = lambda body: text(reply)
     with pytest.raises(ChatUnanswered, match="named no sentence"):
         ask_for_evidence(asked(server), "plain", "Stones fall.", PAPER, 2)
-
-
-def test_the_last_answer_line_counts() -> None:
-    assert read_numbers("ANSWER: 1\nNo.\n**ANSWER:** [2], 3", {1, 2, 3}) == (2, 3)
-    assert read_numbers("ANSWER: none", {1}) == ()
-    assert read_numbers("2, 3", {2, 3}) == (2, 3)
-    assert read_numbers("Perhaps 2, or 3.", {2, 3}) is None
 
 
 def test_a_paper_cannot_close_its_marks_in_a_prompt() -> None:
@@ -273,10 +251,6 @@ def test_an_abstract_before_an_unmarked_introduction_ends_where_its_conclusion_d
     ]
     kinds = kinds_of(*said, "Methods", "We took a tower.")
     assert kinds == ["abstract"] * 4 + ["introduction"] * 3 + ["methods"]
-
-
-def test_without_any_heading_no_abstract_is_claimed() -> None:
-    assert set(kinds_of(*["Stones fall."] * 9)) == {"other"}
 
 
 def test_a_damaged_role_model_is_told(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
-from indexes.readers import detect_format, read
+from indexes.readers import read
 from indexes.readers.exports.bibtex import SIGNS
 from indexes.readers.exports.entry import clean_prose
 from retrieval.core.values import (
@@ -95,21 +95,6 @@ FULL = Document(
     ),
     doi="10.1000/zinc_1(19)", pmcid="PMC12345", mesh=("Humans", "Diabetes Mellitus, Type 2"),
 )  # fmt: skip
-
-
-@pytest.mark.parametrize(("write", "name"), [(ris, "ris"), (bibtex, "bibtex")])
-def test_what_is_written_is_read_back_by_our_own_readers(tmp_path: Path, write: Callable[..., str], name: str) -> None:
-    path = tmp_path / "library"
-    path.write_text(write([FULL]), "utf-8")
-    assert detect_format(path) == name
-    [back] = read(path)
-    assert isinstance(back, Document)
-    same = ("pmid", "title", "abstract", "year", "journal", "doi", "pmcid", "retracted")
-    assert [getattr(back, one) for one in same] == [getattr(FULL, one) for one in same]
-    assert back.types == ("Journal Article",)
-    # RIS has no way to say that a comma belongs to a name.
-    last = {"ris": 2, "bibtex": 5}[name]
-    assert back.authors[:last] == FULL.authors[:last]
 
 
 @pytest.mark.parametrize(
@@ -216,10 +201,3 @@ def test_a_verdict_on_the_whole_paper_is_exported_with_one_number(tmp_path: Path
     assert text.count("%") == 1
     assert "**One paper contradicts this claim.** Of 1 paper found and 1 read, 1 contradicts it and 0 support it." in text
     index.close()
-
-
-def test_a_declined_answer_says_why() -> None:
-    declined = Answer(Topic("1", "Why?"), "too little", (), (), (), (), "extractive", note="The index has too little on this.")
-    assert "*The index has too little on this.*" in markdown(declined)
-    assert "References" not in markdown(declined)
-    assert documents(declined) == ()

@@ -35,13 +35,6 @@ def questions(path: Path) -> Path:
     return path
 
 
-def test_questions_are_read_in_both_forms(tmp_path: Path) -> None:
-    assert read_known(questions(tmp_path / "known.jsonl")) == [
-        KnownQuestion("1", "Does zeta lower pressure?", "yes", ("1",)),
-        KnownQuestion("2", "Does eta lower pressure?", "no", ("2", "3")),
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -70,13 +70,6 @@ def given(verdict: str, supporting: str = "", contradicting: str = "", answered:
     return GivenAnswer(answered, verdict, 0.9, *sides, sides[0] + sides[1], ("Zeta.",), "")
 
 
-def test_questions_are_read(tmp_path: Path) -> None:
-    first, *_, last = read_questions(written(tmp_path))
-    assert first.pmids == ("1",)
-    assert first.other == "Does zeta lower blood pressure in anemic adults?"
-    assert last == AskedQuestion("Does theta lower blood pressure in adults?", "none", ())
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -12,17 +12,9 @@ from eval.measures.figures import (
     f1,
     precision,
     recall,
-    reciprocal_ranks,
     share,
 )
 from eval.scifact.report import PUBLISHED
-
-
-def test_reciprocal_ranks() -> None:
-    gold = {"1": {"a"}, "2": {"b", "c"}, "3": {"d"}, "4": {"e"}}
-    run = {"1": ["a", "b"], "2": ["a", "c", "b"], "3": ["a", "b", "c", "d"], "4": []}
-    assert reciprocal_ranks(gold, run) == [1.0, 0.5, 0.25, 0.0]
-    assert reciprocal_ranks(gold, run, 3) == [1.0, 0.5, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("name", PUBLISHED["table_1"])
@@ -38,11 +30,6 @@ def test_precision_recall_and_f1_of_sums() -> None:
     assert f1(sums) == pytest.approx(4 / 9)
     many = np.array([[0.0, 0.0, 0.0], [0.0, 3.0, 0.0], [1.0, 1.0, 1.0]])
     assert f1(many).tolist() == [0.0, 0.0, 1.0]
-
-
-def test_a_tally_sums_before_it_divides() -> None:
-    # Micro: (1 + 0) / (1 + 3), where the mean of the claims' own shares would be 1/2.
-    assert Tally.of([(1, 1), (0, 3)], share).value == 0.25
 
 
 def test_intervals_agree_with_scipys() -> None:

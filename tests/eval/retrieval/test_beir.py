@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eval.retrieval.beir import by_query, read_beir, read_qrels
-from eval.retrieval.kept_index import StandardBM25, open_index
+from eval.retrieval.beir import by_query, read_beir
 from retrieval.core.errors import BadInput
 from service.cli.commands import app
 from tests.helpers.fake_encoder import WordEncoder
@@ -46,12 +45,6 @@ def test_a_collection_is_read_with_its_judged_queries_alone(files: tuple[Path, P
     assert read_beir(*files, tmp_path / "work").documents == collection.documents
 
 
-def test_trec_qrels_say_the_same(tmp_path: Path) -> None:
-    path = tmp_path / "qrels.txt"
-    path.write_text("q1 0 d1 1\nq2 0 d2 2\nq2 0 d3 0\n")
-    assert read_qrels(path) == {"q1": {"d1": 1}, "q2": {"d2": 2}}
-
-
 @pytest.mark.parametrize(
     ("which", "content", "told"),
     [
@@ -77,16 +70,6 @@ def test_measures_are_those_of_the_definitions() -> None:
     assert found["R@1"] == [0, 0, 0]
     assert found["R@2"] == [0.5, 0, 0]
     assert found["RR"] == [0.5, 0, 0]
-
-
-def test_one_analyzer_keeps_every_word_and_the_other_takes_stop_words_out(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    collection = read_beir(*files, tmp_path / "work")
-    index, standard = open_index(collection.documents, tmp_path / "work"), StandardBM25(collection.documents, tmp_path / "work")
-    assert [hit.pmid for hit in index.search("not the", 5)] == ["d1", "d2"]
-    assert standard("not the", 5) == []
-    assert standard("floating stone", 5) == ["d1", "d2"]
-    index.close()
-    standard.close()
 
 
 class Counting(WordReranker):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval.scifact.files import Gold, LabelledClaim, Prediction
-from eval.scifact.measures import count, measure, measure_rankings, official_figures
+from eval.scifact.measures import count, measure, official_figures
 from eval.scifact.observing import ClaimResult, Fate, GoldFate, ObservedSide, Returned
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim
@@ -60,12 +60,6 @@ def test_every_figure_can_be_counted_by_hand() -> None:
     }  # fmt: skip
     figures = {one.key: tally.value for one, tally in measure(CLAIMS, RESULTS, {"support": 100, "contradict": 1000})}
     assert {key: figures[key] for key in expected} == pytest.approx(expected, nan_ok=True)
-
-
-def test_a_blind_ranking_is_measured_alike() -> None:
-    rankings = [{"support": list(one), "contradict": list(one)} for one in ("ba", "cb")]
-    found = {one.key: tally.value for one, tally in measure_rankings(CLAIMS[:2], rankings)}  # type: ignore[arg-type]
-    assert [found["mrr.whole.support"], found["mrr.whole.contradict"]] == pytest.approx([1 / 2, 1.0])
 
 
 SUPPORTED, REFUTED = Gold("support", ((1, 4), (6,))), Gold("contradict", ((2,),))

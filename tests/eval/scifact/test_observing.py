@@ -99,19 +99,6 @@ def test_the_branch_of_v5(variant: Variant) -> None:
     }
 
 
-def test_a_path_that_reads_few_documents_of_its_reranked_ranking(variant: Variant) -> None:
-    found = fates(variant("counterpoint", read={"papers": 3}))
-    assert found == {
-        "1": "not_called",
-        "2": "found",
-        "3": "found",
-        "4": "beyond",
-        "5": "beyond",
-        "6": "beyond",
-        "9": "not_retrieved",
-    }
-
-
 def test_the_penalised_rule_returns_more_than_it_calls_contradictions(variant: Variant) -> None:
     plain = load_config("v5").branch("contradict").retrieve.model_copy(update={"k": 10})
     grounder = variant("v4", select={"n": 1})
@@ -124,9 +111,3 @@ def test_the_penalised_rule_returns_more_than_it_calls_contradictions(variant: V
     assert sorted(found.values()).count("crowded_out") == 3
     assert (found["5"], found["9"]) == ("not_called", "not_retrieved")
     assert found["1"] == "not_called"
-
-
-def test_supports_taken_by_the_other_side(variant: Variant) -> None:
-    found = fates(variant("v5"), "support")
-    assert found["2"] == found["4"] == found["6"] == "other_side"
-    assert found["1"] == "found"

@@ -16,7 +16,6 @@ from indexes.readers import Omission, read
 from indexes.readers.base.fields import (
     clean_text,
     find_doi,
-    find_pmid,
     is_only_ids,
     is_placeholder,
     is_retracted,
@@ -40,15 +39,6 @@ def test_join_gives_offsets_into_what_it_joins(parts: list[tuple[str, str]]) -> 
     if sections or len(kept) > 1 or any(label for label, _ in kept):
         assert [(s.label, abstract[s.start : s.end]) for s in sections] == kept
     assert all(a.end < b.start for a, b in pairwise(sections))
-
-
-@QUICK
-@given(st.text(st.characters(exclude_categories=()), max_size=20))
-def test_clean_text_can_be_written_and_keeps_one_line(text: str) -> None:
-    cleaned = clean_text(text)
-    assert cleaned.encode("utf-8").decode("utf-8") == cleaned
-    assert cleaned.splitlines() in ([cleaned], [])
-    assert cleaned == cleaned.strip()
 
 
 def test_clean_replaces_one_for_one_and_keeps_the_rest() -> None:
@@ -114,13 +104,6 @@ def test_a_doi_ends_where_it_ends(text: str, doi: str) -> None:
     assert find_doi(text) == doi
 
 
-@given(st.text(alphabet='<>:10./ "a&;%', max_size=200))
-def test_any_text_can_be_searched_for_ids(text: str) -> None:
-    assert " " not in find_doi(text)
-    assert find_pmid(text) == ""
-    assert not read_pmid(text) or read_pmid(text).isdigit()
-
-
 def test_a_search_for_ids_takes_time_in_proportion_to_the_text() -> None:
     """The test's time limit fails a pattern that does not."""
     for text in ("10.1000/" + "<a:" * 100_000, *(100_000 * part for part in ("PMID ", "[", "1 ", "1,111", "("))):
@@ -148,11 +131,6 @@ def test_a_note_gives_a_pmid_only_if_it_holds_nothing_else(tmp_path: Path, note:
         f'Title,Abstract,Extra,DOI\nT,A.,"{note}",10.5555/own\n',
     ):
         assert read_one(tmp_path, text).pmid == (pmid or "10.5555/own")
-
-
-def test_another_papers_doi_in_a_note_is_not_taken(tmp_path: Path) -> None:
-    document = read_one(tmp_path, "TY  - JOUR\nTI  - T\nAB  - A.\nN1  - Comment on doi:10.5555/other\nER  - \n")
-    assert document.doi == "" and document.pmid.startswith("ref-")
 
 
 @pytest.mark.parametrize(

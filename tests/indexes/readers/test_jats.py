@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.readers import read
-from indexes.readers.base.fields import write_raised
 from indexes.readers.paper import parse_paper
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Paper
@@ -112,11 +111,6 @@ def test_an_exponent_is_no_digit_of_its_base_in_exports(tmp_path: Path, marked: 
         path.write_text(json.dumps([{"id": "a", "type": "article-journal", "title": "T", "abstract": text}]), "utf-8")
         [document] = read(path)
         assert isinstance(document, Document) and document.abstract == plain
-
-
-@given(st.text(), st.text())
-def test_a_raised_text_loses_nothing(before: str, raised: str) -> None:
-    assert write_raised(before, raised) in (raised, f"^{raised.lstrip()}")
 
 
 WORDS = st.lists(st.sampled_from(["tea", "milk", "helped", "no", "10"]), min_size=1, max_size=4).map(" ".join)

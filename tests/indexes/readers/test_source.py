@@ -80,10 +80,6 @@ def test_formats_are_told_by_content_and_gzip_by_its_first_bytes(tmp_path: Path,
             assert documents(path, format=format) == [document]
 
 
-def test_gzip_in_several_members_is_one_source(tmp_path: Path) -> None:
-    assert len(documents(write(tmp_path, gzip.compress(lines(PYSERINI).encode()) * 3))) == 3
-
-
 # --- encodings and line ends
 
 

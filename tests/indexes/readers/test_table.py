@@ -123,12 +123,6 @@ def test_pmids_in_many_forms_and_a_note_on_one_that_is_lost(tmp_path: Path) -> N
     assert note.record == "row 10" and "“9.00E+07”" in note.expected
 
 
-@pytest.mark.parametrize(("cell", "retracted"), [("TRUE", True), ("yes", True), ("Retracted", True), ("no", False), ("", False)])
-def test_a_column_of_its_own_marks_retractions(tmp_path: Path, cell: str, retracted: bool) -> None:
-    [document] = read_text(tmp_path, f"Title,Abstract,Is_Retracted\nA,It did not.,{cell}\n")
-    assert document.retracted is retracted
-
-
 CELLS = st.text(
     alphabet=st.one_of(st.sampled_from(list(" ,;|\t\n\"'=@a1")), st.characters(codec="utf-8", exclude_characters="\r\x00")),
     max_size=12,

@@ -101,10 +101,6 @@ class TestWhatIsRead:
         assert found.ends[22] >= 0
         assert (found.ends < 0).sum() > 5
 
-    def test_sentences_that_must_be_read_are(self, tokenize: DocumentTokenizer) -> None:
-        long = tuple(f"Sentence number {n} tells of bridges, rivers and of the towns that lie along them." for n in range(40))
-        assert tokenize(CLAIM_TEXT, "", long, must=[3], max_tokens=80).ends[3] >= 0
-
     def test_a_long_sentence_or_claim_pushes_nothing_else_out(self, tokenize: DocumentTokenizer) -> None:
         found = tokenize("zinc " * 400, "title " * 400, ("word " * 2000, "Zinc did not help."))
         assert len(found.ids) <= 256

@@ -9,12 +9,6 @@ import pytest
 from retrieval.core.code_hash import hash_code
 
 
-def test_the_code_of_a_module_is_its_own_and_what_it_imports() -> None:
-    own = hash_code(["retrieval.words.forms"])
-    assert own != hash_code(["retrieval.words.terms"])
-    assert own == hash_code(["retrieval.words.forms", "retrieval.core.characters", "os", "eval.nowhere"])
-
-
 @pytest.mark.parametrize(
     ("source", "same"),
     [

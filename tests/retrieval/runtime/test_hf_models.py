@@ -128,10 +128,8 @@ def test_labels_are_read_from_the_model_whatever_their_order(models: Path, judge
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        (["entailment", "neutral", "contradiction"], (0, 1, 2)),
         (["CONTRADICTION", "ENTAILMENT", "NEUTRAL"], (1, 2, 0)),
         (["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"], (0, 2, 1)),
-        (["REFUTE", "NEI", "SUPPORT"], (2, 1, 0)),
         (["not_enough_info", "contradict", "entail"], (2, 0, 1)),
     ],
 )
@@ -176,15 +174,6 @@ def test_scores_that_are_no_numbers_stop_the_judging(tmp_path: Path) -> None:
 
 
 # ---- judging with T5
-
-
-@pytest.mark.parametrize(
-    ("word", "label"), [("yes", "support"), ("perhaps", "neutral"), ("nope", "contradict"), ("odd", "neutral")]
-)
-def test_the_decoded_word_is_the_label(t5: T5Judge, word: str, label: str) -> None:
-    given, first, _ = t5("statin reduces risk", premises(f"{word} in women", "nope in women", "yes"))
-    assert (given.label, first.label) == (label, "contradict")
-    assert given.support + given.neutral + given.contradict == pytest.approx(1.0)
 
 
 def test_an_unknown_word_is_neutral_counted_and_logged_once(models: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.core.errors import BadConfig
-from retrieval.words.names import expand, find_acronyms, find_unnamed, load_abbreviations, read_abbreviations, spell_out
+from retrieval.words.names import expand, find_acronyms, find_unnamed, load_abbreviations, read_abbreviations
 
 
 @pytest.mark.parametrize(
@@ -24,11 +24,6 @@ from retrieval.words.names import expand, find_acronyms, find_unnamed, load_abbr
 )  # fmt: skip
 def test_an_acronym_has_the_words_before_it(text: str, found: list[tuple[str, str]]) -> None:
     assert list(find_acronyms(text)) == found
-
-
-def test_a_sentence_is_spelt_out_with_its_papers_acronyms() -> None:
-    assert spell_out("ZOS was rare.", "zetoid ovary syndrome (ZOS)") == "ZOS zetoid ovary syndrome was rare."
-    assert spell_out("ZOSA was rare.", "zetoid ovary syndrome (ZOS)") == "ZOSA was rare."
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from retrieval.index import Index
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.conflicts import find_conflicts_between_sides
-from service.answering.lead import GroundedQuestion, describe_not_studied, weigh_question, write_lead, write_lead_sentence
+from service.answering.lead import GroundedQuestion, weigh_question, write_lead, write_lead_sentence
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import SILENT, WordReader, make_index
 
@@ -92,15 +92,6 @@ def test_the_weighed_papers_answer_and_those_that_carry_the_answer_stand_first(
     assert listed == ["1", "2", "3", "4"] if verdict == "mixed" else listed == list(cited)
     if grounded.lead:
         assert grounded.lead.certainty == grounded.weighed.certainty
-
-
-def test_a_question_that_no_paper_is_on_names_those_that_came_nearest() -> None:
-    none = ground(silent=(evidence("5", "support", "Zeta in sailors."),))
-    assert none.lead is None
-    assert describe_not_studied(none) == (
-        "Not studied here: none of the 5 papers read reports whether zeta lowers blood pressure. "
-        "Nearest papers: “Zeta in sailors” (5)."
-    )
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,10 @@ def test_a_field_shows_its_result_and_cites_what_its_code_names() -> None:
     assert [one.id for one in sentences_of(passage)[0].cited] == ["10.1000/a.1"]
 
 
+def test_a_field_that_never_ends_hides_nothing() -> None:
+    assert read(paragraph('<w:r><w:fldChar w:fldCharType="begin"/></w:r>', run("Tea helps."))) == ["Tea helps."]
+
+
 def test_links_and_notes_are_citations_and_notes_are_read() -> None:
     link = f'<w:hyperlink r:id="hyperlink">{run("here")}</w:hyperlink>'
     body = paragraph(

@@ -6,7 +6,6 @@ import json
 import re
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -251,14 +250,6 @@ def test_what_is_not_there(client: TestClient) -> None:
     assert problem(client.get("/v2/ground"), 404)["detail"] == "There is nothing at this address."
     assert problem(client.get("/v1/ground"), 405)["type"] == "urn:counterpoint:problem:method-not-allowed"
     assert client.get("/v1/ground").headers["allow"] == "POST"
-
-
-def test_requests_at_once_get_their_own_answers(client: TestClient) -> None:
-    claims = ["zeta changes pressure", "filler has number 3", "filler has number 11"] * 10
-    alone = [client.post("/ground", json={"claim": claim}).json() for claim in claims[:3]]
-    with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda claim: client.post("/ground", json={"claim": claim}).json(), claims))
-    assert together == alone * 10
 
 
 def test_head_is_answered_as_get_is_without_a_body(folder: Path) -> None:

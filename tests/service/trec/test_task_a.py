@@ -60,6 +60,11 @@ def test_both_spellings_and_null_citations_are_read(input_file: Path) -> None:
         ("", "is empty"),
         ("[]", "no items"),
         ("[" * 100_000, "nested too deeply"),
+        ('{"a": 1}\n' + '{"b":' * 100_000, "line 2 is nested too deeply"),
+        (
+            '[{"meta_data": {"qa_id": "1", "question": "q"}, "answer": [{"text": "t", "existing_supported_citations": "3"}]}]',
+            "list of PMIDs",
+        ),
         ('{"a": 1}\n{"b": ' + "7" * 4999 + "}", "of 4,999 digits"),
         (json.dumps([ITEMS[0], ITEMS[0]]), "is repeated"),
         ('[{"answer": []}]', "meta_data"),
@@ -170,6 +175,11 @@ Spoil = Callable[[list[dict[str, Any]]], object]
         (lambda r: r.pop(), "item 8: it is missing"),
         (lambda r: r[0]["metadata"].update(run_id="other"), "name 2 different teams or runs"),
         (lambda r: r[0]["answer"][0].update(supported_citations=[13, 13]), "supported_citations repeats 13"),
+        (lambda r: r[0]["answer"][0].update(existing_supported_citations=[]), "existing_supported_citations are not"),
+        (
+            lambda r: r[0]["answer"][0].update(supported_citations=["12"], contradicted_citations=[12]),
+            "item 7, sentence 1: 12 is both supporting and contradicting",
+        ),
         (lambda r: r[0]["answer"][0].update(supported_citations=None), "supported_citations should be a list of PMIDs"),
         (lambda r: r[0].pop("answer"), "item 7: answer should be a list"),
         (lambda r: r.append(r[0]), "item 7: it appears more than once"),
