@@ -186,10 +186,6 @@ def test_the_searches_name_papers_that_are_not_measured() -> None:
     ("text", "turned"),
     [
         ("Zeta eased pain better than eta.", ("Eta eased pain better than zeta.", "Eta eased pain worse than zeta.")),
-        (
-            "Patients on zeta had fewer falls than those on eta.",
-            ("Patients on eta had fewer falls than those on zeta.", "Patients on eta had more falls than those on zeta."),
-        ),
         ("Zeta was no better than eta.", None),
         (
             "Patients on zeta had fewer falls than those on eta.",
