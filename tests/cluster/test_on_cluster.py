@@ -21,8 +21,8 @@ from retrieval.cluster.client import ClusterBusy, connect, is_address, read_addr
 from retrieval.cluster.mapping import read_state
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
 from retrieval.index import Index, read_index_manifest
-from tests.cluster.update_files import article, write_update
 from tests.conftest import DEMO
+from tests.helpers.pubmed_files import article, deletion, write_update
 
 pytestmark = pytest.mark.cluster
 COUNTERPOINT = (sys.executable, "-m", "service.cli")
@@ -63,9 +63,11 @@ def test_an_update_does_what_it_does_to_the_embedded_one(place: Path, tmp_path: 
     folder = tmp_path / "embedded"
     shutil.copytree(demo_folder, folder)
     build_at([DEMO], place)
-    first = write_update(tmp_path, 1, article(1, "New and sound."), article(2, "New, and not."), article(3, "Gone soon."))
-    second = write_update(tmp_path, 2, article(4, "We retract it.", retracts="2"), article(1, "Revised."), deleted="3")
-    third = write_update(tmp_path, 3, article(4, "It says nothing of it any more."))
+    first = write_update(tmp_path, 1, article("1", "New and sound."), article("2", "New, and not."), article("3", "Gone soon."))
+    second = write_update(
+        tmp_path, 2, article("4", "We retract it.", notice=("RetractionOf", "2")), article("1", "Revised."), deletion("3")
+    )
+    third = write_update(tmp_path, 3, article("4", "It says nothing of it any more."))
     for path in (first, second, third):
         ours, theirs = update(folder, [path]), update_at(place, [path])
         assert (ours.changes, ours.manifest.version) == (theirs.changes, theirs.manifest.version)
@@ -84,8 +86,8 @@ def test_a_follower_killed_again_and_again_makes_the_same_index(place: Path, tmp
     source.mkdir()
     shutil.copytree(demo_folder, folder)
     for number in range(1, 5):
-        articles = [article(pmid, f"Version {number} of it.") for pmid in range(number * 700, number * 700 + 2500)]
-        write_update(source, number, *articles, deleted=str(number * 700 - 5))
+        articles = [article(str(pmid), f"Version {number} of it.") for pmid in range(number * 700, number * 700 + 2500)]
+        write_update(source, number, *articles, deletion(str(number * 700 - 5)))
     follow(folder, source, 1, lambda _: None, once=True)
     build_at([DEMO], place)
     command = [*COUNTERPOINT, "index", "follow", str(read_address(place)), str(source), "--once"]
@@ -140,7 +142,7 @@ def test_a_node_that_dies_shortens_no_ranking(place: Path, nodes: LocalCluster, 
             except ClusterBusy as error:
                 assert error.status == 503 and error.retry_after
     assert answered
-    update_on_cluster(read_address(place), [(write_update(tmp_path, 1, article(77, "Written with a node away.")), "pubmed")])
+    update_on_cluster(read_address(place), [(write_update(tmp_path, 1, article("77", "Written with a node away.")), "pubmed")])
     nodes.start_node(2)
     nodes.wait_until_joined(3, status="green")
     assert Index(place).store.get("77")
@@ -154,7 +156,7 @@ def test_what_cannot_be_done_is_one_sentence(place: Path, tmp_path: Path) -> Non
     client = connect(address)
     # What a cluster does itself once a disk is past the flood-stage watermark.
     client.indices.put_settings(index=address.name, body={"index.blocks.read_only_allow_delete": True})
-    path = write_update(tmp_path, 1, article(5, "Refused at first."))
+    path = write_update(tmp_path, 1, article("5", "Refused at first."))
     with pytest.raises(CounterpointError, match="flood-stage") as told:
         update_at(place, [path])
     assert isinstance(told.value, OutOfSpace)
@@ -187,7 +189,9 @@ def test_a_build_that_is_killed_goes_on_and_is_not_searched_before(place: Path, 
     source.mkdir()
     for number in (1, 2):
         write_update(
-            source, number, *(article(pmid, f"Text {pmid} of {number}.") for pmid in range(number * 1500, number * 1500 + 3000))
+            source,
+            number,
+            *(article(str(pmid), f"Text {pmid} of {number}.") for pmid in range(number * 1500, number * 1500 + 3000)),
         )
     build([source], tmp_path / "embedded")
     command = [*COUNTERPOINT, "index", "build", str(source), "--out", str(read_address(place))]

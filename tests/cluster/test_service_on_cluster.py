@@ -18,8 +18,8 @@ from bench.cluster import LocalCluster
 from indexes.cluster.places import build_at, update_at
 from retrieval.index import Index, read_index_manifest
 from service.operating.settings import Settings
-from tests.cluster.update_files import article, write_update
 from tests.conftest import DEMO
+from tests.helpers.pubmed_files import article, deletion, write_update
 from tests.helpers.served import over_fakes, serving
 
 pytestmark = pytest.mark.cluster
@@ -102,7 +102,9 @@ def test_clients_get_whole_answers_or_503_while_a_node_dies_and_an_update_runs(
                 _wait_for(outcomes, outcomes["whole"] + 4 * CLIENTS)
             assert set(outcomes) <= {"whole", "503"}, outcomes
             with asking(url, SEARCHES, whole[-len(SEARCHES) :], changing=True) as outcomes:
-                update = write_update(tmp_path, 1, *(article(pmid, f"Sailing boat number {pmid}.") for pmid in NEW), deleted="1")
+                update = write_update(
+                    tmp_path, 1, *(article(str(pmid), f"Sailing boat number {pmid}.") for pmid in NEW), deletion("1")
+                )
                 assert update_at(place, [update]).changes.added == len(NEW)
                 nodes.start_node(2)
                 nodes.wait_until_joined(nodes.size, status="green")

@@ -18,6 +18,7 @@ from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.index import Index
 from retrieval.store.documents import Entry
 from retrieval.store.manifest import IndexCounts, read_manifest
+from tests.helpers.pubmed_files import article, deletion, write_xml
 
 WriteCorpus = Callable[..., Path]
 DEMO = Path(__file__).parents[2] / "indexes" / "demo" / "corpus.jsonl"
@@ -25,28 +26,6 @@ DEMO = Path(__file__).parents[2] / "indexes" / "demo" / "corpus.jsonl"
 
 def document(pmid: str, abstract: Any, title: str = "", **more: Any) -> dict[str, Any]:
     return {"pmid": pmid, "title": title, "abstract": abstract, **more}
-
-
-def article(pmid: str, text: str, version: int = 1, notice: tuple[str, str] | None = None, types: str = "") -> str:
-    """A PubMed article as XML; `notice` is a (RefType, PMID) that it carries."""
-    links = ""
-    if notice:
-        links = f'<CommentsCorrections RefType="{notice[0]}"><PMID>{notice[1]}</PMID></CommentsCorrections>'
-        links = f"<CommentsCorrectionsList>{links}</CommentsCorrectionsList>"
-    kinds = f"<PublicationTypeList><PublicationType>{types}</PublicationType></PublicationTypeList>" if types else ""
-    return (
-        f'<PubmedArticle><MedlineCitation><PMID Version="{version}">{pmid}</PMID><Article><ArticleTitle>T</ArticleTitle>'
-        f"<Abstract><AbstractText>{text}</AbstractText></Abstract>{kinds}</Article>{links}</MedlineCitation></PubmedArticle>"
-    )
-
-
-def deletion(*pmids: str) -> str:
-    return f"<DeleteCitation>{''.join(f'<PMID>{pmid}</PMID>' for pmid in pmids)}</DeleteCitation>"
-
-
-def write_xml(path: Path, *records: str) -> Path:
-    path.write_text(f"<PubmedArticleSet>{''.join(records)}</PubmedArticleSet>")
-    return path
 
 
 def ranking(index: Index, query: str) -> list[str]:

@@ -26,19 +26,10 @@ from retrieval.index import Index
 from retrieval.store.documents import Store
 from retrieval.store.manifest import read_manifest, write_atomically
 from service.cli.commands import app
+from tests.helpers.commands import told
 
 ROOT = Path(__file__).parents[2]
 WriteCorpus = Callable[..., Path]
-
-
-def told(*arguments: object) -> str:
-    """The one sentence with which the command line refuses: exit code 2 and no traceback."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == 2, result.output
-    assert "Traceback" not in result.output
-    [line] = [line for line in result.output.splitlines() if not line.startswith(("Building an index", "Updating the index"))]
-    assert line.startswith("Error: ")
-    return line.removeprefix("Error: ")
 
 
 def pmids(index: Index, query: str) -> list[str]:

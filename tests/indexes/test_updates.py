@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from retrieval.index import Index
 from retrieval.store.documents import list_changes
 from retrieval.store.manifest import STORE, read_manifest
 from service.cli.commands import app
+from tests.helpers.pubmed_files import article, deletion, write_xml
 
 ROOT = Path(__file__).parents[2]
 WORDS = "heart pain zinc iron sleep fever aspirin no not effect on the of study risk".split()
@@ -30,18 +32,12 @@ Record = tuple[str, int, str]
 """A text, the PubMed version, the PMID that it retracts or ""."""
 
 
-def write_xml(path: Path, records: dict[str, Record], deleted: list[str] | None = None) -> Path:
-    parts = []
-    for pmid, (text, version, target) in records.items():
-        notice = f'<CommentsCorrections RefType="RetractionOf"><PMID>{target}</PMID></CommentsCorrections>' if target else ""
-        parts.append(
-            f'<PubmedArticle><MedlineCitation><PMID Version="{version}">{pmid}</PMID><Article><ArticleTitle>T</ArticleTitle>'
-            f"<Abstract><AbstractText>{text}</AbstractText></Abstract></Article><CommentsCorrectionsList>{notice}"
-            "</CommentsCorrectionsList></MedlineCitation></PubmedArticle>"
-        )
-    gone = "".join(f"<DeleteCitation><PMID>{pmid}</PMID></DeleteCitation>" for pmid in deleted or [])
-    path.write_text(f"<PubmedArticleSet>{''.join(parts)}{gone}</PubmedArticleSet>")
-    return path
+def write(path: Path, records: dict[str, Record], deleted: Sequence[str] = ()) -> Path:
+    articles = [
+        article(pmid, text, version, ("RetractionOf", target) if target else None)
+        for pmid, (text, version, target) in records.items()
+    ]
+    return write_xml(path, *articles, deletion(*deleted) if deleted else "")
 
 
 def draw(chance: random.Random, pmids: range, version: int) -> dict[str, Record]:
@@ -93,16 +89,16 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_updates_make_the_index_that_a_fresh_build_would_be(tmp_path: Path) -> None:
     chance, out = random.Random(19), tmp_path / "out"
     final = draw(chance, range(60), 1)
-    build([write_xml(tmp_path / "base.xml", final)], out)
+    build([write(tmp_path / "base.xml", final)], out)
     store = (out / read_manifest(out).data / STORE).stat().st_ino
     counts = []
     for number in range(2, 8):
         first = chance.randrange(60)
         news, gone = draw(chance, range(first, first + 12), number), [str(chance.randrange(80)) for _ in range(4)]
-        report = update(out, [write_xml(tmp_path / f"{number}.xml", news, gone)])
+        report = update(out, [write(tmp_path / f"{number}.xml", news, gone)])
         final = {pmid: record for pmid, record in (final | news).items() if pmid not in gone}
         fresh = tmp_path / f"fresh{number}"
-        build([write_xml(tmp_path / "all.xml", final)], fresh)
+        build([write(tmp_path / "all.xml", final)], fresh)
         assert_same(out, fresh)
         data = out / report.manifest.data
         assert (report.manifest.format, (data / STORE).stat().st_ino) == (3, store), "the documents are never copied"
@@ -115,17 +111,17 @@ def test_updates_make_the_index_that_a_fresh_build_would_be(tmp_path: Path) -> N
     assert_same(out, fresh)
     assert_ranked_alike(out, fresh)
     # What a merge leaves is updated as any other index: it still knows who retracts whom.
-    update(out, [write_xml(tmp_path / "last.xml", {}, [next(p for p, (_, _, target) in final.items() if target in final)])])
+    update(out, [write(tmp_path / "last.xml", {}, [next(p for p, (_, _, target) in final.items() if target in final)])])
     assert Index(out).manifest.counts.retracted <= merged.counts.retracted
 
 
 def test_a_small_index_ranks_as_a_fresh_build_after_every_update(tmp_path: Path) -> None:
     chance, out = random.Random(8), tmp_path / "out"
     old, new = draw(chance, range(80), 1), draw(chance, range(70, 95), 2)
-    build([write_xml(tmp_path / "base.xml", old)], out)
-    update(out, [write_xml(tmp_path / "new.xml", new, ["3"])])
+    build([write(tmp_path / "base.xml", old)], out)
+    update(out, [write(tmp_path / "new.xml", new, ["3"])])
     final = {pmid: record for pmid, record in (old | new).items() if pmid != "3"}
-    build([write_xml(tmp_path / "all.xml", final)], tmp_path / "fresh")
+    build([write(tmp_path / "all.xml", final)], tmp_path / "fresh")
     assert_same(out, tmp_path / "fresh")
     assert_ranked_alike(out, tmp_path / "fresh")
 
@@ -136,9 +132,9 @@ KILLED = ["indexes.writer.StoreWriter.write", "indexes.update._fold", "retrieval
 @pytest.mark.parametrize("where", KILLED)
 def test_an_update_that_is_killed_leaves_the_index_as_it_was_and_can_be_repeated(tmp_path: Path, where: str) -> None:
     chance, out = random.Random(5), tmp_path / "out"
-    build([write_xml(tmp_path / "base.xml", draw(chance, range(60), 1))], out)
+    build([write(tmp_path / "base.xml", draw(chance, range(60), 1))], out)
     shutil.copytree(out, tmp_path / "other")
-    news = write_xml(tmp_path / "b.xml", draw(chance, range(20, 70), 2), ["3"])
+    news = write(tmp_path / "b.xml", draw(chance, range(20, 70), 2), ["3"])
     child = f"""
 import os, signal, pathlib
 def kill(*_, **__): os.kill(os.getpid(), signal.SIGKILL)
@@ -173,11 +169,11 @@ def test_files_are_merged_with_those_after_them_that_are_about_as_large(sizes: l
 
 def test_a_version_that_was_just_replaced_stays_however_fast_updates_follow(tmp_path: Path) -> None:
     chance, out = random.Random(4), tmp_path / "out"
-    build([write_xml(tmp_path / "base.xml", draw(chance, range(30), 1))], out)
+    build([write(tmp_path / "base.xml", draw(chance, range(30), 1))], out)
     reader = Index(out)
     found = [hit.pmid for hit in reader.search("zinc", 100)]
     for number in range(2, 5):
-        update(out, [write_xml(tmp_path / "b.xml", draw(chance, range(30), number))])
+        update(out, [write(tmp_path / "b.xml", draw(chance, range(30), number))])
     opened: list[list[str]] = []
     late = threading.Thread(target=lambda: opened.append([entry.pmid for entry in reader.entries(found)]))
     late.start()
@@ -186,13 +182,13 @@ def test_a_version_that_was_just_replaced_stays_however_fast_updates_follow(tmp_
     long_ago = time.time() - 3600
     for version in out.glob("v*"):
         os.utime(version, (long_ago, long_ago))
-    update(out, [write_xml(tmp_path / "b.xml", draw(chance, range(30), 5))])
+    update(out, [write(tmp_path / "b.xml", draw(chance, range(30), 5))])
     assert sorted(version.name for version in out.glob("v*")) == ["v0004", "v0005"]
 
 
 def test_an_index_is_merged_on_request(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    build([write_xml(tmp_path / "base.xml", {"1": ("A study of zinc.", 1, "")})], out)
+    build([write(tmp_path / "base.xml", {"1": ("A study of zinc.", 1, "")})], out)
     done = CliRunner().invoke(app, ["index", "merge", str(out)])
     assert (done.exit_code, done.output) == (0, f"Merged {out}.\n")
     assert Index(out).manifest.version == 2

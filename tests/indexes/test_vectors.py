@@ -26,7 +26,7 @@ from retrieval.core.values import Document
 from retrieval.dense.encoder import CachingEncoder, Vectors
 from retrieval.index import Index
 from retrieval.store.manifest import DensePart, read_manifest
-from tests.helpers.commands import call
+from tests.helpers.commands import call, told
 from tests.helpers.fake_encoder import WordEncoder
 
 ROOT = Path(__file__).parents[2]
@@ -62,14 +62,6 @@ def ranking(folder: Path, query: str, k: int = 100) -> list[tuple[str, float]]:
 def files(folder: Path) -> dict[str, tuple[int, int]]:
     """Every file of an index's data, with its size and the time it was written."""
     return {str(p.relative_to(folder)): (p.stat().st_size, p.stat().st_mtime_ns) for p in folder.glob("v*/**/*") if p.is_file()}
-
-
-def told(*arguments: object) -> str:
-    """The one sentence with which the command line refuses: exit code 2 and no traceback."""
-    result = call(*arguments)
-    assert result.exit_code == 2, result.output
-    assert "Traceback" not in result.output
-    return result.stderr.strip().splitlines()[-1].removeprefix("Error: ")
 
 
 @pytest.fixture

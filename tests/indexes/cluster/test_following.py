@@ -12,8 +12,8 @@ from indexes.cluster.places import apply_new, find_new_files, follow, read_inter
 from retrieval.core.errors import BadInput, Unfinished
 from retrieval.store.manifest import IndexSource, read_manifest
 from service.cli.commands import app
-from tests.cluster.update_files import article, write_update
 from tests.conftest import WriteCorpus
+from tests.helpers.pubmed_files import article, deletion, write_update
 
 
 @pytest.fixture
@@ -30,8 +30,10 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_new_files_are_applied_in_order_and_once(index: Path, source: Path) -> None:
-    write_update(source, 1301, article(9, "A new one."), article(1, "Aspirin helps much."))
-    write_update(source, 1302, article(9, "A newer one."), article(10, "It is retracted.", retracts="2"), deleted="3")
+    write_update(source, 1301, article("9", "A new one."), article("1", "Aspirin helps much."))
+    write_update(
+        source, 1302, article("9", "A newer one."), article("10", "It is retracted.", notice=("RetractionOf", "2")), deletion("3")
+    )
     told: list[str] = []
     assert follow(index, source, 1, told.append, once=True) == 2
     assert told[0].startswith("pubmed26n1301.xml.gz: 1 added, 1 revised, 0 deleted, 0 newly retracted; version 2")
@@ -41,8 +43,8 @@ def test_new_files_are_applied_in_order_and_once(index: Path, source: Path) -> N
 
 
 def test_a_damaged_file_stops_with_the_reason_and_what_came_before_stays(index: Path, source: Path) -> None:
-    write_update(source, 1301, article(9, "A new one."))
-    write_update(source, 1302, article(10, "Another."), whole=False)
+    write_update(source, 1301, article("9", "A new one."))
+    write_update(source, 1302, article("10", "Another."), whole=False)
     told: list[str] = []
     with pytest.raises(BadInput, match=r"1302\.xml\.gz is damaged: its MD5 is"):
         apply_new(index, source, told.append)
@@ -50,7 +52,7 @@ def test_a_damaged_file_stops_with_the_reason_and_what_came_before_stays(index: 
 
 
 def test_a_file_without_its_checksum_is_waited_for(index: Path, source: Path) -> None:
-    path = write_update(source, 1301, article(9, "A new one."))
+    path = write_update(source, 1301, article("9", "A new one."))
     path.with_name(f"{path.name}.md5").unlink()
     with pytest.raises(Unfinished, match="has no checksum"):
         follow(index, source, 1, lambda _: None, once=True)
@@ -93,14 +95,14 @@ def test_a_wrong_interval_is_one_sentence(text: str) -> None:
 
 def test_a_follower_brings_vectors_up_to_date_even_if_it_was_killed_before_it_could(index: Path, source: Path) -> None:
     """The command with --dense: vectors fit after each look, and an update that an earlier run left without them is completed."""
-    write_update(source, 1301, article(9, "A new one."))
+    write_update(source, 1301, article("9", "A new one."))
     arguments = ["index", "follow", str(index), str(source), "--once"]
     assert CliRunner().invoke(app, arguments).exit_code == 0
     assert read_manifest(index).dense is None
     for _ in range(2):
         assert CliRunner().invoke(app, [*arguments, "--dense"]).exit_code == 0
         assert read_manifest(index).vectors_fit
-    write_update(source, 1302, article(10, "Another."))
+    write_update(source, 1302, article("10", "Another."))
     assert apply_new(index, source, lambda _: None) == 1 and not read_manifest(index).vectors_fit
     assert CliRunner().invoke(app, [*arguments, "--dense"]).exit_code == 0
     assert read_manifest(index).vectors_fit

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 from retrieval.core.errors import BadConfig
 from retrieval.index import Index
 from service.cli.commands import app
-from tests.helpers.commands import call
+from tests.helpers.commands import call, told
 from tests.helpers.fakes import make_grounder, make_index
 
 
@@ -191,16 +191,6 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(INDEX, raising=False)
     yield
-
-
-def told(*arguments: object, **environment: str) -> str:
-    """What a command that cannot run says: one line, with exit code 2."""
-    result = call(*arguments, **environment)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.startswith("Error: ") and len(result.stderr.splitlines()) == 1, result.stderr
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result.stderr.removeprefix("Error: ").strip()
 
 
 @pytest.mark.parametrize(
