@@ -17,9 +17,14 @@ from retrieval.cluster.mapping import read_state
 from retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
 from retrieval.core.errors import CounterpointError, IndexUnusable
 from retrieval.core.values import Hit
+from retrieval.dense.encoder import Vectors
 from retrieval.dense.search import DenseIndex, find_usable_part
+from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents, Entry, Store
 from retrieval.store.manifest import LUCENE, NAME, STORE, Manifest, read_manifest
+
+DEEPER = 10
+"""If only some documents may be found, a ranking is searched this many times deeper."""
 
 
 class Index:
@@ -29,6 +34,8 @@ class Index:
     store: Documents
     vocabulary: Vocabulary | ClusterVocabulary
     _searcher: Lucene | ClusterSearch
+    within: Corpus | None = None
+    """If set, only documents of this corpus are found."""
 
     def __init__(self, folder: Path) -> None:
         """Open the index in `folder`, or at an address.
@@ -60,7 +67,20 @@ class Index:
 
     def search(self, query: str, k: int) -> list[Hit]:
         """The `k` best documents by BM25 (k1 0.9, b 0.4) over title and abstract, best first."""
-        return self._searcher.search(query, k)
+        return self._take_within(self._searcher.search(query, self._find_depth(k)), k)
+
+    def search_vectors(self, encoder: str, queries: Vectors, k: int) -> list[list[Hit]]:
+        """The `k` documents nearest to each query by the encoder's vectors, best first; raises as `dense` does."""
+        return [self._take_within(ranking, k) for ranking in self.dense(encoder).search(queries, self._find_depth(k))]
+
+    def _find_depth(self, k: int) -> int:
+        return k if self.within is None else k * DEEPER
+
+    def _take_within(self, ranking: list[Hit], k: int) -> list[Hit]:
+        if self.within is None:
+            return ranking
+        pmids = self.within.holds([hit.pmid for hit in ranking])
+        return [hit for hit in ranking if hit.pmid in pmids][:k]
 
     def has_vectors(self, encoder: str) -> bool:
         """Whether the encoder of this name made vectors of the documents as they are now."""

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from generation.draft import Draft, DraftSentence, Generator, Limits, Source
+from generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
+from generation.extractive import write_findings
 from generation.prompting import read_instructions
 from generation.replies import Faults, parse_sentences, refers_elsewhere
+from nli.text.designs import find_design
 from nli.text.roles import find_findings
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import ModelUnusable
@@ -21,7 +23,14 @@ from retrieval.index import Index
 from service.answering.attribution import Attribution, CheckedSentence, StatedVerdict
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.events import KeptSentence, OnEvent, Stage
-from service.answering.lead import GroundedQuestion, describe_not_studied, ground_question, list_nearest, write_lead_sentence
+from service.answering.lead import (
+    NEAREST,
+    GroundedQuestion,
+    describe_not_studied,
+    ground_question,
+    list_nearest,
+    write_lead_sentence,
+)
 from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
@@ -51,12 +60,13 @@ class Answerer:
         """Whether the generator with this name only quotes."""
         return any(one.extractive for one in self.models.generators.values() if one.name == generated_by)
 
-    def answer(self, topic: Topic, on_event: OnEvent | None = None) -> Answer:
+    def answer(self, topic: Topic, on_event: OnEvent | None = None, fill: bool = False) -> Answer:
         """The answer to a topic's question; `on_event` receives each stage and sentence as it comes.
 
+        With `fill`, an answer for which there is too little holds what the nearest papers found, and its note says so.
         Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
-        return _AnswerInProgress(self, topic, on_event or (lambda event: None)).finish()
+        return _AnswerInProgress(self, topic, on_event or (lambda event: None), fill).finish()
 
 
 class _AnswerInProgress:
@@ -66,10 +76,10 @@ class _AnswerInProgress:
     as it was asked, for readers and language models.
     """
 
-    def __init__(self, answerer: Answerer, topic: Topic, on_event: OnEvent) -> None:
+    def __init__(self, answerer: Answerer, topic: Topic, on_event: OnEvent, fill: bool) -> None:
         self.index, self.config, self.grounder = answerer.index, answerer.config, answerer.grounder
         self.models = answerer.models.with_caches()
-        self.on_event = on_event
+        self.on_event, self.fill = on_event, fill
         self.asked = topic
         self.topic = unify_topic(topic) if self.config.retrieve.spellings else topic
         self.search = DocumentSearch(self.index, self.config, self.models, self.topic, on_event)
@@ -116,8 +126,29 @@ class _AnswerInProgress:
         )
 
     def _decline(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
-        removed = tuple(self.removed)
-        return Answer(self.asked, "too little", (), (), removed, tuple(hits), generator, self.usage, note, drafted=self.drafted)
+        if self.fill and (nearest := self._report_nearest()):
+            hits, note = nearest, f"{note} The sentences report what the papers nearest to the topic found."
+        kept, removed = tuple(self.kept), tuple(self.removed)
+        return Answer(self.asked, "too little", kept, (), removed, tuple(hits), generator, self.usage, note, drafted=self.drafted)
+
+    def _report_nearest(self) -> list[Hit]:
+        """Quote the finding nearest to the question from each of the papers nearest to the topic.
+
+        Return these papers, none if nothing can be quoted.
+        """
+        hits, rules, sources = self.search.find_near_topic(), self.config.attribute, []
+        for number, entry in enumerate(self.index.entries([hit.pmid for hit in hits]), 1):
+            sentences = entry.sentences()
+            places = find_findings([one.text for one in sentences])
+            scores = self.search.score(self.topic.question, [sentences[place].text for place in places])
+            _, nearest = max(zip(scores, places, strict=True))
+            finding = Finding(nearest, None, find_design(entry.document).says)
+            sources.append(Source(number, entry.document, sentences, finding))
+        attribution = Attribution(self.models.judges[rules.model], rules, self.limits.citations, sources)
+        for sentence in write_findings(sources, NEAREST, self.limits.words):
+            if checked := attribution.check(sentence).citations:
+                self._keep(CitedSentence(sentence.text, checked))
+        return hits if self.kept else []
 
     def _ground(self) -> GroundedQuestion | None:
         """What the papers say on a yes-or-no question; None if the question is of another kind."""

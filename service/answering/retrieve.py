@@ -76,14 +76,21 @@ class DocumentSearch:
             hits += [hit for hit, _ in self._rerank(self._find_candidates(), self.config.documents) if hit.pmid not in there]
         return FoundDocuments(hits[: self.config.documents], collect_findings(grounded))
 
-    def _find_candidates(self, rules: OpenQuestions | None = None) -> list[tuple[Hit, str]]:
-        """The candidates by BM25, best first, with the text that a reranker reads.
+    def find_near_topic(self) -> list[Hit]:
+        """The papers with findings that are nearest to the whole topic, best first, whether or not they answer its question."""
+        ranked = self._rerank(self._find_candidates(parts="question+topic+narrative"), None)
+        entries = self.index.entries([hit.pmid for hit, _ in ranked])
+        near = (hit for (hit, _), one in zip(ranked, entries, strict=True) if len(one) and has_findings(one.document))
+        return list(islice(near, self.config.documents))
+
+    def _find_candidates(self, rules: OpenQuestions | None = None, parts: str = "") -> list[tuple[Hit, str]]:
+        """The candidates by BM25 for these parts of the topic, or the configured ones, best first, with what a reranker reads.
 
         Retracted papers are left out and, if `rules` are given, so are papers on another subject.
         """
         step, rerank = self.config.retrieve, self.config.rerank
         self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
-        query = _make_query(self.topic, step.query)
+        query = _make_query(self.topic, parts or step.query)
         hits = self.index.search(add_other_forms(query) if step.spellings else query, step.k)
         depth = rerank.depth if rerank and rerank.depth else len(hits)
         both = zip(hits, self.index.entries([hit.pmid for hit in hits[: len(hits) if rules else depth]]), strict=False)
@@ -108,10 +115,15 @@ class DocumentSearch:
         if step is None:
             return list(found[:most])
         self.on_event(Stage("rerank", f"Reading {format_count(len(found), 'document')}."))
-        scores = self.models.rerankers[step.model](_make_query(self.topic, step.query), [text for _, text in found])
+        scores = self.score(_make_query(self.topic, step.query), [text for _, text in found])
         # sorted() is stable: of two equal scores, the better BM25 rank comes first.
         ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])[:most]
         return [(Hit(hit.pmid, score), text) for (hit, text), score in ranked]
+
+    def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """How well each text answers the query, by the configured reranker; all alike without one."""
+        step = self.config.rerank
+        return self.models.rerankers[step.model](query, texts) if step else [0.0] * len(texts)
 
     def _lack(self, reason: str, nearest: Sequence[Hit] = ()) -> TooLittle:
         """Why no answer is written, with the nearest papers: those given, or else the hits that contain most of the question."""

@@ -22,6 +22,7 @@ from service.configuration import defaults
 from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
+    from retrieval.store.corpus import Corpus
     from service.runs.shards import Shard
 
 
@@ -43,6 +44,18 @@ RunIdOption = Annotated[str, typer.Option("--run-id", help="This run's id.", sho
 ShardOption = Annotated[
     str | None, typer.Option("--shard", metavar="I/N", help="Only part I of N of the run; `run merge` joins the parts.")
 ]
+FillOption = Annotated[
+    bool, typer.Option("--fill", help="Leave nothing empty that the index has a paper for: cite the most probable ones.")
+]
+CorpusOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--corpus-pmids",
+        metavar="FILE",
+        help="Only documents of the track's corpus: a file of PMIDs, one a line.",
+        show_default=False,
+    ),
+]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of the same name.")]
 
 
@@ -56,6 +69,8 @@ def run_task_a(
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
     shard: ShardOption = None,
+    fill: FillOption = False,
+    corpus_pmids: CorpusOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
     """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a stopped run resumes."""
@@ -66,13 +81,15 @@ def run_task_a(
         part = _shard(shard)
         items = read_items(input)
         check_target(out, overwrite)
+        corpus = _corpus(corpus_pmids)
         from service.assembly import assemble
 
         grounder = assemble(index, config, profile)
+        grounder.index.within = corpus
         sentences = sum(len(item.answer) for item in items)
         of = f"{f'shard {shard} of ' if part else ''}{format_count(sentences, 'sentence')}"
         print_note(f"Grounding {of} of {format_count(len(items), 'item')} with {config} over {index}.")
-        report = run(items, input, grounder, out, team, run_id, part)
+        report = run(items, input, grounder, out, team, run_id, part, fill)
         print_note(
             f"Wrote {out}: {format_count(report.sentences, 'sentence')}, {report.with_support:,} with support, "
             f"{report.with_contradiction:,} with a contradiction ({format_count(report.resumed, 'item')} "
@@ -91,6 +108,8 @@ def run_task_b(
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     shard: ShardOption = None,
+    fill: FillOption = False,
+    corpus_pmids: CorpusOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
     """Answer every topic of TOPICS (TREC BioGen Task B); a stopped run resumes."""
@@ -101,19 +120,22 @@ def run_task_b(
         part = _shard(shard)
         questions = read_topics(topics)
         check_target(out, overwrite)
+        corpus = _corpus(corpus_pmids)
         from service.assembly import assemble_answerer
 
         variant, grounding = answer_variant(answers, config)
         answerer = assemble_answerer(index, variant, profile, grounding)
+        answerer.index.within = corpus
         print_note(
             f"Answering {f'shard {shard} of ' if part else ''}{format_count(len(questions), 'topic')} with "
             f"{variant} over {index}."
         )
-        report = run(questions, topics, answerer, out, team, run_id, part)
+        report = run(questions, topics, answerer, out, team, run_id, part, fill)
         print_note(
             f"Wrote {out}: {format_count(report.topics, 'topic')}, {format_count(report.sentences, 'sentence')}; "
             f"on {format_count(report.too_little, 'topic')} the index "
-            f"has too little. {format_count(report.removed, 'sentence')} {_were(report.removed)} removed, "
+            f"has too little{f', {report.empty:,} without a sentence' if fill else ''}. "
+            f"{format_count(report.removed, 'sentence')} {_were(report.removed)} removed, "
             f"{format_count(report.conflicts, 'conflict')} found"
             + (f", {format_count(report.tokens, 'token')} used" if report.tokens else "")
             + (f" for {report.cost:,.2f} dollars" if report.cost else "")
@@ -141,6 +163,12 @@ def _were(count: int) -> str:
     return "was" if count == 1 else "were"
 
 
+def _corpus(path: Path | None) -> Corpus | None:
+    from retrieval.store.corpus import Corpus
+
+    return Corpus.read(path) if path else None
+
+
 def _shard(text: str | None) -> Shard | None:
     from service.runs.shards import parse_shard
 
@@ -149,6 +177,10 @@ def _shard(text: str | None) -> Shard | None:
 
 check_app = typer.Typer(help="Check TREC run files before you submit them.", no_args_is_help=True)
 
+YearOption = Annotated[
+    int | None,
+    typer.Option("--year", metavar="YYYY", help="Also check that the input is that of this year's track.", show_default=False),
+]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The run file to check.", show_default=False)]
 
 
@@ -157,14 +189,19 @@ def check_task_a(
     run: RunArgument,
     input: Annotated[Path, typer.Option("--input", help="The track's Task A input file.", show_default=False)],
     index: IndexOption,
+    year: YearOption = None,
+    corpus_pmids: CorpusOption = None,
 ) -> None:
     """Check a Task A run against its input and the index; report every fault by item and sentence (exit code 1)."""
     with report_errors():
         from retrieval.index import open_documents
-        from service.trec.task_a import check, read_items
+        from service.trec.records import check_year
+        from service.trec.task_a import SHAPE, check, read_items
 
         items = read_items(input)
-        _list_faults(check(run, items, open_documents(index)[0]), run)
+        if year:
+            check_year(input, SHAPE, [item.qa_id for item in items], year)
+        _list_faults(check(run, items, open_documents(index)[0], _corpus(corpus_pmids)), run)
         print_note(
             f"{run} is a valid Task A run: {format_count(len(items), 'item')}, "
             f"{format_count(sum(len(item.answer) for item in items), 'sentence')}."
@@ -176,14 +213,19 @@ def check_task_b(
     run: RunArgument,
     topics: Annotated[Path, typer.Option("--topics", help="The track's Task B topics.", show_default=False)],
     index: IndexOption,
+    year: YearOption = None,
+    corpus_pmids: CorpusOption = None,
 ) -> None:
     """Check a Task B run against its topics and the index; report every fault by topic and sentence (exit code 1)."""
     with report_errors():
         from retrieval.index import open_documents
-        from service.trec.task_b import check, read_topics
+        from service.trec.records import check_year
+        from service.trec.task_b import SHAPE, check, read_topics
 
         questions = read_topics(topics)
-        _list_faults(check(run, questions, open_documents(index)[0]), run)
+        if year:
+            check_year(topics, SHAPE, [topic.id for topic in questions], year)
+        _list_faults(check(run, questions, open_documents(index)[0], _corpus(corpus_pmids)), run)
         print_note(f"{run} is a valid Task B run: {format_count(len(questions), 'topic')}.")
 
 

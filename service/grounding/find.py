@@ -9,7 +9,7 @@ from nli.text.designs import is_notice
 from nli.variants import make_adversarial_queries
 from retrieval.core.values import Claim, Hit
 from retrieval.dense.encoder import Encoder
-from retrieval.index import Index, reciprocal_rank_fusion
+from retrieval.index import DEEPER, Index, reciprocal_rank_fusion
 from retrieval.store.documents import Entry
 from retrieval.words.forms import add_other_forms
 from service.configuration.config import Retrieve
@@ -17,8 +17,6 @@ from service.configuration.models import Models
 
 Only = Callable[[Sequence[str]], Collection[str]]
 """Returns those of these PMIDs that a claim may be grounded against; the others are never read."""
-DEEPER = 10
-"""If only some documents may be chosen, the ranking is searched this many times deeper."""
 
 
 def find(index: Index, models: Models, step: Retrieve, claim: Claim, only: Only | None = None) -> list[Entry]:
@@ -58,6 +56,6 @@ def retrieve(
             rankings += [index.search(text, depth) for text in texts]
         else:
             encoder = encoders[step.encoder]
-            rankings += index.dense(encoder.name).search(encoder.queries(queries), depth)
+            rankings += index.search_vectors(encoder.name, encoder.queries(queries), depth)
     ranking = reciprocal_rank_fusion(rankings, step.rrf)[:limit] if step.fused else rankings[0]
     return [hit for hit in ranking if hit.pmid not in without][: step.k]

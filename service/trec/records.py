@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,9 @@ from typing import Any
 
 from retrieval.core.characters import replace_surrogates
 from retrieval.core.errors import BadInput, BadRecord
+from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents
+from service.grounding.coverage import format_count
 
 _MOST_DIGITS = 400
 """Python reads longer numbers slowly, and not at all beyond 4,300 digits."""
@@ -140,11 +142,25 @@ MAX_CITATIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The form of a task's records: what a record is called, the key of its id in the metadata, the key beside the metadata."""
+    """The form of a task's records: what a record is called, the key of its id in the metadata, the key beside the metadata, and
+    the ids that the track gave each year's records."""
 
     noun: str
     id: str
     body: str
+    years: Mapping[int, range]
+
+
+def check_year(path: Path, shape: Shape, ids: Sequence[str], year: int) -> None:
+    """Raise `BadInput` if the input at `path`, with these ids, is not that of the track's `year`."""
+    expected = shape.years.get(year)
+    if expected is None:
+        raise BadInput(f"--year {year} is unknown for this task; expected {' or '.join(map(str, shape.years))}.")
+    if sorted(ids) != sorted(map(str, expected)):
+        raise BadInput(
+            f"{path} has {format_count(len(ids), shape.noun)} with ids from {ids[0]} to {ids[-1]}; the track of {year} has the "
+            f"{len(expected)} from {expected[0]} to {expected[-1]}: give that year's file, or leave out --year."
+        )
 
 
 def record_faults(
@@ -152,6 +168,17 @@ def record_faults(
 ) -> Iterator[str]:
     """The faults of a run whose input holds these `ids`; `faults_in` yields those in one record (its place, its id, itself)."""
     noun = shape.noun
+    own_ids = [
+        str(metadata.get(shape.id))
+        for one in records
+        if isinstance(one, dict) and isinstance(metadata := one.get("metadata"), dict)
+    ]
+    if own_ids and not set(own_ids) & set(ids):
+        yield (
+            f"the run: none of its {noun}s, from {own_ids[0]} to {own_ids[-1]}, is in the input; give the input that the run was "
+            "made from"
+        )
+        return
     keys: set[str] = set()
     idents: set[tuple[Any, Any]] = set()
     for number, record in enumerate(records, 1):
@@ -179,13 +206,17 @@ def record_faults(
         yield f"the run: its {noun}s name {len(idents)} different teams or runs; expected one"
 
 
-def citation_faults(place: str, name: str, pmids: Sequence[str], store: Documents) -> Iterator[str]:
-    """The faults of one list of citations, called `name`: too many, a repeated one, or one of no document in the index."""
+def citation_faults(place: str, name: str, pmids: Sequence[str], store: Documents, corpus: Corpus | None) -> Iterator[str]:
+    """The faults of one list of citations, called `name`: too many, a repeated one, or one of no document in the index, or in
+    the track's corpus if that is given."""
     if len(pmids) > MAX_CITATIONS:
         yield f"{place}: {name} has {len(pmids)} PMIDs; at most {MAX_CITATIONS} are allowed"
     for pmid in sorted({pmid for pmid in pmids if pmids.count(pmid) > 1}):
         yield f"{place}: {name} repeats {pmid}"
     index_pmids = store.holds([pmid for pmid in pmids if is_whole(pmid)])
+    corpus_pmids = corpus.holds(pmids) if corpus else index_pmids
     for pmid in dict.fromkeys(pmids):
         if pmid not in index_pmids:
             yield f"{place}: {name} contains {pmid}, which is not in the index"
+        elif pmid not in corpus_pmids:
+            yield f"{place}: {name} contains {pmid}, which is not in the track's corpus"

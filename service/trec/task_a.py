@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Claim, Evidence
+from retrieval.core.values import Claim, Evidence, Grounding, Stance
+from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents
 from service.grounding.claims import check_claim
 from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.runs.journal import RUN, Job, facts_of_service, journal, shared_facts, work
 from service.runs.shards import Shard, take_shard
+from service.trec.fill import choose_best
 from service.trec.records import (
     Shape,
     citation_faults,
@@ -124,16 +126,30 @@ class TaskARunReport:
 
 
 def run(
-    items: Sequence[Item], input: Path, grounder: Grounder, out: Path, team: str, run_id: str, shard: Shard | None = None
+    items: Sequence[Item],
+    input: Path,
+    grounder: Grounder,
+    out: Path,
+    team: str,
+    run_id: str,
+    shard: Shard | None = None,
+    fill: bool = False,
 ) -> TaskARunReport:
     """Ground every sentence of every item and write the official format, one item per line, with a manifest beside it.
 
-    With `shard`, only that part of the items (service.runs.shards).
+    With `shard`, only that part of the items (service.runs.shards); with `fill`, the citations with the highest expected score
+    (service.trec.fill), which needs a variant that reads papers: raises `BadInput` for another.
     """
+    if fill and grounder.config.path is None:
+        raise BadInput(
+            f"--fill chooses by the probability of each paper, and the variant {grounder.config.name} gives none; leave out "
+            "--fill or choose a variant that reads papers, such as the default."
+        )
     items, part = take_shard(items, [len(item.answer) for item in items], shard)
     # Everything that determines the contents of a run: two runs with equal facts have equal bytes.
-    facts = {**shared_facts("a", input, team, run_id, __name__), **facts_of_service(grounder), **part}
-    jobs = [Job(item.qa_id, len(item.answer), partial(_record, item, grounder, team, run_id)) for item in items]
+    facts = {**shared_facts("a", input, team, run_id, __name__), "fill": fill, **facts_of_service(grounder), **part}
+    choose = choose_best if fill else _take_sides
+    jobs = [Job(item.qa_id, len(item.answer), partial(_record, item, grounder, choose, team, run_id)) for item in items]
     with journal(out, facts) as run_journal:
         work(run_journal, jobs, "grounding", "sentences")
         lines = [run_journal.records[item.qa_id] for item in items]
@@ -147,43 +163,48 @@ def run(
     )
 
 
-def _record(item: Item, grounder: Grounder, team: str, run_id: str) -> str:
+def _record(
+    item: Item, grounder: Grounder, choose: Callable[[Grounding], Mapping[Stance, Sequence[Evidence]]], team: str, run_id: str
+) -> str:
     """One item of the run in the official format, as one line of JSON."""
     answer = []
     for sentence, claim in zip(item.answer, item.claims(), strict=True):
-        grounding = grounder.ground(claim)
+        chosen = choose(grounder.ground(claim))
         answer.append(
             {
                 "text": sentence.text,
                 "existing_supported_citations": list(sentence.existing),
-                # The format cannot mark a paper as retracted, and a retracted paper is not plain support.
-                "supported_citations": _citations([one for one in grounding.supporting if one.standing != "retracted"]),
-                "contradicted_citations": _citations(grounding.contradicting),
+                "supported_citations": [track_id(one.document.pmid) for one in chosen["support"]],
+                "contradicted_citations": [track_id(one.document.pmid) for one in chosen["contradict"]],
             }
         )
     metadata = {"team_id": team, "run_id": run_id, "qa_id": item.qa_id, "question": item.question}
     return write_line({"metadata": metadata, "answer": answer})
 
 
-def _citations(evidence: Sequence[Evidence]) -> list[int | str]:
-    return [track_id(one.document.pmid) for one in evidence]
+def _take_sides(grounding: Grounding) -> dict[Stance, Sequence[Evidence]]:
+    """The papers on either side; the format cannot mark a paper as retracted, and a retracted paper is not plain support."""
+    supporting = [one for one in grounding.supporting if one.standing != "retracted"]
+    return {"support": supporting, "contradict": grounding.contradicting}
 
 
-_SHAPE = Shape("item", "qa_id", "answer")
+SHAPE = Shape("item", "qa_id", "answer", {2025: range(116, 156)})
 _LISTS = ("supported_citations", "contradicted_citations")
 
 
-def check(run: Path, items: Sequence[Item], store: Documents) -> list[str]:
-    """All faults of a run, in the order of its items; an empty list means a valid run."""
+def check(run: Path, items: Sequence[Item], store: Documents, corpus: Corpus | None = None) -> list[str]:
+    """All faults of a run, in the order of its items; an empty list means a valid run. With `corpus`, it may cite no other."""
     by_id = {item.qa_id: item for item in items}
-    return list(
-        record_faults(
-            read_json_or_lines(run), _SHAPE, by_id, lambda place, key, record: _item_faults(place, record, by_id[key], store)
-        )
-    )
+
+    def faults_in(place: str, key: str, record: dict[str, Any]) -> Iterator[str]:
+        return _item_faults(place, record, by_id[key], store, corpus)
+
+    return list(record_faults(read_json_or_lines(run), SHAPE, by_id, faults_in))
 
 
-def _item_faults(place: str, record: dict[str, Any], item: Item, store: Documents) -> Iterator[str]:
+def _item_faults(place: str, record: dict[str, Any], item: Item, store: Documents, corpus: Corpus | None) -> Iterator[str]:
+    if not isinstance(record["metadata"]["qa_id"], str):
+        yield f"{place}: metadata.qa_id should be a text, as the track's validator expects"
     if record["metadata"].get("question") != item.question:
         yield f"{place}: metadata.question is not the input's"
     answer = record.get("answer")
@@ -193,10 +214,10 @@ def _item_faults(place: str, record: dict[str, Any], item: Item, store: Document
     if len(answer) != len(item.answer):
         yield f"{place}: it has {format_count(len(answer), 'sentence')} and the input has {len(item.answer)}"
     for number, (entry, sentence) in enumerate(zip(answer, item.answer, strict=False), 1):
-        yield from _sentence_faults(f"{place}, sentence {number}", entry, sentence, store)
+        yield from _sentence_faults(f"{place}, sentence {number}", entry, sentence, store, corpus)
 
 
-def _sentence_faults(place: str, entry: Any, sentence: AnswerSentence, store: Documents) -> Iterator[str]:
+def _sentence_faults(place: str, entry: Any, sentence: AnswerSentence, store: Documents, corpus: Corpus | None) -> Iterator[str]:
     if not isinstance(entry, dict):
         yield f"{place}: an object was expected"
         return
@@ -212,9 +233,9 @@ def _sentence_faults(place: str, entry: Any, sentence: AnswerSentence, store: Do
             yield f"{place}: {name} should be a list of PMIDs"
             continue
         lists[name] = pmids = [str(pmid) for pmid in value]
-        yield from citation_faults(place, name, pmids, store)
+        yield from citation_faults(place, name, pmids, store, corpus)
     support, against = (lists.get(name, []) for name in _LISTS)
-    known_pmids = {str(pmid) for pmid in sentence.existing}
+    known_pmids = {str(pmid).strip() for pmid in sentence.existing}
     for pmid in dict.fromkeys(support):
         if pmid in known_pmids:
             yield f"{place}: supported_citations repeats the existing citation {pmid}"

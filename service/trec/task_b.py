@@ -11,6 +11,7 @@ from typing import Any
 
 from retrieval.core.errors import BadInput, BadRecord, ModelUnusable, Unfinished
 from retrieval.core.values import Topic
+from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
@@ -77,11 +78,12 @@ _ACTION, _UNIT = "answering", "topics"
 
 @dataclass(frozen=True, slots=True)
 class TaskBRunReport:
-    """What a run did; `too_little` topics have an entry without a sentence, tokens are the servers' own counts, `cost` is in
-    US dollars and covers the models with a configured price."""
+    """What a run did; on `too_little` topics the index has too little, and `empty` ones have an entry without a sentence; tokens
+    are the servers' own counts, `cost` is in US dollars and covers the models with a configured price."""
 
     topics: int
     too_little: int
+    empty: int
     sentences: int
     removed: int
     conflicts: int
@@ -96,11 +98,19 @@ def answers_path(out: Path) -> Path:
 
 
 def run(
-    topics: Sequence[Topic], input: Path, answerer: Answerer, out: Path, team: str, run_id: str, shard: Shard | None = None
+    topics: Sequence[Topic],
+    input: Path,
+    answerer: Answerer,
+    out: Path,
+    team: str,
+    run_id: str,
+    shard: Shard | None = None,
+    fill: bool = False,
 ) -> TaskBRunReport:
     """Answer every topic and write the official format, one topic per line, with the full answers and a manifest beside it.
 
-    With `shard`, only that part of the topics (service.runs.shards).
+    With `shard`, only that part of the topics (service.runs.shards). With `fill`, a topic on which the index has too little gets
+    what the nearest papers found.
     A topic for which the model returns nothing is tried once more after the others. If some still lack an answer, no run is
     written and `Unfinished` is raised: the track requires every topic, and the same command then tries only those.
     """
@@ -109,12 +119,13 @@ def run(
     # Everything that determines the contents of a run: equal facts give equal bytes if the generator is deterministic.
     facts = {
         **shared_facts("b", input, team, run_id, __name__),
+        "fill": fill,
         **facts_of_service(answerer),
         "grounding_models": grounder.models.names() if grounder else {},
         "grounding": grounder.config.model_dump() if grounder else None,
         **part,
     }
-    jobs = [Job(topic.id, 1, partial(_record, topic, answerer)) for topic in topics]
+    jobs = [Job(topic.id, 1, partial(_record, topic, answerer, fill)) for topic in topics]
     with journal(out, facts) as run_journal:
         faults = work(run_journal, jobs, _ACTION, _UNIT, survived=(ModelUnusable,))
         if faults:
@@ -133,7 +144,8 @@ def run(
         run_journal.publish({RUN: lines, ANSWERS: [run_journal.records[topic.id] for topic in topics]})
     return TaskBRunReport(
         topics=len(records),
-        too_little=sum(not record["sentences"] for record in records),
+        too_little=sum(record["outcome"] == "too little" for record in records),
+        empty=sum(not record["sentences"] for record in records),
         sentences=sum(len(record["sentences"]) for record in records),
         removed=sum(len(record["removed"]) for record in records),
         conflicts=sum(len(record["conflicts"]) for record in records),
@@ -143,9 +155,9 @@ def run(
     )
 
 
-def _record(topic: Topic, answerer: Answerer) -> str:
+def _record(topic: Topic, answerer: Answerer, fill: bool) -> str:
     """The full answer in the form of POST /answer, as one line of JSON; everything else is made from it."""
-    return AnswerResponse.of(answerer.answer(topic), answerer).model_dump_json()
+    return AnswerResponse.of(answerer.answer(topic, fill=fill), answerer).model_dump_json()
 
 
 def _in_run(record: dict[str, Any], team: str, run_id: str) -> dict[str, Any]:
@@ -159,30 +171,36 @@ def _in_run(record: dict[str, Any], team: str, run_id: str) -> dict[str, Any]:
 
 MAX_WORDS = 250
 """The most words, split at white space, over all sentences of an answer."""
-_SHAPE = Shape("topic", "topic_id", "responses")
+SHAPE = Shape("topic", "topic_id", "responses", {2024: range(116, 181), 2025: range(181, 211)})
 
 
-def check(run: Path, topics: Sequence[Topic], store: Documents) -> list[str]:
-    """All faults of a run, in its own order; an empty list means a valid run. An empty list of responses is not a fault."""
-    ids = [topic.id for topic in topics]
-    return list(record_faults(read_json_or_lines(run), _SHAPE, ids, lambda place, _, record: _topic_faults(place, record, store)))
+def check(run: Path, topics: Sequence[Topic], store: Documents, corpus: Corpus | None = None) -> list[str]:
+    """All faults of a run, in its own order; an empty list means a valid run. With `corpus`, it may cite no other.
+
+    An empty list of responses is not a fault.
+    """
+
+    def faults_in(place: str, _: str, record: dict[str, Any]) -> Iterator[str]:
+        return _topic_faults(place, record, store, corpus)
+
+    return list(record_faults(read_json_or_lines(run), SHAPE, [topic.id for topic in topics], faults_in))
 
 
-def _topic_faults(place: str, record: dict[str, Any], store: Documents) -> Iterator[str]:
+def _topic_faults(place: str, record: dict[str, Any], store: Documents, corpus: Corpus | None) -> Iterator[str]:
     responses = record.get("responses")
     if not isinstance(responses, list):
         yield f"{place}: responses should be a list of sentences"
         return
     words = 0
     for number, entry in enumerate(responses, 1):
-        yield from _sentence_faults(f"{place}, sentence {number}", entry, store)
+        yield from _sentence_faults(f"{place}, sentence {number}", entry, store, corpus)
         text = entry.get("text") if isinstance(entry, dict) else None
         words += len(text.split()) if isinstance(text, str) else 0
     if words > MAX_WORDS:
         yield f"{place}: its sentences have {format_count(words, 'word')}; at most {MAX_WORDS} are allowed"
 
 
-def _sentence_faults(place: str, entry: Any, store: Documents) -> Iterator[str]:
+def _sentence_faults(place: str, entry: Any, store: Documents, corpus: Corpus | None) -> Iterator[str]:
     if not isinstance(entry, dict):
         yield f"{place}: an object with text and citations was expected"
         return
@@ -194,4 +212,4 @@ def _sentence_faults(place: str, entry: Any, store: Documents) -> Iterator[str]:
     elif not citations:
         yield f"{place}: it has no citation; at least one is required"
     else:
-        yield from citation_faults(place, "citations", [str(pmid) for pmid in citations], store)
+        yield from citation_faults(place, "citations", [str(pmid) for pmid in citations], store, corpus)

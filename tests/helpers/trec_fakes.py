@@ -41,7 +41,7 @@ class ScriptedAnswerer:
     def extractive(self, generator: str) -> bool:
         return True
 
-    def answer(self, topic: Topic, on_event: object = None) -> Answer:
+    def answer(self, topic: Topic, on_event: object = None, fill: bool = False) -> Answer:
         with self._lock:
             self.asked.append(topic.id)
             if self.left.get(topic.id, 0):

@@ -49,6 +49,20 @@ def kept(answer: Answer) -> list[tuple[str, list[str]]]:
     return [(one.text, [citation.document.pmid for citation in one.citations]) for one in answer.sentences]
 
 
+def test_with_fill_the_nearest_papers_findings_are_reported_where_there_is_too_little(index: Index) -> None:
+    answerer = make_answerer(index, ScriptedGenerator("Omega heals the broken heart."))
+    empty, filled = answerer.answer(TOPIC), answerer.answer(TOPIC, fill=True)
+    assert (empty.outcome, filled.outcome, empty.sentences) == ("too little", "too little", ())
+    assert filled.note == f"{empty.note} The sentences report what the papers nearest to the topic found."
+    assert kept(filled)[:2] == [
+        ("Zeta caused a dry cough in one adult of ten with high pressure.", ["2"]),
+        ("A study reports: “Zeta lowers blood pressure in most adults”.", ["1"]),
+    ]
+    for citation in (one.citations[0] for one in filled.sentences):
+        assert citation.verbatim
+        assert not citation.document.retracted
+
+
 def test_a_citation_that_holds_comes_with_its_sentence(index: Index) -> None:
     answer = answered(index, f"Zeta lowers blood pressure in adults [{number(index, '1')}].")
     assert kept(answer) == [("Zeta lowers blood pressure in adults.", ["1"])]
@@ -62,7 +76,7 @@ def test_a_citation_that_holds_comes_with_its_sentence(index: Index) -> None:
 @pytest.mark.parametrize("marks", ["[{against}]", "[11] [0]", ""])
 def test_citations_that_contradict_do_not_exist_or_are_missing_are_replaced(index: Index, marks: str) -> None:
     answer = answered(index, f"Zeta lowers blood pressure in most adults {marks.format(against=number(index, '3'))}.")
-    assert kept(answer) == [("Zeta lowers blood pressure in most adults.", ["1"])]
+    assert kept(answer) == [("A study reports: “Zeta lowers blood pressure in most adults”.", ["1"])]
 
 
 def test_where_replacing_is_off_the_sentence_is_removed_and_says_why(index: Index) -> None:

@@ -182,6 +182,7 @@ Spoil = Callable[[list[dict[str, Any]]], object]
         (lambda r: r[0]["answer"][0].update(supported_citations=None), "supported_citations should be a list of PMIDs"),
         (lambda r: r[0].pop("answer"), "item 7: answer should be a list"),
         (lambda r: r.append(r[0]), "item 7: it appears more than once"),
+        (lambda r: r[1]["metadata"].update(qa_id=8), "item 8: metadata.qa_id should be a text"),
         (lambda r: r[1]["metadata"].update(qa_id="9"), "item 9: the input has no item with this qa_id"),
         (lambda r: r[0]["metadata"].pop("team_id"), "item 7: metadata.team_id is missing"),
         (lambda r: r[0]["answer"].pop(), "item 7: it has 1 sentence and the input has 2"),

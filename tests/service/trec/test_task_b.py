@@ -82,7 +82,9 @@ def test_wrong_topics_are_told_in_one_sentence(tmp_path: Path, text: str, told: 
 def test_a_run_has_the_official_format_and_passes_its_own_check(index: Index, topics_file: Path, tmp_path: Path) -> None:
     out = tmp_path / "run.jsonl"
     report = make_run(ScriptedAnswerer(index), topics_file, out)
-    assert report == TaskBRunReport(topics=3, too_little=1, sentences=4, removed=0, conflicts=0, tokens=0, cost=0.0, resumed=0)
+    assert report == TaskBRunReport(
+        topics=3, too_little=1, empty=1, sentences=4, removed=0, conflicts=0, tokens=0, cost=0.0, resumed=0
+    )
     records = [json.loads(line) for line in out.read_text().splitlines()]
     assert records[0] == {
         "metadata": {"team_id": "team", "run_id": "run-1", "topic_id": "7"},
@@ -134,6 +136,10 @@ Spoil = Callable[[list[dict[str, Any]]], object]
     [
         (lambda r: r.pop(), "topic 9: it is missing"),
         (lambda r: r[0]["responses"][1].update(citations=None), "topic 7, sentence 2: citations should be a list of PMIDs"),
+        (
+            lambda r: [one["metadata"].update(topic_id=str(n)) for n, one in enumerate(r, 181)],
+            "the run: none of its topics, from 181 to 183, is in the input",
+        ),
         (lambda r: r[1]["metadata"].update(topic_id="99"), "topic 99: the input has no topic with this topic_id"),
         (lambda r: r[0]["metadata"].update(run_id=" "), "topic 7: metadata.run_id is missing"),
         (lambda r: r[0]["responses"].append("text"), "topic 7, sentence 3: an object with text and citations"),
@@ -190,3 +196,26 @@ def test_the_commands_make_a_run_and_check_it(
     assert faulty.exit_code == 1
     assert faulty.stdout == "topic 7, sentence 1: it has no citation; at least one is required\n"
     assert call("check-run", "task-b", out, "--topics", tmp_path / "no.json", "--index", index.folder).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "year", "told"),
+    [
+        (181, 210, 2025, ""),
+        (116, 180, 2024, ""),
+        (
+            116,
+            180,
+            2025,
+            "has 65 topics with ids from 116 to 180; the track of 2025 has the 30 from 181 to 210: give that year's",
+        ),
+        (181, 210, 2023, "--year 2023 is unknown for this task; expected 2024 or 2025"),
+    ],
+)
+def test_the_topics_of_another_year_are_told(index: Index, tmp_path: Path, first: int, last: int, year: int, told: str) -> None:
+    path, out = tmp_path / "topics.json", tmp_path / "run.jsonl"
+    path.write_text(json.dumps([{"id": number, "question": "Zeta?"} for number in range(first, last + 1)]))
+    make_run(ScriptedAnswerer(index), path, out)
+    checked = call("check-run", "task-b", out, "--topics", path, "--index", index.folder, "--year", year)
+    assert checked.exit_code == (2 if told else 0)
+    assert told in checked.stderr
