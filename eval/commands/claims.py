@@ -1,4 +1,4 @@
-"""`counterpoint eval claims`, `titles`, `feedback` and `cochrane`."""
+"""`counterpoint eval claims`, `titles`, `feedback`, `cochrane` and `biogen`."""
 
 from __future__ import annotations
 
@@ -138,3 +138,21 @@ def cochrane(
         index = open_index(corpus, work, list(models.encoders.values()))
         report = measure_cochrane(conclusions, file, Grounder(index, grounding, models), work, get_command_line())
         publish(report, json, markdown)
+
+
+def biogen(
+    run: Annotated[Path, argument("RUN", "A Task A run, yours or anyone's.")],
+    judgments: Annotated[
+        Path, option("--judgments", "The labels of PMIDs: qa_id, sentence, pmid and label, as JSON lines.", "FILE")
+    ],
+    json: JsonOption = None,
+    markdown: MarkdownOption = None,
+) -> None:
+    """Measure a Task A run by the track's measures: precision, recall and F1 of its PMIDs on either side."""
+    with report_errors():
+        from eval.claims.biogen import evaluate, read_judgments, read_run
+
+        check_outputs(json, markdown, [run, judgments])
+        cited = read_run(run)
+        made_with = {"command": get_command_line(), "run": run.name, "judgments": judgments.name}
+        publish(evaluate(cited, read_judgments(judgments, cited), made_with), json, markdown)

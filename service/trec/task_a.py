@@ -189,7 +189,8 @@ def _take_sides(grounding: Grounding) -> dict[Stance, Sequence[Evidence]]:
 
 
 SHAPE = Shape("item", "qa_id", "answer", {2025: range(116, 156)})
-_LISTS = ("supported_citations", "contradicted_citations")
+LISTS = ("supported_citations", "contradicted_citations")
+"""The keys of a sentence's citations in a run."""
 
 
 def check(run: Path, items: Sequence[Item], store: Documents, corpus: Corpus | None = None) -> list[str]:
@@ -227,14 +228,14 @@ def _sentence_faults(place: str, entry: Any, sentence: AnswerSentence, store: Do
     if not is_id_list(citations) or [str(c) for c in citations] != [str(c) for c in sentence.existing]:
         yield f"{place}: existing_supported_citations are not the input's"
     lists: dict[str, list[str]] = {}
-    for name in _LISTS:
+    for name in LISTS:
         value = entry.get(name)
         if value is None or not is_id_list(value):
             yield f"{place}: {name} should be a list of PMIDs"
             continue
         lists[name] = pmids = [str(pmid) for pmid in value]
         yield from citation_faults(place, name, pmids, store, corpus)
-    support, against = (lists.get(name, []) for name in _LISTS)
+    support, against = (lists.get(name, []) for name in LISTS)
     known_pmids = {str(pmid).strip() for pmid in sentence.existing}
     for pmid in dict.fromkeys(support):
         if pmid in known_pmids:
