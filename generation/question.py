@@ -95,7 +95,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 """A clause in front of the question and the question itself; without a comma between them in the second pair of groups."""
-_ASIDE = re.compile(r",?\s*\(?yes or no\)?\s*$", re.IGNORECASE)
+_ASIDE = re.compile(r",?\s*\(?yes or no\)?\s*$|^how well (?=(?:do|does|did)\b)", re.IGNORECASE)
 _NO_ADVERBS = frozenset("daily weekly monthly yearly early elderly family only assembly anomaly supply".split())
 
 

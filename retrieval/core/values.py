@@ -416,11 +416,22 @@ Outcome = Literal["answered", "too little"]
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """A paper on an open question: what it studied, in its words; the claim made of that and of what was asked; what it says on
+    that claim."""
+
+    studied: str
+    claim: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why.
 
     `context` are the documents that the generator was given, best first; `generated_by` names the generator. `lead` is what the
-    first sentence states, None unless it is a yes/no question; `drafted` is None if no generator wrote anything.
+    first sentence states, None unless it is a yes/no question; `drafted` is None if no generator wrote anything; `rows` are the
+    papers on an open question, those on the same thing together.
     """
 
     topic: Topic
@@ -434,6 +445,7 @@ class Answer:
     note: str = ""
     lead: Lead | None = None
     drafted: Drafted | None = None
+    rows: tuple[Row, ...] = ()
 
     @property
     def words(self) -> int:

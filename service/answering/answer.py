@@ -1,8 +1,10 @@
-"""Answering a topic: lead, or retrieve → rerank → enough?; write → check every citation → keep to the limits → find conflicts.
+"""Answering a topic: lead, or table, or retrieve → rerank; write → check every citation → keep to the limits → find conflicts.
 
 A yes-or-no question is grounded as a claim, on both sides. Its papers are those that take a side, and the first sentence states
-their overall verdict (service.answering.lead). For any other question, the generator gets the best documents. Whatever it writes,
-no unchecked sentence is kept: every sentence has a citation that holds, and those without one are listed as removed.
+their overall verdict (service.answering.lead). For an open question, what each paper studied is read as a claim
+(service.answering.table), and without a language model the answer sums up these readings. For any other question, the generator
+gets the best documents. Whatever it writes, no unchecked sentence is kept: every sentence has a citation that holds, and those
+without one are listed as removed.
 """
 
 from __future__ import annotations
@@ -26,18 +28,22 @@ from service.answering.events import KeptSentence, OnEvent, Stage
 from service.answering.lead import (
     NEAREST,
     GroundedQuestion,
+    collect_findings,
     describe_not_studied,
     ground_question,
     list_nearest,
     write_lead_sentence,
 )
-from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
+from service.answering.open_questions import parse_open_question
+from service.answering.retrieve import NO_CLAIM, DocumentSearch, FoundDocuments, TooLittle, unify_topic
+from service.answering.table import FEWEST, Table, tabulate, write_group
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
 from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.queries.classify import find_language
 
+_TABULATED = "This answer is extractive: rules wrote it from the readings in its table."
 _EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 
 
@@ -95,9 +101,11 @@ class _AnswerInProgress:
         if grounded and grounded.lead is None:
             nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]
             return self._decline(describe_not_studied(grounded), nearest, generator.name)
+        table = None if grounded else self._tabulate(generator.extractive)
+        if isinstance(table, Table) and generator.extractive:
+            return self._sum_up(table, generator.name)
         # A language model also gets the next best documents, after those on the question.
-        fill = not generator.extractive
-        found = self.search.find_grounded(grounded, fill) if grounded else self.search.find(fill)
+        found = table if isinstance(table, TooLittle) else self._choose_documents(grounded, table, not generator.extractive)
         if isinstance(found, TooLittle):
             return self._decline(found.note, found.nearest, generator.name)
         hits, sources = found.hits, self._sources(found)
@@ -123,6 +131,7 @@ class _AnswerInProgress:
             note,
             grounded.lead if grounded else None,
             self.drafted,
+            table.rows if isinstance(table, Table) else (),
         )
 
     def _decline(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
@@ -158,6 +167,35 @@ class _AnswerInProgress:
             Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')} for both sides.")
         )
         return ground_question(self.grounder, self.asked.question)
+
+    def _tabulate(self, extractive: bool) -> Table | TooLittle | None:
+        """The papers on an open question, or why too few report on it; None if a generator is to write from papers that were
+        not read."""
+        rules, grounder = self.config.open_questions, self.grounder
+        if rules is None or grounder is None or grounder.reader is None:
+            return None
+        asked = parse_open_question(self.topic.question)
+        if asked is None:
+            return self.search.lack(NO_CLAIM) if extractive else None
+        self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
+        table = tabulate(grounder, self.topic.question, asked, rules, self.on_event)
+        if len(table.rows) >= FEWEST:
+            return table
+        return self.search.lack(table.describe_lack(), table.hits)
+
+    def _sum_up(self, table: Table, generator: str) -> Answer:
+        """A sentence on each thing that was studied, as far as the limits allow."""
+        for group in table.groups:
+            self._keep(write_group(table.asked, group, self.limits.citations))
+        kept, hits = tuple(self.kept), table.hits
+        return Answer(self.asked, "answered", kept, (), (), hits, generator, self.usage, _TABULATED, rows=table.rows)
+
+    def _choose_documents(self, grounded: GroundedQuestion | None, table: Table | None, fill: bool) -> FoundDocuments | TooLittle:
+        """The documents for the generator: those that were read for the question, or the best for it."""
+        if grounded:
+            hits = [Hit(one.document.pmid, one.score) for one in grounded.papers]
+            return self.search.add_next(hits, collect_findings(grounded), fill)
+        return self.search.add_next(table.hits, table.findings, fill) if table else self.search.find()
 
     def _sources(self, found: FoundDocuments) -> list[Source]:
         sources = []

@@ -88,10 +88,10 @@ def write_lead_sentence(question: str, grounded: GroundedQuestion, most: int) ->
     text = write_lead(question, grounded.question, lead.verdict, word, studies_for, studies_against, len(grounded.papers))
     side = {"yes": "support", "no": "contradict"}.get(lead.verdict)
     carrying = [one for one in grounded.papers if side is None or one.stance == side]
-    return CitedSentence(text, tuple(_cite(one) for one in carrying[:most]))
+    return CitedSentence(text, tuple(cite(one) for one in carrying[:most]))
 
 
-def _cite(evidence: Evidence) -> Citation:
+def cite(evidence: Evidence) -> Citation:
     """The paper, cited for the side on which the lead counts it: `support` is the probability that it found so."""
     assert evidence.sentence is not None
     verdict = evidence.verdict or Verdict(0.0, 1.0, 0.0)
@@ -123,7 +123,7 @@ def write_lead(
         return f"Unclear: from the {papers} found on this, the judge cannot tell for sure {asks}."
     if verdict == "mixed":
         for_it, against = (
-            f"{len(studies)} {'paper' if len(studies) == 1 else 'papers'} ({_list_kinds(studies)})"
+            f"{len(studies)} {'paper' if len(studies) == 1 else 'papers'} ({list_kinds(studies)})"
             for studies in (studies_for, studies_against)
         )
         if claim:
@@ -142,13 +142,13 @@ def write_lead(
 
 def _count_of_all(some: int, total: int, studies: Sequence[str]) -> str:
     if total == 1:
-        return f"the one paper with a clear finding ({_list_kinds(studies)})"
+        return f"the one paper with a clear finding ({list_kinds(studies)})"
     if some == total:
-        return f"{'both' if some == 2 else f'all {some}'} papers with a clear finding ({_list_kinds(studies)})"
-    return f"{some} of {total} papers with a clear finding ({_list_kinds(studies)})"
+        return f"{'both' if some == 2 else f'all {some}'} papers with a clear finding ({list_kinds(studies)})"
+    return f"{some} of {total} papers with a clear finding ({list_kinds(studies)})"
 
 
-def _list_kinds(studies: Sequence[str]) -> str:
+def list_kinds(studies: Sequence[str]) -> str:
     """ "2 randomised trials and a cohort study"."""
     phrases = [name if count == 1 else f"{count} {_pluralise(name)}" for name, count in Counter(studies).items()]
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from generation.draft import Finding
-from nli.judge import Reader
 from nli.text.designs import ANIMAL, find_design, has_findings, names_animals, studied_others
 from retrieval.core.values import Document, Hit, Topic
 from retrieval.index import Index
@@ -15,13 +14,13 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.words.forms import add_other_forms, unify_text
 from retrieval.words.terms import find_subject, weigh_shared_terms
 from service.answering.events import OnEvent, Stage
-from service.answering.lead import NEAREST, GroundedQuestion, collect_findings, name_nearest
-from service.answering.open_questions import choose_evidence
-from service.configuration.config import AnswerConfig, OpenQuestions
+from service.answering.lead import NEAREST, name_nearest
+from service.configuration.config import AnswerConfig
 from service.configuration.models import Models
 from service.grounding.coverage import format_count
 
-NO_WORD = "no document shares a word with the question"
+NO_CLAIM = "No claim can be made of this question: it asks neither whether something is so nor what does something"
+NO_WORD = "The index has too little on this: no document shares a word with the question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,68 +45,39 @@ class DocumentSearch:
     def __init__(self, index: Index, config: AnswerConfig, models: Models, topic: Topic, on_event: OnEvent) -> None:
         self.index, self.config, self.models, self.topic, self.on_event = index, config, models, topic, on_event
 
-    def find(self, fill: bool) -> FoundDocuments | TooLittle:
-        """The documents for the generator, best first, with the finding of each; or why there is too little to answer from.
-
-        If the variant has rules for open questions, these are only papers on the question that answer it; `fill` adds the next
-        best of those on the question.
-        """
-        rules = self.config.open_questions
-        found = self._find_candidates(rules)
+    def find(self) -> FoundDocuments | TooLittle:
+        """The documents for the generator, best first; or why there is nothing to answer from."""
+        found = self._find_candidates()
         if not found:
-            return self._lack("no document holds enough of what the question asks about" if rules else NO_WORD)
-        ranked = self._rerank(found, None if rules else self.config.documents)
-        if rules is None:
-            return FoundDocuments([hit for hit, _ in ranked], {})
-        entries = list(self.index.entries([hit.pmid for hit, _ in ranked]))
-        findings = choose_evidence(self.topic.question, entries, self._find_reader())
-        if not findings:
-            return self._lack(f"none of the {len(ranked)} nearest papers reports what is asked", [hit for hit, _ in ranked])
-        # sorted() is stable: among answering papers of the same design, the reranker's order stands.
-        weights = {entry.pmid: find_design(entry.document).weight for entry in entries}
-        hits = sorted((hit for hit, _ in ranked), key=lambda hit: -weights[hit.pmid] if hit.pmid in findings else 0.0)
-        return FoundDocuments(hits[: self.config.documents if fill else min(self.config.documents, len(findings))], findings)
+            return self.lack(NO_WORD)
+        return FoundDocuments([hit for hit, _ in self._rerank(found, self.config.documents)], {})
 
-    def find_grounded(self, grounded: GroundedQuestion, fill: bool) -> FoundDocuments:
-        """The papers on a yes-or-no question, first those that the lead rests on; `fill` adds the next best documents."""
-        hits = [Hit(one.document.pmid, one.score) for one in grounded.papers]
+    def add_next(self, read: Sequence[Hit], findings: Mapping[str, Finding], fill: bool) -> FoundDocuments:
+        """The papers that were read for the question, with what they found; `fill` adds the next best documents."""
+        hits, there = list(read), {hit.pmid for hit in read}
         if fill:
-            there = {hit.pmid for hit in hits}
             hits += [hit for hit, _ in self._rerank(self._find_candidates(), self.config.documents) if hit.pmid not in there]
-        return FoundDocuments(hits[: self.config.documents], collect_findings(grounded))
+        return FoundDocuments(hits[: self.config.documents], findings)
 
     def find_near_topic(self) -> list[Hit]:
         """The papers with findings that are nearest to the whole topic, best first, whether or not they answer its question."""
-        ranked = self._rerank(self._find_candidates(parts="question+topic+narrative"), None)
+        ranked = self._rerank(self._find_candidates("question+topic+narrative"), None)
         entries = self.index.entries([hit.pmid for hit, _ in ranked])
-        near = (hit for (hit, _), one in zip(ranked, entries, strict=True) if len(one) and has_findings(one.document))
+        near = (hit for (hit, _), entry in zip(ranked, entries, strict=True) if len(entry) and has_findings(entry.document))
         return list(islice(near, self.config.documents))
 
-    def _find_candidates(self, rules: OpenQuestions | None = None, parts: str = "") -> list[tuple[Hit, str]]:
+    def _find_candidates(self, parts: str = "") -> list[tuple[Hit, str]]:
         """The candidates by BM25 for these parts of the topic, or the configured ones, best first, with what a reranker reads.
 
-        Retracted papers are left out and, if `rules` are given, so are papers on another subject.
+        Retracted papers are left out.
         """
         step, rerank = self.config.retrieve, self.config.rerank
         self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
         query = _make_query(self.topic, parts or step.query)
         hits = self.index.search(add_other_forms(query) if step.spellings else query, step.k)
         depth = rerank.depth if rerank and rerank.depth else len(hits)
-        both = zip(hits, self.index.entries([hit.pmid for hit in hits[: len(hits) if rules else depth]]), strict=False)
-        able = ((hit, entry.document) for hit, entry in both if not entry.document.retracted)
-        near = ((hit, one) for hit, one in able if rules is None or self._is_on_question(one, rules))
-        return [(hit, make_passage(one)) for hit, one in islice(near, depth)]
-
-    def _is_on_question(self, document: Document, rules: OpenQuestions) -> bool:
-        """Whether a paper's words show that it can answer the question at all."""
-        question = self.topic.question
-        (share,) = measure_coverage(question, [make_passage(document)])
-        return share >= rules.coverage and has_findings(document) and is_same_kind(question, document)
-
-    def _find_reader(self) -> Reader | None:
-        """The judge of citations, if it reads papers."""
-        judge = self.models.judges.get(self.config.attribute.model)
-        return judge if isinstance(judge, Reader) else None
+        both = zip(hits, self.index.entries([hit.pmid for hit in hits[:depth]]), strict=False)
+        return [(hit, make_passage(entry.document)) for hit, entry in both if not entry.document.retracted]
 
     def _rerank(self, found: Sequence[tuple[Hit, str]], most: int | None) -> list[tuple[Hit, str]]:
         """The `most` best of these documents, best first; all of them if `most` is None."""
@@ -125,11 +95,11 @@ class DocumentSearch:
         step = self.config.rerank
         return self.models.rerankers[step.model](query, texts) if step else [0.0] * len(texts)
 
-    def _lack(self, reason: str, nearest: Sequence[Hit] = ()) -> TooLittle:
+    def lack(self, reason: str, nearest: Sequence[Hit] = ()) -> TooLittle:
         """Why no answer is written, with the nearest papers: those given, or else the hits that contain most of the question."""
         near = list(nearest) or self._find_nearest()
         titles = [entry.document for entry in self.index.entries([hit.pmid for hit in near[:NEAREST]])]
-        return TooLittle(f"The index has too little on this: {reason}.{name_nearest(titles)}", near[: self.config.documents])
+        return TooLittle(f"{reason}.{name_nearest(titles)}", near[: self.config.documents])
 
     def _find_nearest(self) -> list[Hit]:
         found = self._find_candidates()

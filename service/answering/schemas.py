@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from nli.text.designs import find_design
-from retrieval.core.values import Answer, Citation, CitedSentence, Evidence, Lead, LeadVerdict, Outcome, RemovedSentence
+from retrieval.core.values import Answer, Citation, CitedSentence, Evidence, Lead, LeadVerdict, Outcome, RemovedSentence, Row
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.events import KeptSentence, Stage
@@ -144,6 +144,25 @@ def _lead_paper(evidence: Evidence) -> LeadPaperOut:
     return LeadPaperOut(pmid=document.pmid, probability=evidence.score, study=find_design(document).says)
 
 
+class RowOut(BaseModel):
+    """A paper on an open question: what it studied, and what it says on the claim made of that and of what was asked.
+
+    `people`, `number` and `effect` hold the paper's own words where a language model reads, and are empty otherwise.
+    """
+
+    studied: str = Field(description="What was studied, in the paper's words.")
+    claim: str = Field(description="The claim that was read against the paper; it can be checked against the whole index.")
+    evidence: EvidenceOut
+    people: str = ""
+    number: str = ""
+    effect: str = ""
+
+    @classmethod
+    def of(cls, row: Row) -> RowOut:
+        """From the value."""
+        return cls(studied=row.studied, claim=row.claim, evidence=EvidenceOut.of(row.evidence))
+
+
 class UsageOut(OfValue):
     """Use of a language model, as counted by its server; `cost` is in US dollars, if a price is configured."""
 
@@ -173,6 +192,7 @@ class AnswerResponse(BaseModel):
     )
     sentences: list[AnswerSentenceOut]
     conflicts: list[ConflictOut]
+    rows: list[RowOut] = Field(default=[], description="The papers on an open question, those on the same thing together.")
     removed: list[RemovedOut]
     drafted: DraftedOut | None = Field(default=None, description="How much was written before the check; null if nothing was.")
     documents: list[CitedDocumentOut]
@@ -205,6 +225,7 @@ class AnswerResponse(BaseModel):
             text=running_text(answer),
             sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
             conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],
+            rows=[RowOut.of(row) for row in answer.rows],
             removed=[RemovedOut.model_validate(one) for one in answer.removed],
             drafted=DraftedOut.model_validate(answer.drafted) if answer.drafted else None,
             documents=documents,

@@ -254,10 +254,11 @@ class AnswerRerank(Strict):
 
 
 class OpenQuestions(Strict):
-    """When a question that asks for more than yes or no is answered: if a paper with at least the share `coverage` of the
-    question's content words states what it asks for (service.answering.open_questions); papers with fewer are not cited."""
+    """How a question that asks for more than yes or no is answered: from the best `papers` papers that contain at least the share
+    `coverage` of the content words of what is asked about (service.answering.table)."""
 
     coverage: Share
+    papers: Annotated[int, Field(ge=1, le=100)] = 8
 
 
 class LeadStep(Strict):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import count, repeat
 
 from nli.judge import Reader, make_reader
 from retrieval.core.errors import BadInput
@@ -128,7 +128,7 @@ class Grounder:
             stance = "neutral" if document.retracted else reading.verdict.label
             tell(replace(stage, judged=next(done), paper=ReadPaper(reading.pmid, document.title, stance)))
 
-        return read(self.reader, _state(claim), entries, tell_reading, until)
+        return read(self.reader, repeat(_state(claim)), entries, tell_reading, until)
 
 
 def _state(claim: Claim) -> Claim:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
@@ -21,12 +21,12 @@ UNREAD = Verdict(0.0, 1.0, 0.0, decided="neutral", of="document")
 
 def read(
     reader: Reader,
-    claim: Claim,
+    claims: Iterable[Claim],
     entries: Sequence[Entry],
     tell: Callable[[PaperReading], None] = lambda _: None,
     until: float | None = None,
 ) -> list[PaperReading]:
-    """What each of these papers says on a claim, in order: it depends on claim, paper and reader alone.
+    """What each of these papers says on its claim, in order: it depends on claim, paper and reader alone.
 
     `tell` gets each reading as it is made; an exception from it ends the work. A paper that cannot be read is neutral, with the
     reason in its note, and the others stand. From the time `until` on (by `time.monotonic`), no further paper is waited for.
@@ -34,7 +34,8 @@ def read(
     readings = []
     at_once = reader.at_once if isinstance(reader, PaperReader) else os.cpu_count() or 1
     with ThreadPoolExecutor(min(len(entries), at_once) or 1, thread_name_prefix="read") as pool:
-        jobs = [pool.submit(copy_context().run, read_paper, reader, claim, entry) for entry in entries]
+        pairs = zip(claims, entries, strict=False)
+        jobs = [pool.submit(copy_context().run, read_paper, reader, claim, entry) for claim, entry in pairs]
         try:
             for job in jobs:
                 readings.append(job.result(None if until is None else max(0.0, until - time.monotonic())))

@@ -126,14 +126,6 @@ def test_an_abstract_that_gives_orders_changes_no_citation(index: Index) -> None
     assert kept(obedient) == kept(honest)
 
 
-def test_too_little_is_said_and_no_generator_is_asked(index: Index) -> None:
-    generator = ScriptedGenerator(error=ChatUnanswered("was asked"))
-    answerer = make_answerer(index, generator, open_questions={"coverage": 0.5})
-    answer = answerer.answer(Topic("8", "What is nondisjunction of chromosomes?"))
-    assert (answer.outcome, answer.sentences) == ("too little", ())
-    assert answer.note.startswith("The index has too little on this")
-
-
 def test_quotations_stand_in_for_a_generator_that_does_not_respond(index: Index) -> None:
     generator = ScriptedGenerator(error=ChatUnanswered("The model m cannot be reached.", 503))
     with pytest.raises(ChatUnanswered, match="cannot be reached") as caught:

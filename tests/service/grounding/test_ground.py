@@ -206,7 +206,7 @@ def test_from_its_time_on_no_paper_is_waited_for_and_what_was_read_counts(index:
     monkeypatch.setattr("service.grounding.read.os", SimpleNamespace(cpu_count=lambda: 2))
     entries = list(index.entries(["0", "1", "3", "4", "2"]))
     # Two are read at a time: when the time is up, those are finished, and the last ones are not begun.
-    found = [one.pmid for one in read(Slow(), CLAIM, entries, until=60.0)]
+    found = [one.pmid for one in read(Slow(), [CLAIM] * 5, entries, until=60.0)]
     assert found[:2] == ["0", "1"]
     assert "2" not in found
 
