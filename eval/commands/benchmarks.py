@@ -37,7 +37,7 @@ def beir(
     json: JsonOption = None,
     markdown: MarkdownOption = None,
 ) -> None:
-    """Measure retrieval on a collection in BEIR's layout: nDCG@10 and R@100, BM25 with and without stop words."""
+    """Measure retrieval on a collection in BEIR's layout: nDCG@10 and R@100 of BM25."""
     with report_errors():
         from retrieval.core.errors import BadInput
 

@@ -33,10 +33,6 @@ def claims(
     index: IndexOption,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
-    train: Annotated[
-        Path | None,
-        option("--train", "The same kind of file on other papers, to train a baseline that reads only the claims.", "CSV"),
-    ] = None,
     work: WorkOption = WORK,
     json: JsonOption = None,
     markdown: MarkdownOption = None,
@@ -45,19 +41,16 @@ def claims(
     with report_errors():
         from eval.claims.reading import read_paper_claims
 
-        check_outputs(json, markdown, [one for one in (file, train) if one])
+        check_outputs(json, markdown, [file])
         paper_claims = read_paper_claims(file)
-        to_learn = read_paper_claims(train) if train else []
         from eval.claims.measuring import check_held
-        from eval.claims.report import claim_only, measure_claims, show_claims
+        from eval.claims.report import measure_claims, show_claims
         from service.assembly import assemble
 
-        # Report faults in the files before the hours of work, not after them.
-        baseline = claim_only(to_learn, paper_claims, train) if train else None
         grounder = assemble(index, config, profile)
         check_held(paper_claims, grounder.index.store, file, index)
         print_note(f"Grounding {len(paper_claims)} claims of {file} with {config} over {index}; progress is saved in {work}.")
-        report = measure_claims(paper_claims, file, grounder, work, get_command_line(), baseline)
+        report = measure_claims(paper_claims, file, grounder, work, get_command_line())
         publish(show_claims(report), json, markdown)
 
 

@@ -1,4 +1,4 @@
-"""Retrievers on a BEIR-style collection, side by side: BM25 by two analyzers, vectors, their fusion, reranking.
+"""Retrievers on a BEIR-style collection, side by side: BM25, vectors, their fusion, reranking.
 
 BEIR's layout (Thakur et al. 2021, arXiv 2104.08663) is read as distributed: corpus.jsonl with _id, title and text,
 queries.jsonl with _id and text, and qrels either as its tab-separated table with a header or as TREC's four columns.
@@ -17,7 +17,7 @@ import ir_measures
 
 from eval.measures.figures import Resampler, Tally, share
 from eval.measures.report import Report, Table, show, show_difference
-from eval.retrieval.kept_index import KEPT, KeptScores, StandardBM25, open_index, show_progress
+from eval.retrieval.kept_index import KEPT, KeptScores, open_index, show_progress
 from indexes.plan import report_interrupt
 from indexes.readers.base import jsonl
 from indexes.readers.base.fields import RecordError, check_required, raise_bad, read_id, read_text
@@ -199,17 +199,14 @@ def measure(
     depth: int = 100,
     dense: bool = False,
 ) -> Report:
-    """Measure the collection, with our BM25 first; indexes and scores are kept in `work`."""
+    """Measure the collection, with BM25 first; indexes and scores are kept in `work`."""
     deep = max(DEPTH, depth if rerank else 0)
     reranker = KeptScores(load_reranker(rerank, profile), work, profile.model_dump(mode="json")["rerankers"]) if rerank else None
     encoder = load_encoder(ENCODER, profile) if dense else None
     index = open_index(collection.documents, work, [encoder] if encoder else [])
-    standard = StandardBM25(collection.documents, work)
     try:
         ours = {one: index.search(text, deep) for one, text in show_progress("BM25", collection.queries)}
-        runs: dict[str, Run] = {"BM25, every word kept (ours)": ids(ours)}
-        progress = show_progress("BM25, standard analyzer", collection.queries)
-        runs["BM25, stop words taken out"] = {one: standard(text, deep) for one, text in progress}
+        runs: dict[str, Run] = {"BM25": ids(ours)}
         if encoder:
             runs |= by_vectors(index, encoder, collection.queries, ours, deep)
         if reranker:
@@ -221,7 +218,6 @@ def measure(
                 reranking[one] = order_by_scores(scores, pmids, depth)
             runs[f"BM25, the best {depth} reranked by {reranker.name}"] = reranking
     finally:
-        standard.close()
         index.close()
     return make_report(collection.name, collection.qrels, runs, measures, command)
 

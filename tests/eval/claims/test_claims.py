@@ -1,4 +1,4 @@
-"""Claims that name their paper: reading them, outcomes, pairs, the claim-only baseline, an index's titles, both commands."""
+"""Claims that name their paper: reading them, outcomes, pairs, an index's titles, both commands."""
 
 from __future__ import annotations
 
@@ -34,14 +34,6 @@ FILE = """pmid,claim,stance,kind,note
 3,Theta is sleep.,support,own,
 4,"Quite other, words.",support,,
 4,Iota is sleep.,support,,
-"""
-# By these words alone "lowers" is supported and "raises" is not: right for paper 1, wrong for paper 2.
-TRAIN = """stance,claim,pmid
-support,It lowers pressure.,90
-support,Something lowers weight.,91
-contradict,It raises pressure.,92
-contradict,Something raises weight.,93
-contradict,Something lowers itself.,1
 """
 
 
@@ -123,22 +115,6 @@ def test_each_claim_is_seen_from_its_own_paper(run: Command, tmp_path: Path) -> 
     assert "Papers listed beside the claims' own: 5, 0.7 a claim;" in done.output
     assert "wrong: PMID 1 (contradict, turned): Zeta raises pressure." in done.output
     assert "    support 0.70: Zeta speaks for lower pressure." in done.output
-
-
-def test_the_claim_alone_is_measured_beside_and_where_it_fails(run: Command, tmp_path: Path) -> None:
-    train, out = tmp_path / "train.csv", tmp_path / "out.json"
-    train.write_text(TRAIN)
-    done = run("claims", "--train", train, "--json", out)
-    assert done.exit_code == 0, done.output
-    report = json.loads(out.read_text())
-    whole, failing = group(report, "all claims"), group(report, "baseline fails")
-    assert whole["baseline_ranks"]["value"] == 0.5
-    assert 0 < whole["baseline"]["value"] < 1
-    assert (failing["claims"], failing["pairs"], failing["baseline_ranks"]["value"]) == (2, 1, 0)
-    assert shares(failing)["right"] == 0.5
-    # The claim about paper 1, which is measured, is not learned from.
-    assert "trained on 4 claims of train.csv, 1 about papers measured here left out" in done.output
-    assert "claim alone" in done.output
 
 
 @pytest.mark.parametrize(
