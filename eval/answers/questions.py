@@ -38,12 +38,11 @@ _CODE = (
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question, its known answer, the papers that give it, and the same question in the other spelling ("" for none)."""
+    """A question, its known answer, the papers that give it."""
 
     question: str
     answer: Answerable
     pmids: tuple[str, ...]
-    other: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class GivenAnswer:
 
 
 def read_questions(path: Path) -> list[AskedQuestion]:
-    """The questions of a UTF-8 CSV with the columns question, answer, pmids (separated by spaces) and, optionally, other.
+    """The questions of a UTF-8 CSV with the columns question, answer, pmids (separated by spaces).
 
     Raises `BadInput` for a file that cannot be used and `BadRecord` for an invalid row.
     """
@@ -97,7 +96,7 @@ def read_questions(path: Path) -> list[AskedQuestion]:
 
 
 def _read_row(path: Path, line: int, row: Mapping[str, str | None]) -> AskedQuestion:
-    values = {name: (row.get(name) or "").strip() for name in (*COLUMNS, "other")}
+    values = {name: (row.get(name) or "").strip() for name in COLUMNS}
     answer, pmids = values["answer"], tuple(values["pmids"].split())
     if not values["question"]:
         raise BadRecord(path, f"row {line}", "expected a question in the column question, got nothing.")
@@ -105,17 +104,17 @@ def _read_row(path: Path, line: int, row: Mapping[str, str | None]) -> AskedQues
         raise BadRecord(path, f"row {line}", f"expected yes, no or none in the column answer, got {answer!r}.")
     if bool(pmids) != (answer != "none"):
         raise BadRecord(path, f"row {line}", "expected the PMIDs of the papers that answer it, and none where none does.")
-    return AskedQuestion(values["question"], answer, pmids, values["other"])
+    return AskedQuestion(values["question"], answer, pmids)
 
 
 def answer_all(
     questions: Sequence[AskedQuestion], answerer: Answerer, work: Path, settings: Mapping[str, Any]
 ) -> dict[str, GivenAnswer]:
-    """The answer to each question and, where there is one, to its other spelling; a stopped run resumes from `work`.
+    """The answer to each question; a stopped run resumes from `work`.
 
     Raises `Interrupted` where the user stops it.
     """
-    texts = list(dict.fromkeys(text for question in questions for text in (question.question, question.other) if text))
+    texts = list(dict.fromkeys(question.question for question in questions))
     origin = Origin(answerer.index.manifest.corpus_sha256, settings, code_of(*_CODE))
     items = [(hash_json(text), (hash_json(text)[:8], text)) for text in texts]
 
@@ -133,12 +132,6 @@ def is_misleading(question: AskedQuestion, answer: GivenAnswer) -> bool:
     return (
         answer.answered and opposite is not None and (answer.verdict == opposite or bool(set(question.pmids) & set(other_side)))
     )
-
-
-def is_alike(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> bool:
-    """Whether both spellings of a question get the same lead from the same papers."""
-    one, other = answers[question.question], answers[question.other]
-    return (one.answered, one.verdict, one.cited) == (other.answered, other.verdict, other.cited)
 
 
 def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer]) -> dict[str, Figure]:
@@ -159,10 +152,6 @@ def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswe
         "lead wrong, of the answered": among([answer.verdict == _OPPOSITE.get(one.answer) for one, answer in pairs], both),
         "known paper cited, of the answered": among([bool(set(one.pmids) & set(answer.cited)) for one, answer in pairs], both),
         "misleading, of the answerable": among([is_misleading(one, answer) for one, answer in pairs], answerable),
-        "both spellings alike": among(
-            [bool(question.other) and is_alike(question, answers) for question in questions],
-            [bool(question.other) for question in questions],
-        ),
     }
 
 
@@ -177,7 +166,7 @@ def name_fault(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> s
         return f"misleading (lead {answer.verdict or 'none'}, known {question.answer})"
     if answer.verdict != question.answer:
         return f"lead {answer.verdict or 'none'}, known {question.answer}"
-    return "" if not question.other or is_alike(question, answers) else "the spellings differ"
+    return ""
 
 
 def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer], command: str) -> Report:

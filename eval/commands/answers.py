@@ -103,9 +103,7 @@ def leads(
 
 
 def questions(
-    file: Annotated[
-        Path, argument("FILE", "CSV with question, answer (yes, no, none), pmids and, optionally, other: its other spelling.")
-    ],
+    file: Annotated[Path, argument("FILE", "CSV with question, answer (yes, no, none) and pmids.")],
     index: IndexOption,
     answers: AnswersOption = None,
     config: UnderAnswersOption = None,

@@ -1,4 +1,4 @@
-"""`counterpoint eval claims`, `titles`, `feedback`, `cochrane` and `biogen`."""
+"""`counterpoint eval claims`, `titles`, `cochrane` and `biogen`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from eval.commands.outputs import (
     MarkdownOption,
     argument,
     check_outputs,
-    option,
     publish,
     work_option,
 )
@@ -27,7 +26,9 @@ def claims(
     file: Annotated[
         Path,
         argument(
-            "FILE", "A CSV with pmid, claim, stance (what the paper says: support, contradict or neutral) and, optionally, kind."
+            "FILE",
+            "A CSV with pmid, claim, stance (what the paper says: support, contradict or neutral) and, optionally, kind; or what "
+            "`counterpoint feedback export` wrote.",
         ),
     ],
     index: IndexOption,
@@ -39,32 +40,6 @@ def claims(
 ) -> None:
     """Measure claims about papers of an index: is each paper shown on the side that the file says it is on?"""
     with report_errors():
-        from eval.claims.reading import read_paper_claims
-
-        check_outputs(json, markdown, [file])
-        paper_claims = read_paper_claims(file)
-        from eval.claims.measuring import check_held
-        from eval.claims.report import measure_claims, show_claims
-        from service.assembly import assemble
-
-        grounder = assemble(index, config, profile)
-        check_held(paper_claims, grounder.index.store, file, index)
-        print_note(f"Grounding {len(paper_claims)} claims of {file} with {config} over {index}; progress is saved in {work}.")
-        report = measure_claims(paper_claims, file, grounder, work, get_command_line())
-        publish(show_claims(report), json, markdown)
-
-
-def feedback(
-    file: Annotated[Path, argument("FILE", "What `counterpoint feedback export` wrote, as .csv or as .jsonl.")],
-    index: IndexOption,
-    config: ConfigOption = defaults.CONFIG,
-    profile: ProfileOption = defaults.PROFILE,
-    work: WorkOption = WORK,
-    json: JsonOption = None,
-    markdown: MarkdownOption = None,
-) -> None:
-    """Measure readers' feedback: is each paper shown by now on the side that the readers say it is on?"""
-    with report_errors():
         from eval.claims.reading import read_feedback
 
         check_outputs(json, markdown, [file])
@@ -75,8 +50,8 @@ def feedback(
 
         grounder = assemble(index, config, profile)
         check_held(paper_claims, grounder.index.store, file, index)
-        print_note(f"Grounding the claims of {file} with {config} over {index}; progress is saved in {work}.")
-        report = measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed=disputed)
+        print_note(f"Grounding {len(paper_claims)} claims of {file} with {config} over {index}; progress is saved in {work}.")
+        report = measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed)
         publish(show_claims(report), json, markdown)
 
 

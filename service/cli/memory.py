@@ -167,7 +167,7 @@ def feedback_export(
         Path,
         typer.Argument(
             metavar="OUT",
-            help="A .csv for `eval claims` and `eval feedback`, or a .jsonl with everything that is stored.",
+            help="A .csv of labelled claims, or a .jsonl with everything that is stored; `eval claims` reads both.",
             show_default=False,
         ),
     ],

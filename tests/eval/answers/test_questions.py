@@ -28,8 +28,8 @@ from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.commands import call
 from tests.helpers.fakes import SILENT, WordReader, make_index
 
-FILE = """question,answer,pmids,other
-Does zeta lower blood pressure in anaemic adults?,yes,1,Does zeta lower blood pressure in anemic adults?
+FILE = """question,answer,pmids,note
+Does zeta lower blood pressure in anaemic adults?,yes,1,x
 Does eta lower blood pressure in adults?,no,2,
 Does theta lower blood pressure in adults?,none,,
 """
@@ -99,20 +99,19 @@ def test_what_misleads() -> None:
 
 def test_the_figures() -> None:
     asked = [
-        AskedQuestion("a", "yes", ("1",), "A"),
-        AskedQuestion("b", "no", ("2",), "B"),
+        AskedQuestion("a", "yes", ("1",)),
+        AskedQuestion("b", "no", ("2",)),
         AskedQuestion("c", "yes", ("3",)),
         AskedQuestion("d", "none", ()),
         AskedQuestion("e", "none", ()),
     ]
     found = {
-        "a": given("yes", "1"), "A": given("yes", "1"), "b": given("yes", "2"), "B": given("no", "", "2"),
+        "a": given("yes", "1"), "b": given("yes", "2"),
         "c": given("", answered=False), "d": given("", answered=False), "e": given("unclear"),
     }  # fmt: skip
     expected = {
         "answered, of the answerable": 2 / 3, "declined, of the others": 1 / 2, "lead right, of the answered": 1 / 2,
         "lead wrong, of the answered": 1 / 2, "known paper cited, of the answered": 1.0, "misleading, of the answerable": 1 / 3,
-        "both spellings alike": 1 / 2,
     }  # fmt: skip
     assert {name: figure.value for name, figure in figures(asked, found).items()} == pytest.approx(expected)
     faults = [name_fault(one, found) for one in asked]

@@ -59,7 +59,7 @@ def test_the_csv_is_what_eval_claims_reads(tmp_path: Path) -> None:
     assert call("feedback", "export", out).exit_code == 2
     assert "end it in .csv or .jsonl" in call("feedback", "export", tmp_path / "x.txt").stderr
     out.with_suffix(".jsonl").write_text('{"a": 1}\n', "utf-8")
-    done = call("eval", "feedback", out.with_suffix(".jsonl"), "--index", tmp_path)
+    done = call("eval", "claims", out.with_suffix(".jsonl"), "--index", tmp_path)
     assert (done.exit_code, "line 1: expected a line that" in done.stderr) == (2, True)
 
 
@@ -73,7 +73,7 @@ def test_the_json_lines_hold_everything_and_are_measured(tmp_path: Path, monkeyp
 
     folder = make_index(tmp_path / "made", DOCUMENTS).folder
     monkeypatch.setattr("service.assembly.assemble", lambda *_: make_reading_grounder(Index(folder)))
-    done = call("eval", "feedback", out, "--index", folder, "--work", tmp_path / "work", "--json", report)
+    done = call("eval", "claims", out, "--index", folder, "--work", tmp_path / "work", "--json", report)
     assert done.exit_code == 0, done.output
     found = json.loads(report.read_text("utf-8"))
     groups = {one["name"]: (one["claims"], one["shares"]["right"]["value"]) for one in found["groups"]}
