@@ -12,7 +12,7 @@ from service.configuration.defaults import MOST_READ
 from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
 from service.grounding.weigh import Outcome, Place, find_place, weigh
-from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, facts_of
+from service.schemas import Figure, OfValue, Provenance, RankedPaper, Rounded, Sent, SentenceOut, facts_of
 
 
 class GroundRequest(Sent):
@@ -136,19 +136,9 @@ class VerdictOut(OfValue):
     reason: str = Field("", description="Why the judge, or a rule, decided so, if it says.")
 
 
-class EvidenceOut(BaseModel):
+class EvidenceOut(RankedPaper):
     """One document for or against the claim, with its evidence sentence."""
 
-    rank: int
-    pmid: str
-    title: str
-    year: int | None
-    journal: str
-    authors: list[str] = Field(description=AUTHORS)
-    doi: str
-    pmcid: str
-    types: list[str]
-    retracted: bool
     design: DesignOut
     subjects: Subjects = Field(description="Whom the paper studied, judging by its design and its words.")
     stance: str

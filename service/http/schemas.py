@@ -17,7 +17,7 @@ from service.grounding.coverage import format_count
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
 from service.queries.schemas import TypedGroundResponse
-from service.schemas import AUTHORS, Problem, Rounded, Sent, SentenceOut, facts_of
+from service.schemas import AUTHORS, Problem, RankedPaper, Rounded, Sent, SentenceOut, facts_of
 
 MOST_CLAIMS = 100
 MOST_HITS = 1000
@@ -131,19 +131,9 @@ class DocumentOut(BaseModel):
         )
 
 
-class HitOut(BaseModel):
+class HitOut(RankedPaper):
     """A document that contains words of the query."""
 
-    rank: int
-    pmid: str
-    title: str
-    year: int | None
-    journal: str
-    authors: list[str] = Field(description=AUTHORS)
-    doi: str
-    pmcid: str
-    types: list[str]
-    retracted: bool
     score: Rounded = Field(description="BM25 over title and abstract.")
 
     @classmethod

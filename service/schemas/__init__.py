@@ -67,6 +67,21 @@ def facts_of(document: Document) -> dict[str, Any]:
     }
 
 
+class RankedPaper(BaseModel):
+    """A paper in a list, by its rank from 1."""
+
+    rank: int
+    pmid: str
+    title: str
+    year: int | None
+    journal: str
+    authors: list[str] = Field(description=AUTHORS)
+    doi: str
+    pmcid: str
+    types: list[str]
+    retracted: bool
+
+
 class SentenceOut(OfValue):
     """A sentence exactly as in the abstract: `abstract[start:end] == text`; `index` counts from 0."""
 
