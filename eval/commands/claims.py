@@ -12,6 +12,7 @@ from eval.commands.outputs import (
     MarkdownOption,
     argument,
     check_outputs,
+    option,
     publish,
     work_option,
 )

@@ -1,22 +1,21 @@
 """One claim grounded by one variant, and what is kept of the result: all that the measures read, so that none needs a model.
 
-Of each gold document it is said whether it was returned and, if not, what became of it. Branches, retrieval, gate and judges are
-those of the grounder, asked again with other limits, or with the last steps off; a grounder that caches its models' results
-answers most of this without asking them.
+Of each gold document it is said how deep the branch retrieves it, and how deep it would return it. Branches, retrieval, gate and
+judges are those of the grounder, asked again with other limits, or with the last steps off; a grounder that caches its models'
+results answers most of this without asking them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from eval.scifact.files import LabelledClaim, Predicted, Prediction
 from retrieval.core.values import BranchCounts, Claim, Evidence, Stance
-from retrieval.store.documents import Entry
 from retrieval.store.journal import Journal, Origin, hash_json
 from service.configuration.config import Branch, PathStep
 from service.grounding.find import find
@@ -26,17 +25,6 @@ from service.grounding.variants import Request, run
 from service.runs.journal import code_of
 
 STANCES: tuple[Stance, Stance] = ("support", "contradict")
-Fate = Literal["found", "other_side", "not_retrieved", "beyond", "filtered", "not_called", "crowded_out"]
-FATES: Mapping[Fate, str] = {
-    "found": "returned on its own side",
-    "other_side": "returned on the other side, so kept from this one (contradictions are decided first)",
-    "not_retrieved": "not among the documents that the branch retrieves",
-    "beyond": "retrieved, but behind the documents that the branch judges",
-    "filtered": "no sentence of it passes the branch's filter (no negation cue)",
-    "not_called": "judged, or left out by the profile's limit (skim), and not called this stance",
-    "crowded_out": "called the right stance, or of a branch that judges nothing, but not among the n returned",
-}
-"""In the order in which a document meets them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +39,23 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
-class GoldFate:
-    """A gold document: its rank in its branch's retrieval (None where it was not retrieved), and what became of it."""
+class GoldRank:
+    """A gold document, and its rank in its branch's retrieval (None where it was not retrieved)."""
 
     pmid: str
     depth: int | None
-    fate: Fate
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedSide:
     """One branch for one claim: what it returned and what it calls uncertain, best first; how much it examined; and, where the
-    claim has gold documents of this stance, what became of each and `whole`, all it would return without a cut, down to the last
+    claim has gold documents of this stance, the rank of each and `whole`, all it would return without a cut, down to the last
     gold document."""
 
     returned: tuple[Returned, ...]
     counts: BranchCounts
     whole: tuple[str, ...] = ()
-    gold: tuple[GoldFate, ...] = ()
+    gold: tuple[GoldRank, ...] = ()
     uncertain: tuple[Returned, ...] = ()
 
 
@@ -94,13 +81,12 @@ class ClaimResult:
 
 
 def observe(grounder: Grounder, case: LabelledClaim) -> ClaimResult:
-    """Ground a claim as a user would, then find out what became of its gold documents."""
+    """Ground a claim as a user would, then find out how its gold documents rank."""
     caching_grounder = Grounder(grounder.index, grounder.config, grounder.models.with_caches())
     grounding = caching_grounder.ground(case.claim)
     evidence = {"support": grounding.supporting, "contradict": grounding.contradicting}
-    pmids = {stance: {one.document.pmid for one in evidence[stance]} for stance in STANCES}
 
-    def side(stance: Stance, other: Stance) -> ObservedSide:
+    def side(stance: Stance) -> ObservedSide:
         results = tuple(_make_returned(one) for one in evidence[stance])
         uncertain = tuple(_make_returned(one) for one in grounding.uncertain if one.stance == stance)
         gold = case.gold_of(stance)
@@ -108,12 +94,10 @@ def observe(grounder: Grounder, case: LabelledClaim) -> ClaimResult:
             return ObservedSide(results, grounding.checked[stance], uncertain=uncertain)
         trace = trace_branch(caching_grounder, case.claim, stance, gold)
         depths = {pmid: rank for rank, pmid in enumerate(trace.retrieved, 1)}
-        fates = tuple(
-            GoldFate(pmid, depths.get(pmid), find_fate(pmid, stance, trace, pmids[stance], pmids[other])) for pmid in sorted(gold)
-        )
-        return ObservedSide(results, grounding.checked[stance], trace.whole, fates, uncertain)
+        ranks = tuple(GoldRank(pmid, depths.get(pmid)) for pmid in sorted(gold))
+        return ObservedSide(results, grounding.checked[stance], trace.whole, ranks, uncertain)
 
-    return ClaimResult(case.claim.id, side("support", "contradict"), side("contradict", "support"))
+    return ClaimResult(case.claim.id, side("support"), side("contradict"))
 
 
 def _make_returned(one: Evidence) -> Returned:
@@ -175,37 +159,12 @@ def grounding_code() -> str:
 class Trace:
     """What one branch did for a claim, as far as its gold documents need it.
 
-    `retrieved` is the ranking before any model saw it; `ranked` is the ranking after reranking (the same where nothing reranks);
-    `reads` is how many of `ranked` the judge may read (None: all); `passed` holds the gold documents with a sentence that passes
-    the filter; `called` the documents called the right stance (all that pass where the branch judges nothing); `whole` those that
-    the branch would return if it returned all it can, down to the last gold one.
+    `retrieved` is the ranking before any model saw it; `whole` what the branch would return if it returned all it can, down to
+    the last gold document.
     """
 
     retrieved: tuple[str, ...]
-    ranked: tuple[str, ...]
-    reads: int | None
-    passed: frozenset[str]
-    called: frozenset[str]
     whole: tuple[str, ...]
-
-
-def find_fate(pmid: str, stance: Stance, trace: Trace, returned: Collection[str], elsewhere: Collection[str]) -> Fate:
-    """What became of a gold document of a stance in the branch of that stance.
-
-    `returned` is what the branch returned, `elsewhere` what the other branch returned. Contradictions are decided first
-    (service.grounding.ground), so only a supporting document can be lost to the other side.
-    """
-    # The reranker may have read only the first documents (`rerank.first`); those it did not see are not in its ranking.
-    fates: dict[Fate, bool] = {
-        "found": pmid in returned,
-        "other_side": stance == "support" and pmid in elsewhere,
-        "not_retrieved": pmid not in trace.retrieved,
-        "beyond": pmid not in trace.ranked[: trace.reads],
-        "filtered": pmid not in trace.passed,
-        "not_called": pmid not in trace.called,
-        "crowded_out": True,
-    }
-    return next(fate for fate, is_so in fates.items() if is_so)
 
 
 def trace_branch(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
@@ -216,27 +175,14 @@ def trace_branch(grounder: Grounder, claim: Claim, stance: Stance, gold: frozens
     k, unread = branch.retrieve.k, {"filter": None, "judge": None}
     retrieval = _pmids(_run(grounder, claim, stance, branch, k, rule="top", rerank=None, **unread))
     ranking = _pmids(_run(grounder, claim, stance, branch, k, rule="top", **unread)) if branch.rerank else retrieval
-    reads = branch.judge.documents if branch.judge else None
     ranks = [rank for rank, pmid in enumerate(ranking, 1) if pmid in gold]
     if not ranks:
-        return Trace(retrieval, ranking, reads, frozenset(), frozenset(), ())
+        return Trace(retrieval, ())
     reach = ranks[-1] if branch.select.rule in ("first", "top") else len(ranking)
     branch = _stop_after_gold(grounder, branch, reach)
-    evidence = _run(grounder, claim, stance, branch, reach, label=branch.select.label or stance)
-    whole = _pmids(evidence)
+    whole = _pmids(_run(grounder, claim, stance, branch, reach, label=branch.select.label or stance))
     last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
-    entries = list(grounder.index.entries([pmid for pmid in ranking if pmid in gold]))
-    passed = frozenset(entry.pmid for entry in entries if _passes(branch, entry))
-    called = frozenset(whole) if branch.judge else passed
-    if branch.select.rule == "penalised":
-        # This rule returns every document; those below its floor are backfill.
-        floor = branch.select.penalty.floor
-        called = frozenset(
-            one.document.pmid
-            for one in evidence
-            if one.verdict and ("contradict" if one.verdict.contradict >= floor else one.verdict.label) == stance
-        )
-    return Trace(retrieval, ranking, reads, passed, called, whole[:last])
+    return Trace(retrieval, whole[:last])
 
 
 def _trace_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
@@ -247,9 +193,7 @@ def _trace_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance
     called = [pmid for pmid, one in readings.items() if one.label == stance]
     whole = sorted(called, key=lambda pmid: -readings[pmid].probability(stance))
     last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
-    names = tuple(one.pmid for one in ranked)
-    retrieved, passed = tuple(one.pmid for one in found), frozenset(names) & gold
-    return Trace(retrieved, names, path.read.papers, passed, frozenset(called), tuple(whole[:last]))
+    return Trace(tuple(one.pmid for one in found), tuple(whole[:last]))
 
 
 def _stop_after_gold(grounder: Grounder, branch: Branch, reach: int) -> Branch:
@@ -261,12 +205,6 @@ def _stop_after_gold(grounder: Grounder, branch: Branch, reach: int) -> Branch:
     if step is None or branch.select.rule != "first" or (step.skim and grounder.models.profile.skim):
         return branch
     return branch.model_copy(update={"judge": step.model_copy(update={"documents": min(reach, step.documents or reach)})})
-
-
-def _passes(branch: Branch, entry: Entry) -> bool:
-    if branch.filter:
-        return entry.cue_sentence_count() > 0
-    return branch.judge is None or len(entry) > 0
 
 
 def _pmids(evidence: Iterable[Evidence]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Every variant's results for every claim as a report: figures, what was lost and how, published figures beside them.
+"""Every variant's results for every claim as a report: figures, published figures beside them.
 
 All figures are fractions of 1; None stands where there is nothing to measure.
 """
@@ -6,7 +6,6 @@ All figures are fractions of 1; None stands where there is nothing to measure.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -19,7 +18,7 @@ from eval.measures.figures import RESAMPLES, SEED, Difference, Figure, Resampler
 from eval.measures.report import NOTHING, Measure, Report, Table, show
 from eval.scifact.files import Files, LabelledClaim
 from eval.scifact.measures import CUT, DEPTHS, FORMULAS, measure, measure_rankings
-from eval.scifact.observing import FATES, STANCES, ClaimResult, Fate
+from eval.scifact.observing import STANCES, ClaimResult
 from retrieval.core.code_hash import hash_code
 from retrieval.core.values import Stance
 from retrieval.index import Index
@@ -64,18 +63,10 @@ class VariantRun:
 
 
 @dataclass(frozen=True, slots=True)
-class SideReport:
-    """One stance of a variant: how much its branch examined, on average per claim, and what became of every gold document (every
-    fate has an entry)."""
-
-    work: Mapping[str, float]
-    fates: Mapping[Fate, int]
-
-
-@dataclass(frozen=True, slots=True)
 class VariantReport:
     """One variant: its configuration and models, a hash of the source code that its grounding runs, its figures by measure, the
-    difference of each from the baseline's (empty for the baseline itself and where it was not evaluated), and both its sides."""
+    difference of each from the baseline's (empty for the baseline itself and where it was not evaluated), and how much
+    each of its branches examined."""
 
     name: str
     description: str
@@ -84,7 +75,7 @@ class VariantReport:
     code: str
     figures: Mapping[str, Figure]
     against_baseline: Mapping[str, Difference]
-    sides: Mapping[Stance, SideReport]
+    work: Mapping[Stance, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +96,13 @@ class ClaimCounts:
 class SciFactReport:
     """An evaluation of variants on one set of claims.
 
-    `measures` defines the keys of `figures`, and `fates` the words for losses; `blind` holds the figures of plain BM25, which
+    `measures` defines the keys of `figures`; `blind` holds the figures of plain BM25, which
     judges no stance, for the measures that apply to it; `published` holds others' figures; `provenance` is what is needed to
     reproduce the report.
     """
 
     claims: ClaimCounts
     measures: tuple[Measure, ...]
-    fates: Mapping[Fate, str]
     baseline: str | None
     blind: Mapping[str, Figure]
     variants: tuple[VariantReport, ...]
@@ -136,7 +126,6 @@ def make_report(
     return SciFactReport(
         claims=_count_claims(claims, index),
         measures=tuple(next(iter(counted.values()))),
-        fates=dict(FATES),
         baseline=baseline,
         blind={key: resampler.figure(tally) for key, tally in blind_tallies(claims, index).items()},
         variants=tuple(
@@ -152,7 +141,7 @@ def make_report(
                     for key, tally in (tallies[baseline].items() if baseline else ())
                     if name != baseline
                 },
-                sides={stance: _side(stance, variant.results) for stance in STANCES},
+                work={stance: _count_work(stance, variant.results) for stance in STANCES},
             )
             for variant in variants
             for name in [variant.config.name]
@@ -201,17 +190,14 @@ def blind_tallies(claims: Sequence[LabelledClaim], index: Index) -> dict[str, Ta
     return {one.key: tally for one, tally in measure_rankings(claims, rankings)}
 
 
-def _side(stance: Stance, results: Sequence[ClaimResult]) -> SideReport:
+def _count_work(stance: Stance, results: Sequence[ClaimResult]) -> dict[str, float]:
+    """How much one branch examined, on average per claim."""
     counts = [asdict(result.side(stance).counts) for result in results]
-    fates = Counter(document.fate for result in results for document in result.side(stance).gold)
-    return SideReport(
-        work={key: sum(one[key] for one in counts) / len(counts) for key in counts[0]},
-        fates={fate: fates[fate] for fate in FATES},
-    )
+    return {key: sum(one[key] for one in counts) / len(counts) for key in counts[0]}
 
 
 def show_report(report: SciFactReport) -> Report:
-    """The report for people: tables of the main figures, the paper's beside them, and where documents were lost."""
+    """The report for people: tables of the main figures, and the paper's beside them."""
     claims = report.claims
     about = (
         f"{claims.all} claims: {claims.with_support} with supporting and {claims.with_contradict} with contradicting evidence, "
@@ -233,14 +219,9 @@ def show_report(report: SciFactReport) -> Report:
         keys = [f"retrieval.{stance}.{depth}" for depth in DEPTHS]
         rows = [[variant.name, *(show(variant.figures[key]) for key in keys)] for variant in report.variants]
         blocks.append(Table(f"Recall of {stance} by retrieved documents", ["variant", *map(str, DEPTHS)], rows))
-    for stance, pairs in (("support", claims.support_pairs), ("contradict", claims.contradict_pairs)):
-        sides = {variant.name: variant.sides[stance] for variant in report.variants}
-        fates = [fate for fate in report.fates if any(side.fates[fate] for side in sides.values())]
-        counts = [[name, *(str(side.fates[fate]) for fate in fates)] for name, side in sides.items()]
-        title = f"Where the {pairs} documents went that are gold for {stance}"
-        blocks.append(Table(title, ["variant", *(fate.replace("_", " ") for fate in fates)], counts))
-        work = [[name, *(f"{value:,.1f}" for value in side.work.values())] for name, side in sides.items()]
-        header = ["variant", *next(iter(sides.values())).work]
+    for stance in STANCES:
+        work = [[variant.name, *(f"{value:,.1f}" for value in variant.work[stance].values())] for variant in report.variants]
+        header = ["variant", *report.variants[0].work[stance]]
         blocks.append(Table(f"What the {stance} branch examines, on average for a claim", header, work))
     return Report("Counterpoint on SciFact", blocks, report, report.measures, report.provenance)
 

@@ -6,7 +6,7 @@ import pytest
 
 from eval.scifact.files import Gold, LabelledClaim, Prediction
 from eval.scifact.measures import count, measure, official_figures
-from eval.scifact.observing import ClaimResult, Fate, GoldFate, ObservedSide, Returned
+from eval.scifact.observing import ClaimResult, GoldRank, ObservedSide, Returned
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim
 
@@ -20,8 +20,7 @@ def claim(id: str, support: str = "", contradict: str = "") -> LabelledClaim:
 
 def side(returned: str = "", whole: str = "", **depths: int | None) -> ObservedSide:
     """Returned documents, each with its first sentence; the whole ranking; and the depths of the gold documents."""
-    found: Fate = "found"
-    gold = tuple(GoldFate(pmid, depth, found) for pmid, depth in depths.items())
+    gold = tuple(GoldRank(pmid, depth) for pmid, depth in depths.items())
     return ObservedSide(tuple(Returned(pmid, 0, None, 1.0) for pmid in returned), COUNTS, tuple(whole), gold)
 
 

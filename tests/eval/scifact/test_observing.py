@@ -1,43 +1,20 @@
-"""Where a gold document was lost, from traces made by hand and from branches that ran."""
+"""How deep gold documents are retrieved and would be returned, by branches that ran."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from eval.scifact.files import Gold, LabelledClaim
-from eval.scifact.observing import FATES, Fate, Trace, find_fate, observe
-from retrieval.core.values import Claim, Stance
+from eval.scifact.observing import observe, trace_branch
+from retrieval.core.values import Claim
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig, Profile, load_config
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from tests.helpers.fakes import WordJudge, WordReranker, make_index
-
-JUDGED = Trace(
-    retrieved=("a", "b", "c"), ranked=("b", "a", "c"), reads=2, passed=frozenset("ab"), called=frozenset("ab"), whole=("a", "b")
-)
-
-
-@pytest.mark.parametrize(
-    ("changed", "expected"),
-    [
-        ({}, "crowded_out"),
-        ({"retrieved": ("a", "c")}, "not_retrieved"),
-        ({"ranked": ("a", "c", "b")}, "beyond"),
-        ({"passed": frozenset("a")}, "filtered"),
-        ({"called": frozenset("a")}, "not_called"),
-        ({"reads": None}, "crowded_out"),
-    ],
-)
-def test_each_way_to_be_lost(changed: dict[str, Any], expected: Fate) -> None:
-    assert find_fate("b", "contradict", replace(JUDGED, **changed), returned=["a"], elsewhere=[]) == expected
-    assert find_fate("b", "contradict", replace(JUDGED, **changed), returned=["a", "b"], elsewhere=[]) == "found"
-    assert expected in FATES
-
 
 # In the order in which BM25 finds them for "zeta pressure": the rarer the other words, the higher.
 DOCUMENTS = {
@@ -81,33 +58,21 @@ def variant(index: Index) -> Variant:
 CLAIM = Claim("zeta pressure", id="1")
 
 
-def fates(grounder: Grounder, stance: Stance = "contradict") -> dict[str, Fate]:
-    everything = {pmid: Gold(stance, ((0,),)) for pmid in DOCUMENTS}
-    result = observe(grounder, LabelledClaim(CLAIM, everything))
-    return {one.pmid: one.fate for one in result.side(stance).gold}
+def test_whole_rankings_go_down_to_the_last_gold_document(variant: Variant) -> None:
+    seen = trace_branch(variant("v5", select={"n": 1}), CLAIM, "contradict", frozenset({"4"}))
+    assert seen.whole == ("2", "4")
+    lost = trace_branch(variant("v5"), CLAIM, "contradict", frozenset({"9"}))
+    assert lost.whole == ()
+    path = trace_branch(variant("counterpoint", read={"papers": 3}), CLAIM, "contradict", frozenset({"3", "4"}))
+    assert path.whole[-1] == "3" and "4" in path.retrieved, "4 is not among the three that are read"
 
 
-def test_the_branch_of_v5(variant: Variant) -> None:
-    assert fates(variant("v5", select={"n": 2})) == {
-        "1": "not_called",
-        "2": "found",
-        "3": "filtered",
-        "4": "found",
-        "5": "not_called",
-        "6": "crowded_out",
-        "9": "not_retrieved",
-    }
-
-
-def test_the_penalised_rule_returns_more_than_it_calls_contradictions(variant: Variant) -> None:
-    plain = load_config("v5").branch("contradict").retrieve.model_copy(update={"k": 10})
-    grounder = variant("v4", select={"n": 1})
-    branch = grounder.config.branch("contradict").model_copy(update={"retrieve": plain})
-    grounder.config = grounder.config.model_copy(update={"contradict": branch})
-    support = load_config("v5").support
-    grounder.config = grounder.config.model_copy(update={"support": support})
-    found = fates(grounder)
-    assert sorted(found.values()).count("found") == 1
-    assert sorted(found.values()).count("crowded_out") == 3
-    assert (found["5"], found["9"]) == ("not_called", "not_retrieved")
-    assert found["1"] == "not_called"
+def test_results_hold_what_was_returned(variant: Variant) -> None:
+    result = observe(variant("v5"), LabelledClaim(CLAIM, {"2": Gold("contradict", ((0,),))}))
+    first = result.contradict.returned[0]
+    assert (first.pmid, first.sentence, first.score) == ("2", 0, 0.8)
+    assert first.verdict == (0.1, 0.1, 0.8)
+    assert (result.contradict.gold[0].depth, result.support.gold) == (2, ())
+    said = result.predicted()
+    assert said["2"].stance == "contradict"
+    assert {one.stance for one in said.values()} == {"contradict", "support"}
