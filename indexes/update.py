@@ -42,7 +42,7 @@ from retrieval.store.documents import (
     list_changes,
     name_changes,
 )
-from retrieval.store.manifest import DENSE, LUCENE, STORE, IndexCounts, Manifest, list_data_files, read_manifest
+from retrieval.store.manifest import DENSE, LUCENE, STORE, IndexCounts, Manifest, list_data_files, read_manifest, write_atomically
 
 _CHUNK = 1000
 
@@ -114,8 +114,17 @@ class ChangesWriter(StoreWriter):
 
     def finish(self) -> None:
         """Drop the journal, and merge files of changes if there are too many."""
+        self._list_changed()
         super().finish()
         fold_changes(self.path.parent)
+
+    def _list_changed(self) -> None:
+        """Add this update's documents to those that may need a new vector."""
+        if part := self._old.dense:
+            path = self.path.parent / part.changed
+            before = path.read_text("utf-8") if path.exists() else ""
+            pmids = self._db.execute("SELECT pmid FROM main.replaced UNION SELECT pmid FROM main.documents")
+            write_atomically(path, before + "".join(f"{pmid}\n" for (pmid,) in pmids))
 
 
 _SHARE = 2

@@ -1,111 +1,39 @@
-"""Adding the dense part to an index: every document's vector, made once per text, in one FAISS index beside Lucene's.
-
-Vectors that are made but not yet in an index are kept batch by batch under the hash of their text, so that none is made twice.
-That cache lies in the index's folder, not in a version's: an update between two attempts loses nothing that was already encoded.
-"""
+"""Adding the dense part to an index: every document's vector, made once per text, in one FAISS index beside Lucene's."""
 
 from __future__ import annotations
 
 import hashlib
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from indexes.plan import hold_lock, report_interrupt
+from indexes.vector_cache import VectorCache
+from nli.text.sentences import sentence_spans
 from retrieval.bm25.lucene import make_contents
 from retrieval.core.code_hash import hash_code
-from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, ModelUnusable, translate_write_errors
+from retrieval.core.errors import BadInput, ModelUnusable, translate_write_errors
 from retrieval.core.values import Document
+from retrieval.dense.codes import FLAT, Codec, Codes, Rows, open_codec
 from retrieval.dense.encoder import Encoder, Vectors
-from retrieval.dense.search import DenseIndex, pack_ids, read_ids
+from retrieval.dense.search import DenseIndex, check_files
 from retrieval.store.documents import Store
 from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, list_data_files, read_manifest, write_atomically
 
-NAME = ".vectors.building"
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS encoder (name TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS vectors (text TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
-"""
-_DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
-
-
-class VectorCache:
-    """The vectors that `encoder` has made so far, in one SQLite file; a damaged file, or another encoder's, is discarded.
-
-    `encoder` names the model and the code that runs it.
-    """
-
-    def __init__(self, folder: Path, encoder: str) -> None:
-        self._path = folder / NAME
-        self._db = _connect(self._path)
-        try:
-            rows = _prepare(self._db).execute("SELECT name FROM encoder").fetchall()
-        except sqlite3.DatabaseError as error:
-            # A full disk is no reason to discard what was made.
-            if error.sqlite_errorname not in _DAMAGED:
-                raise
-            rows = []
-        if rows != [(encoder,)]:
-            self.drop()
-            self._db = _connect(self._path)
-            _prepare(self._db).execute("INSERT INTO encoder VALUES (?)", (encoder,))
-
-    def get(self, texts: Sequence[str]) -> dict[str, Vectors]:
-        """The vectors [width] in the cache for these texts, by hash; `texts` are hashes."""
-        marks = ",".join("?" * len(texts))
-        try:
-            rows = self._db.execute(f"SELECT text, vector FROM vectors WHERE text IN ({marks})", list(texts)).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise IndexUnusable(f"{self._path} cannot be read ({error}); delete it and start again.") from error
-        return {text: np.frombuffer(vector, dtype="<f4") for text, vector in rows}
-
-    def put(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Keep a batch, `vectors` [texts, width]: all of it or, if the disk is full, none of it; `texts` are hashes."""
-        rows = [(text, vector.astype("<f4").tobytes()) for text, vector in zip(texts, vectors, strict=True)]
-        self._db.execute("BEGIN")
-        try:
-            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
-            self._db.execute("COMMIT")
-        except BaseException:
-            # If the disk was full, SQLite itself has rolled back.
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
-
-    def close(self) -> None:
-        """Close the file; what was kept stays."""
-        self._db.close()
-
-    def drop(self) -> None:
-        """Close the file and delete it: its vectors are in the index now, or useless."""
-        self.close()
-        for suffix in ("", "-wal", "-shm"):
-            self._path.with_name(NAME + suffix).unlink(missing_ok=True)
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, isolation_level=None)
-
-
-def _prepare(db: sqlite3.Connection) -> sqlite3.Connection:
-    # As in the store: survives a killed process, and nobody else reads it.
-    db.execute("PRAGMA locking_mode=EXCLUSIVE")
-    db.execute("PRAGMA journal_mode=WAL")
-    db.execute("PRAGMA synchronous=NORMAL")
-    db.executescript(_SCHEMA)
-    return db
-
-
-FLAT = "Flat"
-"""Exact search: full vectors, each compared with every query. Other FAISS factory strings trade exactness for space or time."""
-_BATCH = 64
-_Lookup = Callable[[list[str]], dict[str, Vectors]]
+View = Literal["full", "short"]
+"""What of a document is encoded: title and abstract, or title and last sentence."""
+LARGE = 100_000
+"""Documents from which on an index has short views, and FAISS a compact index, unless something else is asked for."""
+_BATCH = 1024
+_SAMPLE = 40
+"""Documents a list that FAISS is trained on."""
 
 
 @dataclass(frozen=True)
@@ -116,11 +44,14 @@ class DenseReport:
     encoded: int
 
 
-def add_vectors(folder: Path, encoder: Encoder, overwrite: bool = False, factory: str = FLAT) -> DenseReport:
+def add_vectors(
+    folder: Path, encoder: Encoder, overwrite: bool = False, view: View | None = None, factory: str | None = None
+) -> DenseReport:
     """Give the index in `folder` the vectors that `encoder` makes, or bring those it has up to date.
 
-    Only texts without a vector are encoded. An attempt that was stopped or killed resumes where it was; searches see the new
-    vectors once all are there. With `overwrite` the vectors of another encoder are replaced, and every document is encoded
+    Without `view` or `factory` (FAISS's own string) those that the index has stay, and a new one's depend on its size. Only texts
+    without a vector are encoded. An attempt that was stopped or killed resumes where it was; searches see the new vectors once
+    all are there. With `overwrite` the vectors of another encoder, view or factory are replaced, and every document is encoded
     again.
     """
     read_manifest(folder)
@@ -134,124 +65,190 @@ def add_vectors(folder: Path, encoder: Encoder, overwrite: bool = False, factory
     ):
         manifest = read_manifest(folder)
         old = None if overwrite else manifest.dense
-        if old and (old.encoder, old.factory) != (encoder.name, factory):
+        usual = (old.view, old.factory) if old else _choose(manifest.counts.documents)
+        part = DensePart(encoder.name, 0, factory or usual[1], 0, manifest.corpus_sha256, "", view or usual[0])
+        if old and (old.encoder, old.view, old.factory) != (part.encoder, part.view, part.factory):
             raise BadInput(
-                f"The index at {folder} has vectors of {old.encoder} ({old.factory}); add --overwrite to replace them with those "
-                f"of {encoder.name} ({factory})."
+                f"The index at {folder} has {old.view} vectors of {old.encoder} ({old.factory}); add --overwrite to replace them "
+                f"with {part.view} ones of {part.encoder} ({part.factory})."
             )
         if old and manifest.vectors_fit:
             return DenseReport(old, 0)
-        return _make_vectors(folder, manifest, encoder, factory, old)
+        return _make_vectors(folder, manifest, encoder, part, old)
 
 
-def _make_vectors(folder: Path, manifest: Manifest, encoder: Encoder, factory: str, old: DensePart | None) -> DenseReport:
+def _choose(documents: int) -> tuple[View, str]:
+    """The view and the factory for an index of this size."""
+    if documents < LARGE:
+        return "full", FLAT
+    # About 4 √N lists (https://github.com/facebookresearch/faiss/wiki/Guidelines-to-choose-an-index).
+    return "short", f"IVF{2 ** round(np.log2(4 * documents**0.5))},SQ6"
+
+
+def make_view(document: Document, view: str) -> Document:
+    """What of a document is encoded."""
+    spans = sentence_spans(document.abstract) if view == "short" else []
+    return replace(document, abstract=document.abstract[slice(*spans[-1])]) if spans else document
+
+
+def _make_vectors(folder: Path, manifest: Manifest, encoder: Encoder, part: DensePart, old: DensePart | None) -> DenseReport:
     data = folder / manifest.data
-    cache = VectorCache(folder, f"{encoder.name} {hash_code([type(encoder).__module__])}")
-    with closing(cache):
-        vectors = _VectorSource(encoder, cache, _load_old_vectors(data, old) if old else lambda _: {})
-        index: Any = None
-        pmids: list[str] = []
-        texts: list[str] = []
-        with tqdm(desc="vectors", total=manifest.counts.documents, unit=" documents", disable=None, mininterval=0.5) as bar:
-            for documents in _read_documents(data / STORE, bar):
-                hashes = [hash_text(document) for document in documents]
-                batch = vectors(hashes, documents)
-                index = index if index is not None else _make_empty(batch.shape[1], factory)
-                index.add(batch)
-                pmids.extend(document.pmid for document in documents)
-                texts.extend(hashes)
-        if index is None:
+    if old:
+        check_files(data, manifest)
+    cache = VectorCache(folder, f"{encoder.name} {hash_code([type(encoder).__module__])} {part.view} {part.factory}")
+    with (
+        closing(cache),
+        closing(Store(data / STORE)) as store,
+        # Deleted by the system when it is closed, however that happens.
+        tempfile.TemporaryFile(dir=folder) as file,
+    ):
+        maker = _Maker(encoder, cache, store, part, manifest.counts.documents)
+        codec = open_codec(data / old.vectors, old.factory) if old else maker.make_codec()
+        opened = DenseIndex(data, old) if old else None
+        fresh, kept = maker.make_codes(codec, file, opened, data / old.changed if old else None)
+        ids, old_rows, fresh_rows = _merge_ids(opened.ids[kept] if opened else fresh[:0], kept, fresh)
+        if not len(ids):
             raise BadInput(f"No document in the index at {folder} contains a word, so there is nothing to encode.")
-        stem = f"{DENSE}/{_hash_files(encoder.name, factory, manifest.corpus_sha256)[:12]}"
-        part = DensePart(encoder.name, index.d, factory, len(pmids), manifest.corpus_sha256, stem)
-        _write(data, part, index, pmids, texts)
+        stem = f"{DENSE}/{_hash(encoder.name, part.view, part.factory, manifest.corpus_sha256).hex()[:12]}"
+        part = replace(part, width=codec.width, documents=len(ids), stem=stem)
+        codes = np.memmap(file, np.uint8, "r").reshape(len(fresh), -1) if len(fresh) else np.zeros((0, 0), np.uint8)
+        (data / DENSE).mkdir(exist_ok=True)
+        # An updated index shares its files with the previous version: they are replaced, never written to.
+        lists = _merge_lists(codec, opened, old_rows, codes, fresh_rows)
+        write_atomically(data / part.vectors, lambda out: codec.write(out, len(ids), lists))
+        write_atomically(data / part.ids, lambda out: np.save(out, ids))
         _put_in_place(folder, manifest, part)
         cache.drop()
-    return DenseReport(part, vectors.encoded)
+    return DenseReport(part, maker.encoded)
 
 
-class _VectorSource:
-    """Vectors for batches of documents: known ones, and the encoder's for the rest, which are kept as soon as they are made."""
+class _Maker:
+    """Makes the codes of documents: those that the cache lacks are encoded, and kept as soon as they are."""
 
-    def __init__(self, encoder: Encoder, cache: VectorCache, lookup: _Lookup) -> None:
-        self._encoder, self._cache, self._lookup = encoder, cache, lookup
+    def __init__(self, encoder: Encoder, cache: VectorCache, store: Store, part: DensePart, documents: int) -> None:
+        self._encoder, self._cache, self._store, self._part, self._documents = encoder, cache, store, part, documents
         self.encoded = 0
 
-    def __call__(self, hashes: list[str], documents: list[Document]) -> Vectors:
-        vectors = self._lookup(hashes)
-        vectors.update(self._cache.get([text for text in hashes if text not in vectors]))
-        new = {text: document for text, document in zip(hashes, documents, strict=True) if text not in vectors}
+    def make_codec(self) -> Codec:
+        """A new codec, trained on a sample of the documents where it must be."""
+        width = self._encoder.queries(["width"]).shape[1]
+        codec = Codec(width, self._part.factory, self._cache.trained)
+        if codec.needs_training and not self._cache.trained:
+            sample = [entry.document for entry in self._store.sample(_SAMPLE * codec.lists)]
+            batches = (sample[at : at + _BATCH] for at in range(0, len(sample), _BATCH))
+            exact, hashes, vectors = Codec(width, FLAT), [], []
+            for documents, texts in self._read(batches, len(sample), "vectors to train on"):
+                hashes += texts
+                vectors.append(self._encode(exact, documents, texts).view(np.float32))
+            codec.train(np.concatenate(vectors))
+            self._cache.put(hashes, codec.encode(np.concatenate(vectors)), codec.dump())
+        return codec
+
+    def make_codes(
+        self, codec: Codec, file: IO[bytes], old: DenseIndex | None, changed: Path | None
+    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Write the codes of all new documents to `file`; return their ids, by PMID, and which old rows are still right.
+
+        A document is new if it has no old row, or its text is another.
+        """
+        kept = np.ones(len(old.ids) if old else 0, np.bool_)
+        if old and changed:
+            pmids = sorted(set(changed.read_text("utf-8").split("\n")[:-1]))
+            kept[old.find_rows(pmids)[1]] = False
+            batches = (
+                [entry.document for entry in self._store.entries(sorted(self._store.holds(pmids[at : at + _BATCH])))]
+                for at in range(0, len(pmids), _BATCH)
+            )
+            total = len(pmids)
+        else:
+            batches = ([Document(*text) for text in texts] for texts in self._store.texts(_BATCH))
+            total = self._documents
+        ids = [np.zeros(0, [("pmid", "S1"), ("text", "<i8")])]
+        for documents, texts in self._read(batches, total, "vectors"):
+            of_batch = make_ids([document.pmid for document in documents], texts)
+            new = np.ones(len(documents), np.bool_)
+            if old:
+                at, rows = old.find_rows([document.pmid for document in documents])
+                same = old.ids["text"][rows] == of_batch["text"][at]
+                new[at[same]], kept[rows[same]] = False, True
+            chosen = np.flatnonzero(new)
+            if len(chosen):
+                codes = self._encode(codec, [documents[i] for i in chosen], [texts[i] for i in chosen])
+                file.write(codes.tobytes())
+                ids.append(of_batch[chosen])
+        file.flush()
+        return np.concatenate(ids), kept
+
+    def _read(self, batches: Iterator[list[Document]], total: int, what: str) -> Iterator[tuple[list[Document], list[int]]]:
+        """What is to be encoded of each batch, and the hashes of it; a document without words is left out, as BM25 leaves it."""
+        with tqdm(desc=what, total=total, unit=" documents", disable=None, mininterval=0.5) as bar:
+            for batch in batches:
+                documents = [make_view(d, self._part.view) for d in batch if make_contents(d.title, d.abstract)]
+                if documents:
+                    yield documents, [hash_text(document) for document in documents]
+                bar.update(len(batch))
+
+    def _encode(self, codec: Codec, documents: Sequence[Document], texts: Sequence[int]) -> Codes:
+        """The codes of documents, in order; each text is encoded once."""
+        codes = self._cache.get(texts)
+        new = {text: document for text, document in zip(texts, documents, strict=True) if text not in codes}
         if new:
-            new_vectors = self._encoder.documents(list(new.values()))
-            if not np.isfinite(new_vectors).all():
+            vectors: Vectors = self._encoder.documents(list(new.values())).astype(np.float32)
+            if not np.isfinite(vectors).all():
                 raise ModelUnusable(
                     f"The encoder {self._encoder.name} returned values that are not numbers; fetch or install its weights again."
                 )
-            self._cache.put(list(new), new_vectors)
+            made = codec.encode(vectors)
+            self._cache.put(list(new), made)
             self.encoded += len(new)
-            vectors.update(zip(new, new_vectors, strict=True))
-        return np.stack([vectors[text] for text in hashes]).astype(np.float32)
+            codes.update((text, code.tobytes()) for text, code in zip(new, made, strict=True))
+        return np.frombuffer(b"".join(codes[text] for text in texts), np.uint8).reshape(len(texts), -1)
 
 
-def hash_text(document: Document) -> str:
+def hash_text(document: Document) -> int:
     """A hash of all that an encoder reads, which shows whether a document's vector is still current."""
-    return _hash_files(document.title, document.abstract)[:24]
+    return int.from_bytes(_hash(document.title, document.abstract)[:8], "little", signed=True)
 
 
-def _hash_files(*parts: str) -> str:
-    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+def _hash(*parts: str) -> bytes:
+    return hashlib.sha256("\x1f".join(parts).encode()).digest()
 
 
-def _read_documents(store: Path, bar: tqdm[Any]) -> Iterator[list[Document]]:
-    """The documents of a store by PMID, in batches, except those without words: BM25 does not find them either."""
-    with closing(Store(store)) as reader:
-        for batch in reader.texts(_BATCH):
-            documents = [Document(*text) for text in batch if make_contents(*text[1:])]
-            if documents:
-                yield documents
-            bar.update(len(batch))
+def make_ids(pmids: Sequence[str], texts: Sequence[int]) -> NDArray[Any]:
+    """The document, and the hash of its text, behind each row."""
+    names = np.array([pmid.encode() for pmid in pmids])
+    ids = np.empty(len(pmids), [("pmid", names.dtype), ("text", "<i8")])
+    ids["pmid"], ids["text"] = names, texts
+    return ids
 
 
-def _load_old_vectors(data: Path, old: DensePart) -> _Lookup:
-    """The vectors of an earlier version, by the hash of the text; none if FAISS stores only approximations of them."""
-    if old.factory != FLAT:
-        return lambda _: {}
-    index = DenseIndex(data, old)
-    rows = {text: row for row, text in enumerate(read_ids(data / old.ids)[1])}
-
-    def look_up(texts: list[str]) -> dict[str, Vectors]:
-        hits = [text for text in texts if text in rows]
-        return dict(zip(hits, index.vectors([rows[text] for text in hits]), strict=True)) if hits else {}
-
-    return look_up
+def _merge_ids(old: NDArray[Any], kept: NDArray[np.bool_], fresh: NDArray[Any]) -> tuple[NDArray[Any], Rows, Rows]:
+    """All ids by PMID, the new row of each old one (-1 where it is gone), and the row of each fresh one."""
+    ids = np.concatenate([old, fresh])
+    order = np.argsort(ids["pmid"], kind="stable")
+    rows = np.empty(len(ids), np.int64)
+    rows[order] = np.arange(len(ids))
+    old_rows = np.full(len(kept), -1)
+    old_rows[kept] = rows[: len(old)]
+    return ids[order], old_rows, rows[len(old) :]
 
 
-def _make_empty(width: int, factory: str) -> Any:
-    import faiss
-
-    try:
-        index = faiss.index_factory(width, factory, faiss.METRIC_INNER_PRODUCT)
-    except RuntimeError as error:
-        raise BadConfig(
-            f"FAISS cannot make an index {factory!r} for vectors of {width} dimensions; give a factory string such as Flat."
-        ) from error
-    if not index.is_trained:
-        raise BadConfig(
-            f"A FAISS index of {factory!r} must be trained first, which is not supported; choose Flat, SQfp16 or HNSW32."
-        )
-    return index
-
-
-def _write(data: Path, part: DensePart, index: Any, pmids: list[str], texts: list[str]) -> None:
-    """Write the part's files completely, under names that nothing refers to yet."""
-    import faiss
-
-    (data / DENSE).mkdir(exist_ok=True)
-    # Through our own file object: given a path, FAISS does not report a disk that is too full for the very last bytes.
-    writer = faiss.PyCallbackIOWriter  # type: ignore[attr-defined]  # SWIG creates it on import
-    # An updated index shares its files with the previous version: they are replaced, never written to.
-    write_atomically(data / part.vectors, lambda file: faiss.write_index(index, writer(file.write)))
-    write_atomically(data / part.ids, pack_ids(pmids, texts))
+def _merge_lists(
+    codec: Codec, old: DenseIndex | None, old_rows: Rows, fresh: Codes, fresh_rows: Rows
+) -> Iterator[tuple[Codes, Rows]]:
+    """The lists of an index: what stays of the old one's, and the fresh codes, by their rows."""
+    numbers, bodies = codec.split(fresh)
+    by_list = np.argsort(numbers, kind="stable")
+    bounds = np.searchsorted(numbers[by_list], np.arange(codec.lists + 1))
+    for number in range(codec.lists):
+        mine = by_list[bounds[number] : bounds[number + 1]]
+        codes, rows = bodies[mine], fresh_rows[mine]
+        if old:
+            old_codes, places = old.read_list(number)
+            stays = old_rows[places] >= 0
+            codes, rows = np.concatenate([old_codes[stays], codes]), np.concatenate([old_rows[places[stays]], rows])
+        order = np.argsort(rows)
+        yield codes[order], rows[order]
 
 
 def _put_in_place(folder: Path, manifest: Manifest, part: DensePart) -> None:

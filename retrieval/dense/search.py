@@ -1,19 +1,21 @@
 """Dense search on FAISS: the documents whose vectors have the highest inner product with a query's.
 
-FAISS: Douze et al. 2024, arXiv 2401.08281. Its flat index compares a query with every document: exact, and fast enough up to
-some hundred thousand of them.
+A flat index compares a query with every document: exact, and fast enough up to some hundred thousand of them. An inverted file
+compares it with the nearest lists (retrieval.dense.codes).
 """
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.core.errors import IndexUnusable
 from retrieval.core.values import Hit
+from retrieval.dense.codes import Codes, Rows, make_damage_error, open_faiss, read_list
 from retrieval.dense.encoder import Vectors
 from retrieval.store.manifest import DensePart, Manifest
 
@@ -39,18 +41,35 @@ def find_usable_part(folder: Path, manifest: Manifest, encoder: str) -> DensePar
             f"The index at {folder} was updated after its vectors were encoded; update them with "
             f"{command} --profile NAME`, which encodes only what changed."
         )
+    check_files(folder / manifest.data, manifest)
     return part
 
 
+def check_files(data: Path, manifest: Manifest) -> None:
+    """Raise `IndexUnusable` if a file of the dense part is missing or does not have its size: what is mapped must be there."""
+    for name in (manifest.dense.vectors, manifest.dense.ids) if manifest.dense else ():
+        path, size = data / name, manifest.files[name]
+        if not path.is_file():
+            raise make_damage_error(path, "it is missing")
+        if path.stat().st_size != size:
+            raise make_damage_error(path, f"it has {path.stat().st_size:,} bytes and should have {size:,}")
+
+
 class DenseIndex:
-    """The vectors of an index's documents, opened for search; safe to use from several threads at once."""
+    """The vectors of an index's documents, opened for search; safe to use from several threads at once.
+
+    `ids` has the PMID (UTF-8) and the hash of the text (int64) behind each row, by PMID. It is mapped into memory as well.
+    """
 
     def __init__(self, data: Path, part: DensePart) -> None:
         self.path = data / part.vectors
-        self._index = _open_faiss(self.path)
-        self.pmids, _ = read_ids(data / part.ids)
-        if not self._index.ntotal == len(self.pmids) == part.documents or self._index.d != part.width:
-            raise _make_damage_error(self.path, "it does not match the manifest")
+        self._index = open_faiss(self.path)
+        try:
+            self.ids: NDArray[Any] = np.load(data / part.ids, mmap_mode="r")
+        except (OSError, ValueError) as error:
+            raise make_damage_error(data / part.ids, type(error).__name__) from error
+        if not self._index.ntotal == len(self.ids) == part.documents or self._index.d != part.width:
+            raise make_damage_error(self.path, "it does not match the manifest")
 
     def search(self, queries: Vectors, k: int) -> list[list[Hit]]:
         """The `k` documents with the highest inner product for each of `queries` [queries, width], best first, ties by PMID.
@@ -61,49 +80,22 @@ class DenseIndex:
         if queries.shape[1] != self._index.d:
             raise IndexUnusable(
                 f"The vectors in {self.path} have {self._index.d} dimensions and the query's {queries.shape[1]}; the "
-                "encoder is not "
-                "the one that made them."
+                "encoder is not the one that made them."
             )
-        scores, rows = self._index.search(np.ascontiguousarray(queries), min(k, len(self.pmids)))
+        scores, rows = self._index.search(np.ascontiguousarray(queries), min(k, len(self.ids)))
         return [self._make_hits(*pair) for pair in zip(scores, rows, strict=True)]
 
-    def _make_hits(self, scores: Vectors, rows: np.ndarray) -> list[Hit]:
+    def _make_hits(self, scores: Vectors, rows: Rows) -> list[Hit]:
         # Rows are in the order of PMIDs. FAISS does not define the order of ties, and returns -1 if it found too few.
-        return [Hit(self.pmids[rows[i]], float(scores[i])) for i in np.lexsort((rows, -scores)) if rows[i] >= 0]
+        return [Hit(self.ids["pmid"][rows[i]].decode(), float(scores[i])) for i in np.lexsort((rows, -scores)) if rows[i] >= 0]
 
-    def vectors(self, rows: list[int]) -> Vectors:
-        """[rows, width]: the vectors as stored; if the index is flat, exactly those that were added."""
-        vectors: Vectors = self._index.reconstruct_batch(np.array(rows, dtype=np.int64))
-        return vectors
+    def find_rows(self, pmids: Sequence[str]) -> tuple[Rows, Rows]:
+        """Which of `pmids` have a vector, by their places among them, and the row of each."""
+        names = np.array([pmid.encode() for pmid in pmids], np.bytes_)
+        rows = np.searchsorted(self.ids["pmid"], names)
+        held = np.flatnonzero(self.ids["pmid"][np.minimum(rows, len(self.ids) - 1)] == names)
+        return held, rows[held]
 
-
-def pack_ids(pmids: list[str], texts: list[str]) -> bytes:
-    """Pack the document, and the hash of its text, behind each row."""
-    return json.dumps({"pmids": pmids, "texts": texts}).encode()
-
-
-def read_ids(path: Path) -> tuple[list[str], list[str]]:
-    """The inverse of `pack_ids`, from its file."""
-    try:
-        data = json.loads(path.read_bytes())
-        return list(data["pmids"]), list(data["texts"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _make_damage_error(path, type(error).__name__) from error
-
-
-def _open_faiss(path: Path) -> Any:
-    import faiss
-
-    try:
-        # Mapped into memory: opened at once, and shared by the processes that serve the same index.
-        return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC | faiss.IO_FLAG_READ_ONLY)
-    except RuntimeError as error:
-        reason = str(error).rpartition("Error: ")[2].strip().splitlines()[0][:200]
-        raise _make_damage_error(path, reason) from error
-
-
-def _make_damage_error(path: Path, reason: str) -> IndexUnusable:
-    return IndexUnusable(
-        f"The vectors of the index cannot be read from {path} ({reason}); make them again with "
-        "`counterpoint index dense DIR --profile NAME --overwrite`."
-    )
+    def read_list(self, number: int) -> tuple[Codes, Rows]:
+        """One list of FAISS's: the code of each vector in it, and its row."""
+        return read_list(self._index, number)

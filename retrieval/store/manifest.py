@@ -52,7 +52,8 @@ class DensePart:
     """The vectors of an index: the encoder that made them, the texts they were made of, and how FAISS keeps them.
 
     `corpus_sha256` is the manifest's own at that time: after an update they differ until the vectors are brought up to date.
-    `factory` is the string that FAISS makes an index of; `stem` begins the names of the part's files.
+    `factory` is the string that FAISS makes an index of; `stem` begins the names of the part's files; `view` is what was encoded
+    of each document (indexes.vectors).
     """
 
     encoder: str
@@ -61,6 +62,7 @@ class DensePart:
     documents: int
     corpus_sha256: str
     stem: str
+    view: str
 
     @property
     def vectors(self) -> str:
@@ -70,7 +72,12 @@ class DensePart:
     @property
     def ids(self) -> str:
         """Which document stands behind each of its rows, likewise."""
-        return f"{self.stem}.json"
+        return f"{self.stem}.npy"
+
+    @property
+    def changed(self) -> str:
+        """The PMIDs, a line each, that updates have written or deleted since, likewise."""
+        return f"{self.stem}.changed"
 
 
 @dataclass(frozen=True)
@@ -198,6 +205,8 @@ def _read_manifest(folder: Path) -> Manifest:
     except (KeyError, TypeError, ValueError, AttributeError):
         raise IndexUnusable(template.format(f"its {NAME} has missing or wrong entries")) from None
     for name, size in manifest.files.items():
+        if name.startswith(f"{DENSE}/"):
+            continue  # without vectors the index is still of use: retrieval.dense.search checks them
         file = folder / manifest.data / name
         if not file.is_file():
             raise IndexUnusable(template.format(f"the file {manifest.data}/{name} is missing"))
@@ -215,8 +224,8 @@ def parse_manifest(data: dict[str, Any]) -> Manifest:
     files = {str(name): int(size) for name, size in data["files"].items()}
     if not isinstance(data["data"], str):
         raise TypeError(data["data"])
-    # An index without vectors says nothing of them.
-    dense = DensePart(**data["dense"]) if data.get("dense") else None
+    # An index without vectors says nothing of them; those of an earlier version, which named no view, are not read any more.
+    dense = DensePart(**data["dense"]) if (data.get("dense") or {}).get("view") else None
     if dense and not {dense.vectors, dense.ids} <= files.keys():
         raise KeyError(DENSE)
     values = {f.name: data[f.name] for f in fields(Manifest) if f.name not in ("dense", "description")}

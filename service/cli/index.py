@@ -50,7 +50,23 @@ ColumnOption = Annotated[
 SkipBadOption = Annotated[
     int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N bad records; they are counted and listed.")
 ]
-DenseOption = Annotated[bool, typer.Option("--dense", help="Also encode the vectors, with which claims find more papers.")]
+Dense = Literal["auto", "full", "short"] | None
+DenseOption = Annotated[
+    Dense,
+    typer.Option(
+        "--dense",
+        metavar="[full|short]",
+        show_default=False,
+        help="Also encode the vectors, with which claims find more papers: of whole abstracts, or of title and last sentence, "
+        "the usual choice from 100,000 documents on.",
+    ),
+]
+FactoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--factory", metavar="STRING", show_default=False, help="How FAISS keeps vectors; chosen by size, if not given."
+    ),
+]
 EncoderOption = Annotated[str, typer.Option("--encoder", help="The encoder's name in the profile.")]
 DescriptionOption = Annotated[
     str,
@@ -71,7 +87,8 @@ def index_build(
     skip_bad: SkipBadOption = 0,
     column: ColumnOption = [],  # noqa: B006  # Typer needs a list and gives each call its own
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
-    dense: DenseOption = False,
+    dense: DenseOption = None,
+    factory: FactoryOption = None,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
     description: DescriptionOption = "",
@@ -98,7 +115,7 @@ def index_build(
             f"{format_count(counts.cues, 'negation cue')}{resumed}, in {seconds:.1f} s ({added / seconds:,.0f} "
             "documents a second)."
         )
-        _finish_vectors(out, model)
+        _finish_vectors(out, model, dense, factory)
         if examples:
             _make_examples(out, profile)
 
@@ -110,7 +127,7 @@ def index_update(
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
     column: ColumnOption = [],  # noqa: B006
-    dense: DenseOption = False,
+    dense: DenseOption = None,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
     examples: ExamplesOption = True,
@@ -131,7 +148,7 @@ def index_update(
             "marked as retracted."
         )
         if model:
-            _add_vectors_to(index, model)
+            _add_vectors_to(index, model, dense)
         elif report.manifest.dense and not report.manifest.vectors_fit:
             print_note(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
         if examples:
@@ -145,7 +162,7 @@ def index_fetch(
     source: Annotated[Literal["pubmed", "europepmc"], typer.Option("--source", help="Where to search.")] = "pubmed",
     most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Fetch at most N papers.")] = 10_000,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
-    dense: DenseOption = False,
+    dense: DenseOption = None,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
     examples: ExamplesOption = True,
@@ -175,7 +192,7 @@ def index_fetch(
         mark_built(papers, search)
         _list_left_out(report)
         print_note(f"Built {show_place(out)}: {format_count(report.manifest.counts.documents, 'document')}.")
-        _finish_vectors(out, model)
+        _finish_vectors(out, model, dense)
         if examples:
             _make_examples(out, profile)
 
@@ -194,6 +211,8 @@ def _connect(source: Literal["pubmed", "europepmc"]) -> Source:
 @index_app.command("dense")
 def index_dense(
     index: IndexArgument,
+    dense: DenseOption = None,
+    factory: FactoryOption = None,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing vectors.")] = False,
@@ -204,7 +223,7 @@ def index_dense(
     with report_errors():
         if not is_address(index):
             read_manifest(index)
-        _add_vectors_to(index, _load_encoder(index, profile, encoder), overwrite)
+        _add_vectors_to(index, _load_encoder(index, profile, encoder), dense, overwrite, factory)
         _make_examples(index, profile)
 
 
@@ -232,7 +251,7 @@ def index_follow(
     every: Annotated[str, typer.Option("--every", metavar="TIME", help="How often to look: 30s, 10m, 1h or 1d.")] = "1h",
     once: Annotated[bool, typer.Option("--once", help="Apply what is there and stop.")] = False,
     skip_bad: SkipBadOption = 0,
-    dense: DenseOption = False,
+    dense: DenseOption = None,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
 ) -> None:
@@ -248,7 +267,7 @@ def index_follow(
 
         def bring_up_to_date() -> None:
             if model and not read_index_manifest(index).vectors_fit:
-                _add_vectors_to(index, model)
+                _add_vectors_to(index, model, dense)
             if not is_address(index) and not has_examples(index, read_index_manifest(index).version):
                 _make_examples(index, profile)
 
@@ -291,10 +310,10 @@ def index_merge(index: IndexArgument) -> None:
         _make_examples(index, defaults.PROFILE)
 
 
-def _finish_vectors(out: Path, encoder: Encoder | None) -> None:
+def _finish_vectors(out: Path, encoder: Encoder | None, dense: Dense, factory: str | None = None) -> None:
     """Add the vectors to a new index, or say how to."""
     if encoder:
-        _add_vectors_to(out, encoder)
+        _add_vectors_to(out, encoder, dense, factory=factory)
     elif not is_address(out):
         print_note(f"Claims find more papers with vectors: `counterpoint index dense {out}` encodes them.")
 
@@ -310,7 +329,7 @@ def _load_encoder(index: Path, profile: str, name: str) -> Encoder:
     return load_encoder(name, load_profile(profile))
 
 
-def _add_vectors_to(index: Path, encoder: Encoder, overwrite: bool = False) -> None:
+def _add_vectors_to(index: Path, encoder: Encoder, dense: Dense, overwrite: bool = False, factory: str | None = None) -> None:
     """Encode the documents that have no vector yet, and say how many there were."""
     import time
 
@@ -318,7 +337,7 @@ def _add_vectors_to(index: Path, encoder: Encoder, overwrite: bool = False) -> N
 
     print_note(f"Encoding the documents of {index} with {encoder.name}.")
     start = time.monotonic()
-    report = add_vectors(index, encoder, overwrite)
+    report = add_vectors(index, encoder, overwrite, None if dense == "auto" else dense, factory)
     seconds = time.monotonic() - start
     print_note(
         f"{index} has vectors for {format_count(report.part.documents, 'document')}: {report.encoded:,} encoded "

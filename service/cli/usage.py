@@ -56,12 +56,21 @@ class CommandLine(TyperGroup):
         accept_any_letter()
         ctx.meta[_TYPED] = list(args)
         with report_errors(), _explain_usage(args):
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, _complete_dense(args))
 
     def invoke(self, ctx: Context) -> Any:
         """Run the command."""
         with report_errors(), _explain_usage(ctx.meta[_TYPED]):
             return super().invoke(ctx)
+
+
+def _complete_dense(args: list[str]) -> list[str]:
+    """Give `--dense` of `counterpoint index` its value: it may stand alone, and what follows be a source."""
+    if args[:1] != ["index"] or "--dense" not in args:
+        return args
+    at = args.index("--dense")
+    view = args[at + 1 : at + 2] if args[at + 1 : at + 2] in (["full"], ["short"]) else []
+    return [*args[:at], "=".join(["--dense", *(view or ["auto"])]), *args[at + 1 + len(view) :]]
 
 
 def check_sentence(text: str, command: str, index: Path) -> None:

@@ -224,7 +224,7 @@ def _tell_vectors(folder: Path, manifest: Manifest) -> str:
     if part is None:
         return f"none (`counterpoint index dense {folder}` makes them)"
     size = (manifest.files[part.vectors] + manifest.files[part.ids]) / 1e6
-    description = f"{part.documents:,}, {part.width} wide, {size:,.1f} MB, {part.factory}, by {part.encoder}"
+    description = f"{part.documents:,}, {part.width} wide, {size:,.1f} MB, {part.factory}, {part.view}, by {part.encoder}"
     if manifest.vectors_fit:
         return description
     return f"{description}; for an earlier version (`counterpoint index dense {folder}` updates them)"

@@ -17,13 +17,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from indexes import vector_cache
 from indexes import vectors as dense
 from indexes.build import build
 from indexes.update import update
 from indexes.vectors import add_vectors
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, Interrupted, ModelUnusable, OutOfSpace
 from retrieval.core.values import Document
+from retrieval.dense.codes import open_codec
 from retrieval.dense.encoder import CachingEncoder, Vectors
+from retrieval.dense.search import DenseIndex
 from retrieval.index import Index
 from retrieval.store.manifest import DensePart, read_manifest
 from tests.helpers.commands import call, told
@@ -104,7 +107,7 @@ def test_adding_vectors_touches_neither_texts_nor_lucene(folder: Path) -> None:
     assert {name: of for name, of in after.items() if "/dense/" not in name} == before
     found = read_manifest(folder)
     assert (found.version, found.created, found.id) == (manifest.version, manifest.created, manifest.id)
-    assert found.dense == report.part == DensePart("words@1", 256, "Flat", 7, manifest.corpus_sha256, report.part.stem)
+    assert found.dense == report.part == DensePart("words@1", 256, "Flat", 7, manifest.corpus_sha256, report.part.stem, "full")
     assert {name for name in after if "/dense/" in name} == {f"v0001/{report.part.vectors}", f"v0001/{report.part.ids}"}
     assert not list(folder.glob(".vectors*"))
     # Who has the index open goes on without vectors.
@@ -123,13 +126,77 @@ def test_documents_without_a_word_have_no_vector(write_corpus: WriteCorpus, tmp_
         add_vectors(tmp_path / "empty", WordEncoder())
 
 
+def test_equal_texts_are_encoded_once(write_corpus: WriteCorpus, tmp_path: Path) -> None:
+    build([write_corpus("Zinc.", "Zinc.", "Iron.")], tmp_path / "out")
+    encoder = WordEncoder()
+    assert add_vectors(tmp_path / "out", encoder).encoded == len(encoder.given) == 2
+    assert ranking(tmp_path / "out", "zinc") == [("1", 1.0), ("2", 1.0), ("3", 0.0)]
+
+
+def test_other_ways_of_keeping_vectors_are_the_factory_string(folder: Path) -> None:
+    encoder = WordEncoder()
+    add_vectors(folder, encoder, factory="SQfp16")
+    assert part(folder).factory == "SQfp16"
+    assert ranking(folder, "gold", 1) == [("7", 1.0)]
+    with pytest.raises(BadInput, match=r"has full vectors of words@1 \(SQfp16\); .* with full ones of words@1 \(Flat\)"):
+        add_vectors(folder, encoder, factory="Flat")
+
+
 @pytest.mark.parametrize(
-    ("factory", "says"), [("Banana", "cannot make an index 'Banana'"), ("IVF4,Flat", "must be trained first")]
+    ("factory", "says"),
+    [
+        ("Banana", "cannot keep vectors of 256 dimensions as 'Banana'; choose Flat, or"),
+        ("HNSW32", "cannot keep"),
+        ("PQ8", "cannot keep"),
+        ("IVF8,Flat", "7 vectors are too few to train IVF8,Flat on"),
+    ],
 )
 def test_a_factory_string_that_cannot_be_used_is_told(folder: Path, factory: str, says: str) -> None:
     with pytest.raises(BadConfig, match=says):
         add_vectors(folder, WordEncoder(), factory=factory)
     assert read_manifest(folder).dense is None
+
+
+@pytest.mark.parametrize("factory", ["IVF4,Flat", "IVF2,SQ8", "RR256,IVF2,RaBitQ4"])
+def test_an_inverted_file_is_made_in_parts_and_updated_as_if_made_at_once(
+    folder: Path, factory: str, write_corpus: WriteCorpus, by_twos: None
+) -> None:
+    with pytest.raises(Interrupted):
+        add_vectors(folder, Stopped(KeyboardInterrupt()), factory=factory)
+    encoder = WordEncoder()
+    assert add_vectors(folder, encoder, factory=factory).encoded == 5, "the two of the sample stay"
+    news = [{"pmid": pmid, "title": "", "abstract": text} for pmid, text in (("3", "Tin."), ("85", "Lead lead."))]
+    update(folder, [write_corpus(*news, name="news.jsonl")])
+    assert add_vectors(folder, encoder).encoded == 2
+    data, of = folder / "v0002", part(folder)
+    dense = DenseIndex(data, of)
+    assert dense.ids["pmid"].tolist() == [b"1", b"2", b"3", b"4", b"5", b"6", b"7", b"85"]
+    codec = open_codec(data / of.vectors, factory)
+    texts = [*TEXTS[:2], "Tin.", *TEXTS[3:], "Lead lead."]
+    numbers, codes = codec.split(codec.encode(encoder.queries([f" {text}" for text in texts])))
+    for number in range(codec.lists):
+        [rows] = np.nonzero(numbers == number)
+        assert dense.read_list(number)[1].tolist() == rows.tolist()
+        assert np.array_equal(dense.read_list(number)[0], codes[rows])
+    if factory == "IVF4,Flat":
+        assert ranking(folder, "lead", 1) == [("85", 2.0)], "one list is looked into, the right one"
+
+
+def test_a_large_index_has_short_views_and_a_compact_index(
+    write_corpus: WriteCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"Methods of {'zinc ' * n}. Iron helped {n} men." for n in range(400)]
+    build([write_corpus(*texts)], tmp_path / "out")
+    monkeypatch.setattr(dense, "LARGE", 400)
+    encoder = WordEncoder()
+    add_vectors(tmp_path / "out", encoder)
+    found = part(tmp_path / "out")
+    assert (found.view, found.factory) == ("short", "IVF64,SQ6")
+    [hits] = Index(tmp_path / "out").dense(encoder.name).search(encoder.queries(["Iron helped 17 men"]), 3)
+    assert hits[0].pmid == "18"
+    assert Index(tmp_path / "out").dense(encoder.name).search(encoder.queries(["zinc"]), 1)[0][0].score < 2
+    with pytest.raises(BadInput, match=r"has short vectors of words@1 .* with full ones"):
+        add_vectors(tmp_path / "out", encoder, view="full")
 
 
 # --- whole or not at all
@@ -139,6 +206,7 @@ def test_a_factory_string_that_cannot_be_used_is_told(folder: Path, factory: str
 def test_a_killed_try_keeps_its_batches_and_the_next_goes_on(folder: Path, write_corpus: WriteCorpus, tmp_path: Path) -> None:
     child = f"""
 import os, signal, pathlib
+from indexes import vector_cache
 from indexes import vectors as dense
 from tests.helpers.fake_encoder import WordEncoder
 dense._BATCH = 2
@@ -215,7 +283,7 @@ def test_a_disk_that_is_full_at_the_end_leaves_the_old_vectors(
 
 
 def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = dense._connect
+    inner = vector_cache._connect
 
     def limited(path: Path) -> sqlite3.Connection:
         db = inner(path)
@@ -223,7 +291,7 @@ def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pyte
         return db
 
     with monkeypatch.context() as patch:
-        patch.setattr(dense, "_connect", limited)
+        patch.setattr(vector_cache, "_connect", limited)
         with pytest.raises(OutOfSpace):
             add_vectors(folder, WordEncoder(width=4096))
     assert add_vectors(folder, WordEncoder(width=4096)).encoded == 7
@@ -232,13 +300,13 @@ def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pyte
 @pytest.mark.parametrize("left", ["garbage", "another encoder's"])
 def test_a_cache_that_is_of_no_use_is_dropped(folder: Path, left: str) -> None:
     if left == "garbage":
-        (folder / dense.NAME).write_bytes(b"\x5a" * 5000)
+        (folder / vector_cache.NAME).write_bytes(b"\x5a" * 5000)
     else:
-        cache = dense.VectorCache(folder, "others@1")
-        cache.put(["x"], np.ones((1, 3), dtype=np.float32))
+        cache = vector_cache.VectorCache(folder, "others@1")
+        cache.put([1], np.ones((1, 3), np.uint8))
         cache.close()
     assert add_vectors(folder, WordEncoder()).encoded == 7
-    assert not list(folder.glob(f"{dense.NAME}*"))
+    assert not list(folder.glob(f"{vector_cache.NAME}*"))
 
 
 def test_two_tries_at_one_index_are_not_let_at_once(folder: Path) -> None:
@@ -297,10 +365,17 @@ def test_vectors_brought_up_to_date_are_those_made_anew(folder: Path, write_corp
     ).read_bytes()
 
 
-def test_vectors_that_are_kept_inexactly_are_made_anew(folder: Path, write_corpus: WriteCorpus) -> None:
+def test_an_update_that_changes_no_text_leaves_the_vectors_fit(folder: Path, write_corpus: WriteCorpus) -> None:
+    add_vectors(folder, WordEncoder())
+    same = write_corpus({"pmid": "2", "title": "", "abstract": TEXTS[1], "year": 1999}, name="news.jsonl")
+    assert "encodes what changed" not in call("index", "update", folder, same).output
+    assert ranking(folder, "gold", 1) == [("7", 1.0)]
+
+
+def test_vectors_that_are_kept_inexactly_stay_as_they_are(folder: Path, write_corpus: WriteCorpus) -> None:
     add_vectors(folder, WordEncoder(), factory="SQfp16")
     update(folder, [write_corpus({"pmid": "8", "title": "", "abstract": "Tin."}, name="news.jsonl")])
-    assert add_vectors(folder, WordEncoder(), factory="SQfp16").encoded == 8
+    assert add_vectors(folder, WordEncoder()).encoded == 1
 
 
 # --- what cannot serve
@@ -318,7 +393,7 @@ def test_vectors_of_another_encoder_are_not_searched_and_not_lost_by_accident(fo
     other = WordEncoder("others@2", width=8)
     with pytest.raises(IndexUnusable, match=r"made by words@1, and this search uses others@2; .* --overwrite`"):
         Index(folder).dense(other.name)
-    with pytest.raises(BadInput, match=r"has vectors of words@1 \(Flat\); add --overwrite"):
+    with pytest.raises(BadInput, match=r"has full vectors of words@1 \(Flat\); add --overwrite"):
         add_vectors(folder, other)
     add_vectors(folder, other, overwrite=True)
     assert (part(folder).encoder, part(folder).width) == ("others@2", 8)
@@ -341,7 +416,7 @@ def garbage(path: Path) -> None:
     path.write_bytes(b"\x5a" * path.stat().st_size)
 
 
-@pytest.mark.parametrize("kind", ["faiss", "json"])
+@pytest.mark.parametrize("kind", ["faiss", "npy"])
 def test_garbage_of_the_right_size_is_told_and_can_be_replaced(folder: Path, kind: str) -> None:
     add_vectors(folder, WordEncoder())
     [path] = folder.glob(f"v0001/dense/*.{kind}")
@@ -360,26 +435,49 @@ def test_vectors_that_are_not_the_manifests_are_told(folder: Path) -> None:
         Index(folder).dense("words@1")
 
 
-@pytest.mark.parametrize("damage", ["missing", "cut", "unlisted", "no part"])
-def test_a_damaged_dense_part_is_a_damaged_index(folder: Path, damage: str) -> None:
+@pytest.mark.parametrize("damage", ["missing", "cut"])
+@pytest.mark.parametrize("kind", ["faiss", "npy"])
+def test_a_damaged_file_of_vectors_leaves_the_rest_and_can_be_replaced(folder: Path, kind: str, damage: str) -> None:
     add_vectors(folder, WordEncoder())
-    [path], manifest = folder.glob("v0001/dense/*.faiss"), folder / "manifest.json"
+    [path] = folder.glob(f"v0001/dense/*.{kind}")
     if damage == "missing":
         path.unlink()
-    elif damage == "cut":
-        path.write_bytes(path.read_bytes()[:-1])
     else:
-        data = json.loads(manifest.read_text())
-        if damage == "unlisted":
-            del data["files"][part(folder).vectors]
-        else:
-            data["dense"] = {"encoder": "x"}
-        manifest.write_text(json.dumps(data))
+        path.write_bytes(path.read_bytes()[:-1])
+    index = Index(folder)
+    assert index.search("zinc", 3)
+    with pytest.raises(IndexUnusable, match=r"cannot be read from .* \(it .*\); make them again with .* --overwrite"):
+        index.dense("words@1")
+    add_vectors(folder, WordEncoder(), overwrite=True)
+    assert ranking(folder, "gold", 1) == [("7", 1.0)]
+
+
+@pytest.mark.parametrize("damage", ["unlisted", "no part"])
+def test_a_manifest_that_does_not_fit_its_vectors_is_damaged(folder: Path, damage: str) -> None:
+    add_vectors(folder, WordEncoder())
+    manifest = folder / "manifest.json"
+    data = json.loads(manifest.read_text())
+    if damage == "unlisted":
+        del data["files"][part(folder).vectors]
+    else:
+        data["dense"] = {"encoder": "x", "view": "full"}
+    manifest.write_text(json.dumps(data))
     with pytest.raises(IndexUnusable, match="is damaged"):
         Index(folder)
 
 
 # --- the command line
+
+
+@pytest.mark.usefixtures("word_encoders")
+@pytest.mark.parametrize(
+    ("typed", "view"), [(["--dense"], "full"), (["--dense", "short"], "short"), (["--no-examples", "--dense=short"], "short")]
+)
+def test_dense_stands_alone_or_names_what_is_encoded(
+    write_corpus: WriteCorpus, tmp_path: Path, typed: list[str], view: str
+) -> None:
+    assert call("index", "build", *typed, write_corpus(*TEXTS), "--out", tmp_path / "out", "--factory", "SQfp16").exit_code == 0
+    assert (part(tmp_path / "out").view, part(tmp_path / "out").factory) == (view, "SQfp16")
 
 
 def test_build_update_and_dense_on_the_command_line(
@@ -389,7 +487,7 @@ def test_build_update_and_dense_on_the_command_line(
     result = call("index", "build", write_corpus(*TEXTS), "--out", out, "--dense")
     assert result.exit_code == 0, result.output
     assert f"{out} has vectors for 7 documents: 7 encoded" in result.output
-    assert "vectors          7, 256 wide, 0.0 MB, Flat, by words@1" in call("index", "info", out).output
+    assert "vectors          7, 256 wide, 0.0 MB, Flat, full, by words@1" in call("index", "info", out).output
     as_json = json.loads(call("index", "info", out, "--json").output)
     assert (as_json["dense"]["encoder"], as_json["dense"]["documents"]) == ("words@1", 7)
     news = write_corpus({"pmid": "8", "title": "", "abstract": "Tin."}, name="news.jsonl")
@@ -411,6 +509,13 @@ def test_dense_is_told_what_is_wrong_before_anything_is_built(write_corpus: Writ
     assert "has no encoder called 'other'" in told("index", "update", folder, corpus, "--dense", "--encoder", "other")
     assert read_manifest(folder).version == 1
     assert "There is no index at" in told("index", "dense", new)
+
+
+@pytest.mark.usefixtures("word_encoders")
+def test_vectors_of_another_encoder_are_replaced_on_demand(folder: Path) -> None:
+    add_vectors(folder, WordEncoder("others@2"))
+    assert "add --overwrite to replace them with full ones of words@1" in told("index", "dense", folder)
+    assert "7 encoded" in call("index", "dense", folder, "--overwrite").output
 
 
 # --- the seam
