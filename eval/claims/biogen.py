@@ -63,7 +63,7 @@ def _read_cited(path: Path, place: str, record: Any) -> Cited:
     lists = [record.get(name) or [] for name in ("existing_supported_citations", *LISTS)] if isinstance(record, dict) else [None]
     if not all(map(is_id_list, lists)):
         raise BadRecord(path, place, f"expected an object with lists of PMIDs: {', '.join(LISTS)}")
-    known, *cited = ([str(pmid).strip() for pmid in one] for one in lists)
+    known, *cited = ([str(pmid).strip() for pmid in some or ()] for some in lists)
     return {
         name: [pmid for pmid in dict.fromkeys(one) if pmid not in known][:MAX_CITATIONS]
         for name, one in zip(LISTS, cited, strict=True)

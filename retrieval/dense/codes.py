@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +49,10 @@ class Codec:
         self.factory, self.width, self.needs_training = factory, width, not index.is_trained
         if trained:
             index = faiss.deserialize_index(np.frombuffer(trained, np.uint8))
-        self._index, self._ivf = index, faiss.try_extract_index_ivf(index)
+        self._index = index
+        self._ivf: Any = faiss.try_extract_index_ivf(index)
         self.lists = self._ivf.nlist if self._ivf else 1
-        self._prefix = self._ivf.coarse_code_size() if self._ivf else 0
+        self._prefix: int = cast("Any", self._ivf).coarse_code_size() if self._ivf else 0
         self._tail = b""
         if self._ivf:
             self._tail = b"ilar" + struct.pack("<QQ", self.lists, self._ivf.code_size) + b"sprs" + bytes(8)
@@ -130,7 +131,7 @@ def open_codec(path: Path, factory: str) -> Codec:
     import faiss
 
     index = open_faiss(path)
-    ivf = faiss.try_extract_index_ivf(index)
+    ivf: Any = faiss.try_extract_index_ivf(index)
     if ivf is None:
         return Codec(index.d, factory)
     empty = faiss.ArrayInvertedLists(ivf.nlist, ivf.code_size)
@@ -144,7 +145,7 @@ def read_list(index: Any, number: int) -> tuple[Codes, Rows]:
     """One list of an open index: its codes, without their list's number, and the row of each."""
     import faiss
 
-    ivf = faiss.try_extract_index_ivf(index)
+    ivf: Any = faiss.try_extract_index_ivf(index)
     if ivf is None:
         codes = faiss.rev_swig_ptr(index.codes.data(), index.ntotal * index.code_size)
         return codes.reshape(-1, index.code_size), np.arange(index.ntotal)

@@ -128,7 +128,7 @@ def test_answers_are_kept_and_asked_once(index: Index, tmp_path: Path) -> None:
     assert {name_fault(one, found) for one in asked} == {""}
 
     class Silent(Answerer):
-        def answer(self, topic: Topic, on_event: Any = None) -> Any:
+        def answer(self, topic: Topic, on_event: Any = None, fill: bool = False) -> Any:
             raise AssertionError("asked again")
 
     silent = Silent(answerer.index, answerer.config, answerer.models, answerer.grounder)
