@@ -82,7 +82,7 @@ def _choose(documents: int) -> tuple[View, str]:
     if documents < LARGE:
         return "full", FLAT
     # About 4 √N lists (https://github.com/facebookresearch/faiss/wiki/Guidelines-to-choose-an-index).
-    return "short", f"IVF{2 ** round(np.log2(4 * documents**0.5))},SQ6"
+    return "short", f"IVF{2 ** round(np.log2(4 * documents**0.5))},SQ8"
 
 
 def make_view(document: Document, view: str) -> Document:

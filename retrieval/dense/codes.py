@@ -27,8 +27,8 @@ FLAT = "Flat"
 
 
 def count_probes(lists: int) -> int:
-    """How many lists a query is compared with."""
-    return max(1, lists // 16)
+    """How many lists a query is compared with: a quarter, and in a large index what an SSD can still read at once."""
+    return max(1, min(lists // 4, 256))
 
 
 class Codec:
@@ -41,7 +41,7 @@ class Codec:
         """
         import faiss
 
-        refusal = f"FAISS cannot keep vectors of {width} dimensions as {factory!r}; choose Flat, or a string such as IVF1024,SQ6."
+        refusal = f"FAISS cannot keep vectors of {width} dimensions as {factory!r}; choose Flat, or a string such as IVF1024,SQ8."
         try:
             index = faiss.index_factory(width, factory, faiss.METRIC_INNER_PRODUCT)
         except RuntimeError as error:

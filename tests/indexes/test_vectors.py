@@ -191,7 +191,7 @@ def test_a_large_index_has_short_views_and_a_compact_index(
     encoder = WordEncoder()
     add_vectors(tmp_path / "out", encoder)
     found = part(tmp_path / "out")
-    assert (found.view, found.factory) == ("short", "IVF64,SQ6")
+    assert (found.view, found.factory) == ("short", "IVF64,SQ8")
     [hits] = Index(tmp_path / "out").dense(encoder.name).search(encoder.queries(["Iron helped 17 men"]), 3)
     assert hits[0].pmid == "18"
     assert Index(tmp_path / "out").dense(encoder.name).search(encoder.queries(["zinc"]), 1)[0][0].score < 2
