@@ -31,7 +31,7 @@ from nli.reader.paper import PaperRead, read_paper
 from retrieval.core.errors import BadConfig
 from retrieval.core.probabilities import softmax
 from retrieval.core.result_cache import make_key, open_cache
-from retrieval.core.values import Aspect, Contrast, Label, Premise, Stance, Verdict
+from retrieval.core.values import Aspect, Contrast, Premise, Verdict
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.runtime.fences import is_order, strip_markup
 
@@ -42,6 +42,7 @@ WORDS = 25
 PARTS = ("population", "intervention", "comparison", "outcome")
 """What a paper's findings may or may not share with a claim."""
 LEFT_OUT = "(left out)"
+DECISION = MODELS / "chat-reader" / "model.json"
 _NUMBER = re.compile(r"^\W*\[\d+\]\s*")
 _MARKS = " \"“”'‘’…"
 
@@ -220,12 +221,8 @@ def find_quote(quote: str, paper: Abstract, place: int | None = None) -> tuple[i
 
 def combine(opinion: Opinion, embedded: PaperRead, name: str) -> PaperRead:
     """The verdict of the grade and the embedded reading together, with the model's quotation and reason."""
-    shares = ChatDecision.load().probabilities(opinion, embedded.verdict)
-    verdict = Verdict(*shares, of="document")
-    side: Stance = verdict.leaning
-    label: Label = side if verdict.probability(side) >= ChatDecision.load().side else "neutral"
-    verdict = replace(verdict, decided=label, reason=give_reason(opinion), partial=abs(opinion.grade) == 1)
-    if opinion.grade and (opinion.grade > 0) == (side == "support"):
+    verdict = replace(ChatDecision.load()(opinion.grade, embedded.verdict), reason=give_reason(opinion))
+    if opinion.grade and (opinion.grade > 0) == (verdict.leaning == "support"):
         return PaperRead(replace(verdict, quote=" ".join(opinion.quote.split())), opinion.sentence - 1, name)
     return PaperRead(verdict, embedded.sentence, name)
 
@@ -238,12 +235,12 @@ def give_reason(opinion: Opinion) -> str:
     return "; ".join(filter(None, (reason.rstrip("."), others)))
 
 
-FEATURES = ("plain", "partial", "against", "odds", "others", "constant")
+FEATURES = ("plain", "partial", "odds", "constant")
 
 
 @dataclass(frozen=True, slots=True)
 class ChatDecision:
-    """A conditional logit: each side's score is the weighted sum of its features (`measure_side`), neither has the score 0.
+    """A conditional logit: each side's score is the sum of its features (`measure_sides`) by `weights`; neither has the score 0.
 
     The same weights serve both sides. A paper is given the more probable side if that has at least the probability `side`.
     """
@@ -255,22 +252,24 @@ class ChatDecision:
     @cache
     def load(cls) -> ChatDecision:
         """The decision that ships."""
-        card: Mapping[str, Any] = json.loads((MODELS / "chat-reader" / "model.json").read_text("utf-8"))
+        card: Mapping[str, Any] = json.loads(DECISION.read_text("utf-8"))
         return cls(tuple(card["weights"][name] for name in FEATURES), card["side"])
 
-    def probabilities(self, opinion: Opinion, embedded: Verdict) -> list[float]:
-        """[support, neither, contradict]."""
-        support, contradict = (float(np.dot(self.weights, row)) for row in measure_sides(opinion, embedded))
-        shares: list[float] = softmax(np.array([support, 0.0, contradict])).tolist()
-        return shares
+    def __call__(self, grade: int, embedded: Verdict) -> Verdict:
+        """The verdict on a paper that a model gave this grade."""
+        shares = share_out(measure_sides(grade, embedded) @ np.array(self.weights)).tolist()
+        verdict = Verdict(*shares, of="document", partial=abs(grade) == 1)
+        likely = verdict.probability(verdict.leaning) >= self.side
+        return replace(verdict, decided=verdict.leaning if likely else "neutral")
 
 
-def measure_sides(opinion: Opinion, embedded: Verdict) -> NDArray[np.float64]:
-    """[support and contradict, `FEATURES`]: whether the model puts the paper on this side plainly, or in part, or on the other;
-    the embedded reader's log odds of this side against neither; how many parts are not the claim's; and 1."""
-    odds = compute_margins([embedded])[0]
-    others = float(len(opinion.others))
-    grades = (opinion.grade, -opinion.grade)
-    return np.array(
-        [[g == 2, g == 1, g < 0, odd, others * (g > 0), 1.0] for g, odd in zip(grades, odds, strict=True)], dtype=float
-    )
+def share_out(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[..., support, neither, contradict] from the scores [..., support and contradict]; neither has 0."""
+    return softmax(np.insert(scores, 1, 0.0, axis=-1))
+
+
+def measure_sides(grade: int, embedded: Verdict) -> NDArray[np.float64]:
+    """[support and contradict, `FEATURES`]: whether the model puts the paper on this side plainly, or in part; the embedded
+    reader's log odds of this side against neither; and 1."""
+    rows = zip((grade, -grade), compute_margins([embedded])[0], strict=True)
+    return np.array([[g == 2, g == 1, odds, 1.0] for g, odds in rows], dtype=np.float64)
