@@ -1,7 +1,7 @@
 """Three OpenSearch nodes on this machine: `python -m bench.cluster start|stop|kill N|restart N|status`.
 
 Each node has a folder of its own with its settings, data, log and process id, so that another command can stop it. OpenSearch's
-jars are fetched once from Maven Central, and our one Java class is compiled once.
+jars are fetched once from Maven Central, and our Java is compiled once.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import zipfile
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +26,7 @@ from typing import Any
 import platformdirs
 
 from retrieval.core.errors import BadInput, CounterpointError, Unfinished
-from retrieval.store.journal import hash_file
+from retrieval.store.journal import hash_file, hash_json
 
 SOURCE = Path(__file__).parents[1] / "deploy" / "cluster"
 MAIN = "SearchNode"
@@ -193,11 +195,12 @@ def name_cache_folder() -> Path:
 def fetch_jars() -> str:
     """The class path of a node, its jars fetched and our class compiled if need be; raises `BadInput` where Maven cannot."""
     folder = name_cache_folder()
-    jars, classes = folder / "jars", folder / f"classes-{hash_file(SOURCE / f'{MAIN}.java')[:12]}"
+    sources = sorted(SOURCE.glob("*.java"))
+    jars, classes = folder / "jars", folder / f"classes-{hash_json([hash_file(source) for source in sources])[:12]}"
     if not (jars / "complete").exists():
         _run_maven(folder, jars)
     if not (classes / f"{MAIN}.class").exists():
-        _compile(jars, classes)
+        _compile(jars, classes, sources)
     return f"{classes}:{jars}/*"
 
 
@@ -211,16 +214,19 @@ def _run_maven(folder: Path, jars: Path) -> None:
     if result.returncode:
         message = next((line for line in (result.stdout + result.stderr).splitlines() if "ERROR" in line), "no reason given")
         raise BadInput(f"Maven could not fetch OpenSearch's jars ({message[:300]}).")
+    for archive in jars.glob("*.zip"):
+        with zipfile.ZipFile(archive) as plugin:
+            plugin.extractall(jars, [name for name in plugin.namelist() if name.endswith(".jar")])
     (jars / "complete").touch()
 
 
-def _compile(jars: Path, classes: Path) -> None:
+def _compile(jars: Path, classes: Path, sources: Sequence[Path]) -> None:
     compiler = "org.eclipse.jdt.internal.compiler.batch.Main"
     path = os.pathsep.join(str(jar) for jar in sorted(jars.glob("*.jar")))
     command = [find_java(), "-cp", f"{jars}/*", compiler, "-21", "-nowarn", "-proc:none", "-cp", path, "-d", str(classes)]
-    result = subprocess.run([*command, str(SOURCE / f"{MAIN}.java")], capture_output=True, text=True)
+    result = subprocess.run([*command, *map(str, sources)], capture_output=True, text=True)
     if result.returncode:
-        raise BadInput(f"{MAIN}.java could not be compiled ({(result.stdout + result.stderr).strip()[:500]}).")
+        raise BadInput(f"{SOURCE} could not be compiled ({(result.stdout + result.stderr).strip()[:500]}).")
 
 
 def main() -> int:

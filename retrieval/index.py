@@ -15,10 +15,11 @@ from retrieval.bm25.lucene import Lucene, Vocabulary
 from retrieval.cluster.client import is_address, read_address
 from retrieval.cluster.mapping import read_state
 from retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
-from retrieval.core.errors import CounterpointError, IndexUnusable
+from retrieval.cluster.vectors import ClusterVectors
+from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Hit
 from retrieval.dense.encoder import Vectors
-from retrieval.dense.search import DenseIndex, find_usable_part
+from retrieval.dense.search import DenseIndex, check_files, find_usable_part
 from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents, Entry, Store
 from retrieval.store.manifest import LUCENE, NAME, STORE, Manifest, read_manifest
@@ -43,7 +44,7 @@ class Index:
         Raises `IndexUnusable` if it is missing, damaged or of another version.
         """
         self.folder = folder
-        self._dense: DenseIndex | None = None
+        self._dense: DenseIndex | ClusterVectors | None = None
         self._lock = threading.Lock()
         if is_address(folder):
             self._open_on_cluster()
@@ -87,16 +88,16 @@ class Index:
         part = self.manifest.dense
         return part is not None and part.encoder == encoder and self.manifest.vectors_fit
 
-    def dense(self, encoder: str) -> DenseIndex:
+    def dense(self, encoder: str) -> DenseIndex | ClusterVectors:
         """The vectors that the encoder of this name made of the documents; raises `IndexUnusable` if there are none."""
-        if is_address(self.folder):
-            raise IndexUnusable(
-                f"The index {read_address(self.folder)} has no vectors: dense search needs an embedded index, a folder; choose a "
-                "variant without it, or copy the index into one with `counterpoint index copy`."
-            )
-        part = find_usable_part(self.folder, self.manifest, encoder)
+        on_cluster = is_address(self.folder)
+        place = str(read_address(self.folder) if on_cluster else self.folder)
+        part = find_usable_part(place, self.manifest, encoder)
         with self._lock:
-            if self._dense is None:
+            if self._dense is None and on_cluster:
+                self._dense = ClusterVectors(read_address(self.folder), self.manifest.data, part)
+            elif self._dense is None:
+                check_files(self.folder / self.manifest.data, self.manifest)
                 self._dense = DenseIndex(self.folder / self.manifest.data, part)
             return self._dense
 
@@ -148,7 +149,7 @@ def look_at_index(place: Path) -> Hashable | None:
     try:
         if is_address(place):
             manifest = read_state(read_address(place)).manifest
-            return manifest.data, manifest.version, manifest.created
+            return manifest.data, manifest.version, manifest.created, manifest.dense
         status = (place / NAME).stat()
         return status.st_ino, status.st_mtime_ns, status.st_size
     except (OSError, CounterpointError):

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from indexes.cluster.writer import (
 from indexes.readers import Columns
 from indexes.reading import BuildReport, describe_emptiness, read_all
 from retrieval.cluster.client import Address, connect, read_access, translate_faults
-from retrieval.cluster.mapping import LIMBS, MANIFEST, add_up, derive, make_mapping, make_settings, read_state
+from retrieval.cluster.mapping import LIMBS, MANIFEST, VECTORS, add_up, derive, make_mapping, make_settings, read_state
 from retrieval.cluster.search import page_sources, run_search
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.store.documents import find_targets
@@ -162,6 +162,9 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
         mark_retractions(address, name)
         versions = {"opensearch": read_version(address)}
         manifest = plan.make_manifest(progress.version, name, count(address, name), reading.sources, old, versions=versions)
+        if manifest.dense:
+            # Documents that were written have lost their vectors, even if the texts are the same.
+            manifest = replace(manifest, dense=replace(manifest.dense, corpus_sha256=""))
         write_manifest(address, name, manifest, read_state(address).cue_names)
         drop_progress(address, name)
     return reading.report(manifest, old)
@@ -206,11 +209,25 @@ def open_or_restart(address: Address, name: str, fingerprint: str, version: int)
             return progress
         with WriteLock(address, name):
             client.indices.delete(index=name)
-    body = {"settings": {"index": make_settings(read_access().shards)}, "mappings": make_mapping()}
-    client.indices.create(index=name, body=body, params={"wait_for_active_shards": "all", "request_timeout": 60})
+    _create(client, name, {"settings": {"index": make_settings(read_access().shards)}, "mappings": make_mapping()})
     progress = Progress(fingerprint, version)
     progress.write(address, name)
     return progress
+
+
+def _create(client: Any, name: str, body: dict[str, Any]) -> None:
+    """Create an index that can have vectors if the cluster has the plugin for them, which only a new index can be told."""
+    from opensearchpy import RequestError
+
+    params = {"wait_for_active_shards": "all", "request_timeout": 60}
+    try:
+        client.indices.create(
+            index=name, body={**body, "settings": {"index": {**body["settings"]["index"], **VECTORS}}}, params=params
+        )
+    except RequestError as error:
+        if "index.knn" not in str(error):
+            raise
+        client.indices.create(index=name, body=body, params=params)
 
 
 def _resume_update(address: Address, name: str, old: Manifest, files: Files, columns: Columns | None) -> Progress:

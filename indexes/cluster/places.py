@@ -132,7 +132,9 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
         finally:
             lucene.abandon()
             store.close()
-        new_manifest = replace(state.manifest, data=data.name, files=list_data_files(data), versions=plan.list_versions())
+        new_manifest = replace(
+            state.manifest, data=data.name, files=list_data_files(data), versions=plan.list_versions(), dense=None
+        )
         _check_same(new_manifest, summary, str(out))
         new_manifest.write(root)
     (root / ".lock").unlink(missing_ok=True)

@@ -25,7 +25,9 @@ LAYOUT = 2
 ANALYZER, CONTENTS = "english_no_stop", "contents"
 LIMBS = 11
 """Parts of a SHA-256, 24 bits each: a sum of 2^29 of them is still exact in the doubles that a cluster adds with."""
-DERIVED = (CONTENTS, "sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs")
+VECTOR, ENCODED = "vector", "encoded"
+"""The fields of a document's vector and of what made it; an update drops both with the text that they were made from."""
+DERIVED = (VECTOR, ENCODED, CONTENTS, "sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs")
 ANALYSIS: dict[str, Any] = {
     "filter": {"possessive": {"type": "stemmer", "language": "possessive_english"}},
     "analyzer": {
@@ -33,6 +35,10 @@ ANALYSIS: dict[str, Any] = {
     },
 }
 SIMILARITY: dict[str, Any] = {"bm25": {"type": "BM25", "k1": str(K1), "b": str(B)}}
+
+
+VECTORS = {"knn": True, "knn.derived_source.enabled": False}
+"""The settings of an index that can have vectors; only the plugin opensearch-knn knows them."""
 
 
 def make_settings(shards: int) -> dict[str, Any]:

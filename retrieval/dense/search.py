@@ -20,8 +20,8 @@ from retrieval.dense.encoder import Vectors
 from retrieval.store.manifest import DensePart, Manifest
 
 
-def find_usable_part(folder: Path, manifest: Manifest, encoder: str) -> DensePart:
-    """The dense part of the index in `folder`, checked to fit its documents and the encoder.
+def find_usable_part(folder: str, manifest: Manifest, encoder: str) -> DensePart:
+    """The dense part of the index at `folder`, checked to fit its documents and the encoder.
 
     Raises `IndexUnusable` with what to do if it does not.
     """
@@ -41,7 +41,6 @@ def find_usable_part(folder: Path, manifest: Manifest, encoder: str) -> DensePar
             f"The index at {folder} was updated after its vectors were encoded; update them with "
             f"{command} --profile NAME`, which encodes only what changed."
         )
-    check_files(folder / manifest.data, manifest)
     return part
 
 

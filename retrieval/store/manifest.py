@@ -226,7 +226,7 @@ def parse_manifest(data: dict[str, Any]) -> Manifest:
         raise TypeError(data["data"])
     # An index without vectors says nothing of them; those of an earlier version, which named no view, are not read any more.
     dense = DensePart(**data["dense"]) if (data.get("dense") or {}).get("view") else None
-    if dense and not {dense.vectors, dense.ids} <= files.keys():
+    if dense and files and not {dense.vectors, dense.ids} <= files.keys():  # a cluster has no files
         raise KeyError(DENSE)
     values = {f.name: data[f.name] for f in fields(Manifest) if f.name not in ("dense", "description")}
     values.update(counts=counts, sources=sources, files=files, settings=dict(data["settings"]), versions=dict(data["versions"]))

@@ -319,13 +319,10 @@ def _finish_vectors(out: Path, encoder: Encoder | None, dense: Dense, factory: s
 
 
 def _load_encoder(index: Path, profile: str, name: str) -> Encoder:
-    """The encoder of this name in the profile; raises `BadInput` for an index on a cluster, which cannot have vectors."""
-    from retrieval.core.errors import BadInput
+    """The encoder of this name in the profile."""
     from service.configuration.config import load_profile
     from service.configuration.models import load_encoder
 
-    if is_address(index):
-        raise BadInput(f"{read_address(index)} is on a cluster, and dense search needs an embedded index: name a folder.")
     return load_encoder(name, load_profile(profile))
 
 
@@ -333,14 +330,19 @@ def _add_vectors_to(index: Path, encoder: Encoder, dense: Dense, overwrite: bool
     """Encode the documents that have no vector yet, and say how many there were."""
     import time
 
+    from indexes.cluster.vectors import add_vectors_on_cluster
     from indexes.vectors import add_vectors
 
-    print_note(f"Encoding the documents of {index} with {encoder.name}.")
+    print_note(f"Encoding the documents of {show_place(index)} with {encoder.name}.")
     start = time.monotonic()
-    report = add_vectors(index, encoder, overwrite, None if dense == "auto" else dense, factory)
+    view = None if dense == "auto" else dense
+    if is_address(index):
+        report = add_vectors_on_cluster(read_address(index), encoder, overwrite, view)
+    else:
+        report = add_vectors(index, encoder, overwrite, view, factory)
     seconds = time.monotonic() - start
     print_note(
-        f"{index} has vectors for {format_count(report.part.documents, 'document')}: {report.encoded:,} encoded "
+        f"{show_place(index)} has vectors for {format_count(report.part.documents, 'document')}: {report.encoded:,} encoded "
         f"in {seconds:.1f} s "
         f"({report.encoded / seconds:,.1f} a second)."
     )

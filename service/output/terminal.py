@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from retrieval.cluster.client import is_address, read_address
+from retrieval.cluster.client import is_address, read_address, show_place
 from retrieval.store.manifest import Manifest
 from service.grounding.coverage import format_count
 from service.grounding.reasons import tell_contrasts
@@ -219,15 +219,13 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
 def _tell_vectors(folder: Path, manifest: Manifest) -> str:
     """Describe the dense part in one line."""
     part = manifest.dense
-    if is_address(folder):
-        return "none (dense search needs an embedded index)"
+    command = f"`counterpoint index dense {show_place(folder)}`"
     if part is None:
-        return f"none (`counterpoint index dense {folder}` makes them)"
-    size = (manifest.files[part.vectors] + manifest.files[part.ids]) / 1e6
-    description = f"{part.documents:,}, {part.width} wide, {size:,.1f} MB, {part.factory}, {part.view}, by {part.encoder}"
-    if manifest.vectors_fit:
-        return description
-    return f"{description}; for an earlier version (`counterpoint index dense {folder}` updates them)"
+        return f"none ({command} makes them)"
+    size = sum(manifest.files.get(name, 0) for name in (part.vectors, part.ids)) / 1e6
+    kept = f"{part.factory}, {part.view}, by {part.encoder}"
+    description = f"{part.documents:,}, {part.width} wide, {f'{size:,.1f} MB, ' if size else ''}{kept}"
+    return description if manifest.vectors_fit else f"{description}; for an earlier version ({command} updates them)"
 
 
 def progress(say: Callable[[str], None]) -> OnEvent:

@@ -16,10 +16,13 @@ from bench.cluster import LocalCluster
 from indexes.build import build
 from indexes.cluster.building import merge_segments, update_on_cluster
 from indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, follow, update_at
+from indexes.cluster.vectors import add_vectors_on_cluster
 from indexes.update import update
+from indexes.vectors import add_vectors
 from retrieval.cluster.client import ClusterBusy, connect, is_address, read_address
 from retrieval.cluster.mapping import read_state
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
+from retrieval.dense.embedded_encoder import EmbeddedEncoder
 from retrieval.index import Index, read_index_manifest
 from tests.conftest import DEMO
 from tests.helpers.pubmed_files import article, deletion, write_update
@@ -72,6 +75,30 @@ def test_an_update_does_what_it_does_to_the_embedded_one(place: Path, tmp_path: 
         ours, theirs = update(folder, [path]), update_at(place, [path])
         assert (ours.changes, ours.manifest.version) == (theirs.changes, theirs.manifest.version)
         assert_same(folder, place)
+
+
+def test_its_vectors_find_what_the_embedded_ones_do(place: Path, tmp_path: Path, demo_folder: Path) -> None:
+    folder, encoder, address = tmp_path / "embedded", EmbeddedEncoder(), read_address(place)
+    shutil.copytree(demo_folder, folder)
+    add_vectors(folder, encoder, overwrite=True, view="short")
+    build_at([DEMO], place)
+    assert not Index(place).has_vectors(encoder.name)
+    with pytest.raises(IndexUnusable, match="has no vectors, which this search needs"):
+        Index(place).dense(encoder.name)
+    assert add_vectors_on_cluster(address, encoder, view="short").encoded == 66
+    assert add_vectors_on_cluster(address, encoder).encoded == 0
+    assert_same(demo_folder, place)
+    queries = encoder.queries(QUERIES[:3])
+    both = (Index(one).search_vectors(encoder.name, queries, 20) for one in (folder, place))
+    for ours, theirs in zip(*both, strict=True):
+        assert len({hit.pmid for hit in ours} & {hit.pmid for hit in theirs}) >= 19
+        assert ours[0].pmid == theirs[0].pmid
+    update_at(place, [write_update(tmp_path, 1, article("1", "Beta-carotene and lung cancer."))])
+    assert not Index(place).has_vectors(encoder.name), "not before the new document has one"
+    assert add_vectors_on_cluster(address, encoder).encoded == 1
+    assert "1" in {hit.pmid for hit in Index(place).search_vectors(encoder.name, encoder.queries(["Beta-carotene"]), 5)[0]}
+    with pytest.raises(BadInput, match="add --overwrite to replace them with full ones"):
+        add_vectors_on_cluster(address, encoder, view="full")
 
 
 def test_it_is_copied_there_and_back(place: Path, tmp_path: Path, demo_folder: Path) -> None:

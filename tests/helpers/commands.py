@@ -18,6 +18,8 @@ def told(*arguments: object, **environment: str) -> str:
     assert result.exit_code == 2 and result.stdout == "", result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
     *begun, line = result.stderr.strip().splitlines()
-    assert all(one.startswith(("Building an index", "Updating the index")) for one in begun), result.stderr
+    assert all(one.startswith(("Building an index", "Encoding the documents", "Updating the index")) for one in begun), (
+        result.stderr
+    )
     assert line.startswith("Error: ")
     return line.removeprefix("Error: ")

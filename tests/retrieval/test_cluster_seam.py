@@ -120,7 +120,9 @@ def test_a_ranking_is_asked_for_whole_and_ties_go_by_id(cluster: FakeCluster) ->
     assert "search_type=dfs_query_then_fetch" in path and "allow_partial_search_results=false" in path
     assert '"_score": "desc"' in body.replace('":"', '": "') and "pmid" in body
     assert index.search("  ", 5) == [] and cluster.asked[-1][1] == path
-    with pytest.raises(IndexUnusable, match="dense search needs an embedded index"):
+    with pytest.raises(
+        IndexUnusable, match="has no vectors, which this search needs; make them with `counterpoint index dense opensearch://"
+    ):
         index.dense("any")
 
 

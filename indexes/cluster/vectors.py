@@ -1,0 +1,132 @@
+"""Adding vectors to an index on a cluster: each document is written again, in its own place of the order, with its vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from indexes.cluster.building import merge_segments, refresh, write_manifest
+from indexes.cluster.writer import BulkSender, WriteLock, index_action
+from indexes.plan import report_interrupt
+from indexes.vectors import LARGE, DenseReport, make_view
+from retrieval.cluster.client import Address, connect, translate_faults
+from retrieval.cluster.mapping import ENCODED, VECTOR, State, derive, read_row, read_state
+from retrieval.cluster.search import page_sources, run_search
+from retrieval.cluster.vectors import FACTORY, make_field, quantise
+from retrieval.core.errors import BadInput
+from retrieval.dense.encoder import Encoder, Vectors
+from retrieval.store.documents import Entry
+from retrieval.store.journal import hash_json
+from retrieval.store.manifest import DensePart
+
+_PAGE = 512
+_DOCUMENTS = {"exists": {"field": "pmid"}}
+
+
+def add_vectors_on_cluster(address: Address, encoder: Encoder, overwrite: bool = False, view: str | None = None) -> DenseReport:
+    """Give the index at an address the vectors that `encoder` makes, or bring those it has up to date (`indexes.vectors`).
+
+    Each page of documents is in once it has been encoded, and the same call resumes after it; searches by BM25 go on meanwhile.
+    Raises `BadInput` for an index that was built without OpenSearch's plugin for vectors, and for vectors of another encoder.
+    """
+    with report_interrupt("the vectors", "those encoded so far are saved, and the same command resumes from there"):
+        name = read_state(address).name
+        with WriteLock(address, name) as lock:
+            state = read_state(address)
+            return _add(address, state, encoder, overwrite, view, lock)
+
+
+def _add(address: Address, state: State, encoder: Encoder, overwrite: bool, view: str | None, lock: WriteLock) -> DenseReport:
+    manifest, old = state.manifest, state.manifest.dense
+    view = view or (old.view if old and not overwrite else "full" if manifest.counts.documents < LARGE else "short")
+    if old and (old.encoder, old.view) != (encoder.name, view):
+        if not overwrite:
+            raise BadInput(
+                f"The index {address} has {old.view} vectors of {old.encoder}; add --overwrite to replace them with {view} ones "
+                f"of {encoder.name}."
+            )
+        old = None
+    if old and manifest.vectors_fit:
+        return DenseReport(old, 0)
+    width = encoder.queries(["width"]).shape[1]
+    _make_room(address, state.name, width)
+    pages = _Pages(address, state, encoder, view)
+    part = old or pages.plan()
+    # Until all are in, searches use none of them.
+    write_manifest(address, state.name, replace(manifest, dense=replace(part, corpus_sha256="")), state.cue_names)
+    encoded = pages.write(part, manifest.counts.documents, lock)
+    merge_segments(address, state.name)
+    part = replace(part, documents=pages.count(part), corpus_sha256=manifest.corpus_sha256)
+    write_manifest(address, state.name, replace(manifest, dense=part), state.cue_names)
+    return DenseReport(part, encoded)
+
+
+def _make_room(address: Address, name: str, width: int) -> None:
+    """Add the field of the vectors to an index; raises `BadInput` if it cannot have vectors, or has some of another width."""
+    with translate_faults(address):
+        indices = connect(address).indices
+        settings = indices.get_settings(index=name)[name]["settings"]["index"]
+        if str(settings.get("knn")) != "true":
+            raise BadInput(
+                f"The index {address} can have no vectors, because the cluster lacked OpenSearch's plugin opensearch-knn when it "
+                "was built, so claims are searched by BM25 alone; install it on every node and build the index again."
+            )
+        field = indices.get_mapping(index=name)[name]["mappings"]["properties"].get(VECTOR, {})
+        if field.get("dimension", width) != width:
+            raise BadInput(
+                f"The index {address} has vectors of {field['dimension']} dimensions and this encoder's have {width}; build it "
+                "again."
+            )
+        indices.put_mapping(index=name, body=make_field(width))
+
+
+class _Pages:
+    """The documents of an index that are still to be encoded, page by page."""
+
+    def __init__(self, address: Address, state: State, encoder: Encoder, view: str) -> None:
+        self._address, self._state, self._encoder, self._view = address, state, encoder, view
+
+    def plan(self) -> DensePart:
+        """The part to make; the largest value in the vectors of the first documents is the largest that a byte stands for."""
+        vectors = self._encode(next(page_sources(self._address, self._state.name, _DOCUMENTS, True, _PAGE)))
+        top = float(np.abs(vectors).max())
+        return DensePart(self._encoder.name, vectors.shape[1], f"{FACTORY}{top:.3g}", 0, "", "", self._view)
+
+    def write(self, part: DensePart, documents: int, lock: WriteLock) -> int:
+        """Encode and write every document without a vector of this part; return how many there were."""
+        refresh(self._address, self._state.name)
+        missing = {"bool": {"filter": [_DOCUMENTS], "must_not": [{"term": {ENCODED: _name(part)}}]}}
+        done = self.count(part)
+        sender = BulkSender(self._address, self._state.name)
+        with tqdm(desc="vectors", total=documents, initial=done, unit=" documents", disable=None) as bar:
+            try:
+                for sources in page_sources(self._address, self._state.name, missing, True, _PAGE):
+                    lock.renew()
+                    vectors = quantise(self._encode(sources), float(part.factory.removeprefix(FACTORY)))
+                    for source, vector in zip(sources, vectors.tolist(), strict=True):
+                        source |= derive(source) | {VECTOR: vector, ENCODED: _name(part)}
+                    sender.send([index_action(one["pmid"], one, one["order"], again=True) for one in sources])
+                    sender.wait()
+                    bar.update(len(sources))
+            finally:
+                sender.close()
+        return self.count(part) - done
+
+    def count(self, part: DensePart) -> int:
+        """How many documents have a vector of this part, as far as searches see them."""
+        refresh(self._address, self._state.name)
+        body = {"query": {"term": {ENCODED: _name(part)}}, "size": 0, "track_total_hits": True}
+        return int(run_search(self._address, self._state.name, body)["hits"]["total"]["value"])
+
+    def _encode(self, sources: Sequence[dict[str, Any]]) -> Vectors:
+        documents = [Entry(read_row(source), self._state.cue_names).document for source in sources]
+        return self._encoder.documents([make_view(document, self._view) for document in documents])
+
+
+def _name(part: DensePart) -> str:
+    """What each vector of a part is marked with, so that a stopped job resumes and none of another part stays."""
+    return hash_json([part.encoder, part.view, part.factory])[:16]
