@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import repeat
 from pathlib import Path
 
 from retrieval.bm25.lucene import Lucene, Vocabulary
@@ -113,17 +114,17 @@ class Index:
         self.store.close()
 
 
-def reciprocal_rank_fusion(rankings: Iterable[Sequence[Hit]], k: int = 60) -> list[Hit]:
-    """Every document of `rankings`, best first, scored by the sum of 1 / (k + rank) over the rankings that contain it.
+def reciprocal_rank_fusion(rankings: Iterable[Sequence[Hit]], k: int = 60, weights: Iterable[float] = repeat(1.0)) -> list[Hit]:
+    """Every document of `rankings`, best first, scored by the sum of weight / (k + rank) over the rankings that contain it.
 
-    Ranks count from 1; scores within the rankings play no part. Ties go to the document met first when reading the rankings in
-    their order, each from its top. Cormack, Clarke and Büttcher 2009
-    (https://doi.org/10.1145/1571941.1572114), where k is 60.
+    Ranks count from 1; scores within the rankings play no part. `weights` holds one for each ranking. Ties go to the document met
+    first when reading the rankings in their order, each from its top. Cormack, Clarke and Büttcher 2009
+    (https://doi.org/10.1145/1571941.1572114), where k is 60 and there are no weights.
     """
     shares: dict[str, list[float]] = {}
-    for ranking in rankings:
+    for ranking, weight in zip(rankings, weights, strict=False):
         for rank, hit in enumerate(ranking, 1):
-            shares.setdefault(hit.pmid, []).append(1 / (k + rank))
+            shares.setdefault(hit.pmid, []).append(weight / (k + rank))
     # fsum rounds once: equal ranks give exactly the same sum, whatever the order of the rankings.
     hits = [Hit(pmid, math.fsum(share)) for pmid, share in shares.items()]
     return sorted(hits, key=lambda hit: -hit.score)

@@ -13,15 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from retrieval.rerank.embedded import PARTS, EmbeddedReranker
 from retrieval.training import evaluate
 from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.encoder import TokenEncoder, load_base
-from retrieval.training.export import export
+from retrieval.training.export import export, restore_weights
 from retrieval.training.folds import is_held_out
-from retrieval.training.late_loop import Tables, WeightedScore, group_pairs, train
+from retrieval.training.late_loop import RelevanceLoss, group_pairs, train
 from retrieval.training.loop import Recipe
 from retrieval.training.questions import (
     Relevant,
@@ -34,8 +35,8 @@ from retrieval.training.questions import (
 )
 from retrieval.training.words.frequencies import compute_piece_weights, compute_word_weights
 
-BATCH, CLUSTER = 24, 8
-QUESTIONS_OF_PUBMEDQA, CONCLUSIONS, CLAIMS_A_PAPER = 600, 1500, 1
+CLUSTER = 8
+QUESTIONS_OF_PUBMEDQA, CONCLUSIONS, CLAIMS_A_PAPER = 600, 1500, 3
 MAX_TOKENS, DEPTH = 256, 30
 
 
@@ -59,14 +60,15 @@ def collect_pairs(data: Path, claims: Path, without: frozenset[str], rng: random
     ]
 
 
-def finish(encoder: TokenEncoder, tables: Tables, data: Path, folder: Path) -> None:
+def finish(encoder: TokenEncoder, pieces: NDArray[np.float32], data: Path, folder: Path) -> None:
     """Export, then weigh the score's parts with the exported model, on claims that training left away."""
     card = {
         "name": "relevance-minilm", "labels": ["vectors"], "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2",
         "calibration": dict.fromkeys(PARTS, 1.0),
     }  # fmt: skip
     export(encoder, "vectors", folder, find_base_folder() / "tokenizer.json", card)
-    np.savez_compressed(folder / "rarity.npz", pieces=tables.pieces.astype(np.float16), words=tables.words.astype(np.float16))
+    words = compute_word_weights(data)
+    np.savez_compressed(folder / "rarity.npz", pieces=pieces.astype(np.float16), words=words.astype(np.float16))
     reranker = EmbeddedReranker(folder, remembered_mb=600)
     claims = [
         *evaluate.rank_scifact(data, "train", reranker, DEPTH, is_held_out),
@@ -84,23 +86,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = make_option_parser("python -m retrieval.train", "relevance")
     parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="data sets to leave out, such as healthver")
     parser.add_argument("--claims", type=Path, required=True, metavar="DIR", help="claims of our own: nli/training/reader/claims")
+    parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this model.onnx; without it, from the base")
+    parser.add_argument("--epochs", type=int, default=5, help="how often everything is read, grouped anew (default: 5)")
+    parser.add_argument("--batch", type=int, default=384, help="queries with their documents in a batch (default: 384)")
     options = parser.parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
     rng = random.Random(options.seed)
     torch.manual_seed(options.seed)
-    batches = group_pairs(collect_pairs(options.data, options.claims, frozenset(options.without), rng), BATCH, CLUSTER, rng)
-    file = find_base_folder() / "tokenizer.json"
-    tables = Tables(
-        Tokenizer.from_file(str(file)),
-        compute_piece_weights(options.data, file).astype(np.float32),
-        compute_word_weights(options.data).astype(np.float32),
-    )
-    model = WeightedScore(load_base(TokenEncoder(), find_base_folder()))
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    recipe = Recipe(rate=4e-5, warm_up=0.08, seed=options.seed, most_batches=options.batches)
-    train(model, batches[: options.batches or None], tables, recipe, options.out / "checkpoint.pt", device)
-    finish(model.encoder.cpu(), tables, options.data, options.out / "relevance")
+    pairs = collect_pairs(options.data, options.claims, frozenset(options.without), rng)
+    batches = [batch for _ in range(options.epochs) for batch in group_pairs(pairs, options.batch, CLUSTER, rng)]
+    tokenizer = find_base_folder() / "tokenizer.json"
+    pieces = compute_piece_weights(options.data, tokenizer).astype(np.float32)
+    encoder = TokenEncoder()
+    if options.start:
+        encoder.load_state_dict(restore_weights(options.start))
+    else:
+        load_base(encoder, find_base_folder())
+    model = RelevanceLoss(encoder, Tokenizer.from_file(str(tokenizer)), pieces)
+    model.to(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+    recipe = Recipe(rate=5e-5, warm_up=0.05, seed=options.seed, most_batches=options.batches)
+    train(model, batches, recipe, options.out / "checkpoint.pt")
+    finish(model.encoder.cpu(), pieces, options.data, options.out / "relevance")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
-"""Contrastive training of the late-interaction encoder: each query's passage against the other passages of its batch.
+"""Contrastive training of the relevance model: each query's document against the other documents of its batch.
 
-The batch's score is the reranker's (rare words, whole query, words of BM25). The weights of its parts are learned jointly, so
-that the encoder learns what the words do not already show. Batches hold passages that BM25 confuses with each other, which
-makes the others hard negatives without encoding more text.
+Four scores learn at once: late interaction with the whole text, which reranks, and the similarity of the query's mean vector to
+those of the whole text, of its title and last sentence, and of its title, which an index holds. Batches hold documents that BM25
+confuses with each other, so that the others are hard negatives without encoding more text.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +22,9 @@ from retrieval.training.bm25 import TextIndex
 from retrieval.training.encoder import TokenEncoder
 from retrieval.training.loop import Recipe, descend, has_fast_bfloat16
 from retrieval.training.questions import Relevant
-from retrieval.words.terms import score_lexically
+from retrieval.words.forms import unify_text
 
-TOKENS_OF_QUERY, TOKENS_OF_PASSAGE = 48, 256
+TOKENS_OF_QUERY = 48
 
 
 def group_pairs(pairs: Sequence[Relevant], size: int, cluster_size: int, rng: random.Random) -> list[list[Relevant]]:
@@ -45,65 +44,70 @@ def group_pairs(pairs: Sequence[Relevant], size: int, cluster_size: int, rng: ra
     return [flat[at : at + size] for at in range(0, len(flat) - size + 1, size)]
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """The tokenizer and both tables of rarity: of word pieces [vocabulary] and of words [places]."""
+VIEWS: tuple[tuple[Callable[[Relevant], str], int, float], ...] = (
+    (lambda pair: pair.passage, 256, 1.0),
+    (lambda pair: pair.end, 96, 1.0),
+    (lambda pair: pair.title or pair.end, 40, 0.5),
+)
+"""Of each part of a document that a query's mean vector is compared with: its text, the most tokens, the weight of its loss."""
 
-    tokenizer: Tokenizer
-    pieces: NDArray[np.float32]
-    words: NDArray[np.float32]
 
+class RelevanceLoss(nn.Module):
+    """The encoder and the scales of its four scores, which are cosines."""
 
-class WeightedScore(nn.Module):
-    """The encoder and the three weights of the score's parts."""
-
-    def __init__(self, encoder: TokenEncoder) -> None:
+    def __init__(self, encoder: TokenEncoder, tokenizer: Tokenizer, rarity: NDArray[np.float32]) -> None:
         super().__init__()
-        self.encoder = encoder
-        self.weights = nn.Parameter(torch.tensor([14.0, 12.0, 10.0]))
+        self.encoder, self._tokenizer = encoder, tokenizer
+        self.scales = nn.Parameter(torch.tensor([18.0, 20.0, 20.0, 20.0]))
+        self.register_buffer("rarity", torch.from_numpy(rarity), persistent=False)
 
-    def forward(self, texts: Sequence[Sequence[str]], tables: Tables, device: torch.device) -> Tensor:
-        """Map queries and passages, equally many, to scores [queries, passages]."""
-        queries, query_mask, rarity = self._encode(texts[0], TOKENS_OF_QUERY, tables, device)
-        passages, passage_mask, _ = self._encode(texts[1], TOKENS_OF_PASSAGE, tables, device)
-        match = torch.einsum("qid,pjd->qpij", queries, passages).masked_fill(passage_mask[None, :, None, :] == 0, -1.0)
-        late = torch.einsum("qpi,qi->qp", match.amax(-1), rarity) / rarity.sum(1, keepdim=True).clamp(min=1e-6)
-        whole = functional.normalize((queries * query_mask[..., None]).sum(1), dim=-1)
-        means = functional.normalize((passages * passage_mask[..., None]).sum(1), dim=-1)
-        lexical = torch.tensor(np.stack([score_lexically(query, texts[1], tables.words) for query in texts[0]]), device=device)
-        return self.weights[0] * lexical.float() + self.weights[1] * late + self.weights[2] * whole @ means.T
+    def forward(self, batch: Sequence[Relevant]) -> Tensor:
+        """The sum of the scores' cross-entropies."""
+        queries, mask, ids = self._encode([pair.query for pair in batch], TOKENS_OF_QUERY)
+        rarity, means = self.get_buffer("rarity")[ids] * mask, _average(queries, mask)
+        same = torch.tensor([[a is not b and a.key == b.key for b in batch] for a in batch], device=ids.device)
+        gold = torch.arange(len(batch), device=ids.device)
 
-    def _encode(self, texts: Sequence[str], longest: int, tables: Tables, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-        """Vectors [texts, tokens, width], mask and rarity [texts, tokens]."""
-        tables.tokenizer.enable_truncation(longest)
-        tables.tokenizer.enable_padding()
-        encodings = tables.tokenizer.encode_batch(list(texts))
+        def measure(scores: Tensor) -> Tensor:
+            return functional.cross_entropy(scores.masked_fill(same, -1e4), gold)
+
+        views = [self._encode([read(pair) for pair in batch], longest)[:2] for read, longest, _ in VIEWS]
+        loss = measure(self.scales[0] * _match(queries, rarity, *views[0]))
+        for view, scale, (_, _, weight) in zip(views, self.scales[1:], VIEWS, strict=True):
+            loss = loss + weight * measure(scale * means @ _average(*view).T)
+        return loss
+
+    def _encode(self, texts: Sequence[str], longest: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Vectors [texts, tokens, width], mask and ids [texts, tokens]."""
+        self._tokenizer.enable_truncation(longest)
+        self._tokenizer.enable_padding()
+        encodings = self._tokenizer.encode_batch([unify_text(text) for text in texts])
+        device = self.scales.device
         ids = torch.tensor([encoding.ids for encoding in encodings], device=device)
         mask = torch.tensor([encoding.attention_mask for encoding in encodings], device=device)
-        rarity = torch.from_numpy(tables.pieces).to(device)[ids] * mask
         with torch.autocast(device.type, torch.bfloat16, enabled=has_fast_bfloat16(device)):
             vectors = self.encoder(ids, mask, torch.zeros_like(ids))
-        return vectors.float(), mask.float(), rarity
+        return vectors.float(), mask.float(), ids
 
 
-def train(
-    model: WeightedScore,
-    batches: Sequence[Sequence[Relevant]],
-    tables: Tables,
-    recipe: Recipe,
-    checkpoint: Path,
-    device: torch.device,
-) -> None:
-    """Train in place on batches of queries with their passages."""
-    model.to(device)
+def _average(vectors: Tensor, mask: Tensor) -> Tensor:
+    """[texts, width]: the mean of each text's vectors, at length 1."""
+    return functional.normalize((vectors * mask[..., None]).sum(1), dim=-1)
+
+
+def _match(queries: Tensor, rarity: Tensor, texts: Tensor, present: Tensor) -> Tensor:
+    """[queries, texts]: each query token's best match in a text, averaged by rarity; some queries at a time, to save memory."""
+    rows = []
+    for some, weights in zip(queries.split(48), rarity.split(48), strict=True):
+        match = torch.einsum("qid,pjd->qpij", some, texts).masked_fill(present[None, :, None, :] == 0, -1.0).amax(-1)
+        rows.append(torch.einsum("qpi,qi->qp", match, weights) / weights.sum(1, keepdim=True).clamp(min=1e-6))
+    return torch.cat(rows)
+
+
+def train(model: RelevanceLoss, batches: Sequence[Sequence[Relevant]], recipe: Recipe, checkpoint: Path) -> None:
+    """Train in place on batches of queries with their documents, on the device of the model."""
     model.encoder.words.weight.requires_grad_(False)
     slow = [parameter for parameter in model.encoder.parameters() if parameter.requires_grad]
-    groups_ = [{"params": slow, "lr": recipe.rate, "top": recipe.rate}, {"params": [model.weights], "lr": 0.02, "top": 0.02}]
+    groups_ = [{"params": slow, "lr": recipe.rate, "top": recipe.rate}, {"params": [model.scales], "lr": 0.02, "top": 0.02}]
     steps = torch.optim.AdamW(groups_, weight_decay=0.01)
-
-    def loss(batch: Sequence[Relevant]) -> Tensor:
-        scores = model([[pair.query for pair in batch], [pair.passage for pair in batch]], tables, device)
-        same = torch.tensor([[a is not b and a.key == b.key for b in batch] for a in batch], device=device)
-        return functional.cross_entropy(scores.masked_fill(same, -1e4), torch.arange(len(batch), device=device))
-
-    descend(model, steps, batches, loss, recipe, checkpoint, device)
+    descend(model, steps, batches, model, recipe, checkpoint, model.scales.device)

@@ -1,4 +1,4 @@
-"""The training data of the relevance model: (query, passage that answers it), passages cut by the tokenizer.
+"""The training data of the relevance model: queries, each with a document that answers it, cut by the tokenizer.
 
 Papers of `pubmed/reserved_pmids.txt` are left out of every set that names its papers by PMID.
 """
@@ -20,11 +20,22 @@ from retrieval.training.folds import is_held_out
 
 @dataclass(frozen=True, slots=True)
 class Relevant:
-    """`key` names the passage's document, so that two queries of one document do not serve as each other's negatives."""
+    """`key` names the document, so that two queries of one document do not serve as each other's negatives."""
 
     query: str
-    passage: str
+    title: str
+    abstract: str
     key: str
+
+    @property
+    def passage(self) -> str:
+        """The whole text."""
+        return make_passage(Document("", self.title, self.abstract))
+
+    @property
+    def end(self) -> str:
+        """The title and the last sentence, nearly what an index of short vectors holds (`indexes.vectors`)."""
+        return make_passage(Document("", self.title, self.abstract.rstrip(". ").rpartition(". ")[2]))
 
 
 def read_scifact(folder: Path) -> Iterator[Relevant]:
@@ -34,8 +45,7 @@ def read_scifact(folder: Path) -> Iterator[Relevant]:
         for doc_id in claim["cited_doc_ids"]:
             document = corpus.get(int(doc_id))
             if document is not None and not is_held_out(claim["claim"]):
-                text = make_passage(Document(str(doc_id), document["title"], " ".join(document["abstract"])))
-                yield Relevant(claim["claim"], text, f"scifact {doc_id}")
+                yield Relevant(claim["claim"], document["title"], " ".join(document["abstract"]), f"scifact {doc_id}")
 
 
 def read_bioasq(folder: Path, rng: random.Random) -> Iterator[Relevant]:
@@ -48,7 +58,7 @@ def read_bioasq(folder: Path, rng: random.Random) -> Iterator[Relevant]:
                 snippets[snippet["pmid"]].append(snippet["text"])
         if snippets:
             pmid = rng.choice(sorted(snippets))
-            yield Relevant(question["body"], " ".join(snippets[pmid]), f"pubmed {pmid}")
+            yield Relevant(question["body"], "", " ".join(snippets[pmid]), f"pubmed {pmid}")
 
 
 def read_pubmedqa(folder: Path) -> Iterator[Relevant]:
@@ -56,7 +66,7 @@ def read_pubmedqa(folder: Path) -> Iterator[Relevant]:
     reserved = read_reserved_pmids(folder)
     for row in read_rows(folder, "relevance/pubmedqa.jsonl.gz"):
         if str(row["pmid"]) not in reserved:
-            yield Relevant(row["QUESTION"], " ".join(row["CONTEXTS"]), f"pubmed {row['pmid']}")
+            yield Relevant(row["QUESTION"], "", " ".join(row["CONTEXTS"]), f"pubmed {row['pmid']}")
 
 
 def read_stance_claims(folder: Path, datasets: frozenset[str]) -> Iterator[Relevant]:
@@ -68,8 +78,8 @@ def read_stance_claims(folder: Path, datasets: frozenset[str]) -> Iterator[Relev
         if row["label"] == "NEI":
             continue
         keys.add((row["dataset"], row["claim"]))
-        title = row["title"] or " ".join(row["sentences"])[:80]
-        yield Relevant(row["claim"], make_passage(Document("", row["title"] or "", " ".join(row["sentences"]))), title)
+        abstract = " ".join(row["sentences"])
+        yield Relevant(row["claim"], row["title"] or "", abstract, row["title"] or abstract[:80])
 
 
 def read_ordinary(folder: Path, claims: Path, most: int, rng: random.Random) -> Iterator[Relevant]:
@@ -87,9 +97,8 @@ def read_ordinary(folder: Path, claims: Path, most: int, rng: random.Random) -> 
             rows[str(row["pmid"])].append(row)
     for record in read_rows(folder, "pubmed/abstracts.jsonl.gz"):
         options = [row[side] for row in rows.get(record["pmid"], []) for side in ("true", "false")]
-        passage = make_passage(Document("", record["title"] or "", " ".join(record["abstract"])))
         for claim in rng.sample(options, min(most, len(options))):
-            yield Relevant(claim, passage, f"pubmed {record['pmid']}")
+            yield Relevant(claim, record["title"] or "", " ".join(record["abstract"]), f"pubmed {record['pmid']}")
 
 
 def read_conclusions(folder: Path, count: int, rng: random.Random) -> Iterator[Relevant]:
@@ -102,4 +111,4 @@ def read_conclusions(folder: Path, count: int, rng: random.Random) -> Iterator[R
         text = " ".join(record["abstract"])
         rest, _, last = text.rstrip(". ").rpartition(". ")
         if len(rest) > 300 and 60 < len(last) < 260:
-            yield Relevant(last + ".", f"{record['title']} {rest}.", f"pubmed {record['pmid']}")
+            yield Relevant(last + ".", record["title"], f"{rest}.", f"pubmed {record['pmid']}")

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from nli.variants import Penalty
 from retrieval.core.errors import BadConfig
+from retrieval.store.manifest import DensePart
 from service.configuration.files import Count, Strict, is_path, list_shipped, load_yaml, read_yaml
 from service.configuration.kinds import Options, choose_kind
 
@@ -16,7 +17,8 @@ class Retrieve(Strict):
     """Where candidates come from: the best `k` documents for the claim, with or without its question in the query.
 
     `dense` searches the vectors that the profile's `encoder` made. Several rankings, from two sources or from the many queries
-    of `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, or `k` if that is not given.
+    of `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, or `k` if that is not given. A
+    rank among the vectors counts as many times as much as one of BM25's as `dense_weight` says for the index's view of documents.
     With `spellings`, BM25 searches for the British and the American form of every word.
     `vectors` says what `dense` means for an index without vectors of the encoder, or for a profile without the encoder: they are
     `required`, or used `if-present` and BM25 searches alone otherwise (`service.grounding.ground.adapt`).
@@ -29,6 +31,7 @@ class Retrieve(Strict):
     encoder: str = "dense"
     vectors: Literal["required", "if-present"] = "required"
     rrf: Count = 60
+    dense_weight: dict[Literal["full", "short"], Annotated[float, Field(gt=0)]] = Field(default={})
     each: Count | None = None
     spellings: bool = False
 
@@ -37,9 +40,15 @@ class Retrieve(Strict):
         """Whether there is more than one ranking."""
         return len(self.sources) > 1 or self.queries == "adversarial"
 
+    def weigh(self, source: str, dense: DensePart | None) -> float:
+        """How much a rank of this source counts, in an index with these vectors."""
+        if source != "dense" or dense is None:
+            return 1.0
+        return next((weight for view, weight in self.dense_weight.items() if view == dense.view), 1.0)
+
     def without_vectors(self) -> Retrieve:
         """The same step by BM25 alone."""
-        own = {"sources": ["bm25"], "encoder": "dense", "vectors": "required", "rrf": 60, "each": None}
+        own = {"sources": ["bm25"], "encoder": "dense", "vectors": "required", "rrf": 60, "dense_weight": {}, "each": None}
         return self.model_copy(update=own)
 
     @model_validator(mode="after")
@@ -55,6 +64,8 @@ class Retrieve(Strict):
             raise ValueError("encoder is for the source dense: add dense to the sources, or leave out encoder")
         if self.vectors == "if-present" and set(self.sources) != {"bm25", "dense"}:
             raise ValueError("vectors: if-present is for two sources: use it with sources: [bm25, dense]")
+        if self.dense_weight and len(self.sources) < 2:
+            raise ValueError("dense_weight weighs two sources: use it with sources: [bm25, dense], or leave it out")
         if (self.rrf != 60 or self.each) and not self.fused:
             raise ValueError("rrf and each fuse several rankings: use two sources or adversarial queries, or leave them out")
         return self

@@ -50,6 +50,7 @@ def retrieve(
     """
     depth, limit = (step.each or step.k) + len(without), step.k + len(without)
     rankings: list[list[Hit]] = []
+    weights: list[float] = []
     for source in step.sources:
         if source == "bm25":
             texts = [add_other_forms(query) for query in queries] if step.spellings else list(queries)
@@ -57,5 +58,6 @@ def retrieve(
         else:
             encoder = encoders[step.encoder]
             rankings += index.search_vectors(encoder.name, encoder.queries(queries), depth)
-    ranking = reciprocal_rank_fusion(rankings, step.rrf)[:limit] if step.fused else rankings[0]
+        weights += [step.weigh(source, index.manifest.dense)] * (len(rankings) - len(weights))
+    ranking = reciprocal_rank_fusion(rankings, step.rrf, weights)[:limit] if step.fused else rankings[0]
     return [hit for hit in ranking if hit.pmid not in without][: step.k]

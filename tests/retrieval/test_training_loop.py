@@ -5,15 +5,23 @@ from __future__ import annotations
 import json
 import random
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
+import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
 from torch import Tensor, nn
 
 from retrieval.core.errors import ModelUnusable
+from retrieval.training.encoder import TokenEncoder
+from retrieval.training.late_loop import RelevanceLoss, train
 from retrieval.training.loop import Recipe, descend
-from retrieval.training.questions import read_bioasq, read_conclusions, read_ordinary, read_pubmedqa
+from retrieval.training.questions import Relevant, read_bioasq, read_conclusions, read_ordinary, read_pubmedqa
 from tests.helpers.texts import write_rows
 
 LAST = "In conclusion, zinc shortens them by a day or two in adults, as it does in children"
@@ -96,3 +104,34 @@ def test_ordinary_claims_are_paired_with_their_papers_and_reserved_papers_with_n
     snippets = [{"pmid": pmid, "text": "Because."} for pmid in ("3", "1")]
     write_rows(tmp_path / "relevance/bioasq_questions.jsonl.gz", [{"body": "Why?", "snippets": snippets}])
     assert [one.key for one in read_bioasq(tmp_path, random.Random(1))] == ["pubmed 1"]
+
+
+class Words(nn.Module):
+    """An encoder of one layer: each token's own vector, at length 1."""
+
+    def __init__(self, vocabulary: int) -> None:
+        super().__init__()
+        self.words = nn.Embedding(vocabulary, 8)
+        self.turn = nn.Linear(8, 8)
+
+    def forward(self, ids: Tensor, _mask: Tensor, _types: Tensor) -> Tensor:
+        return nn.functional.normalize(self.turn(self.words(ids)), dim=-1)
+
+
+def test_queries_learn_their_own_documents_by_the_whole_text_and_by_its_short_views(tmp_path: Path) -> None:
+    texts = [
+        ("zinc", "colds", "we gave it. colds fell"),
+        ("salt", "stroke", "we asked. stroke rose"),
+        ("tea", "sleep", "ten sat. sleep"),
+    ]
+    pairs = [Relevant(query, title, abstract, title) for query, title, abstract in texts]
+    names = sorted({word for text in texts for part in text for word in part.replace(".", "").split()})
+    tokenizer = Tokenizer(WordLevel({"[PAD]": 0, **{name: row for row, name in enumerate(names, 1)}}, unk_token="[PAD]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    torch.manual_seed(3)
+    model = RelevanceLoss(cast("TokenEncoder", Words(len(names) + 1)), tokenizer, np.ones(len(names) + 1, np.float32))
+    before = model(pairs).item()
+    train(model, [pairs] * 40, Recipe(rate=0.05), tmp_path / "checkpoint.pt")
+    assert model(pairs).item() < before / 3
+    twin = replace(pairs[0], query="colds")
+    assert model([pairs[0], twin]).item() == pytest.approx(0, abs=1e-4), "another query of a document is no rival of its own"
