@@ -98,7 +98,7 @@ def _average(vectors: Tensor, mask: Tensor) -> Tensor:
 def _match(queries: Tensor, rarity: Tensor, texts: Tensor, present: Tensor) -> Tensor:
     """[queries, texts]: each query token's best match in a text, averaged by rarity; some queries at a time, to save memory."""
     rows = []
-    for some, weights in zip(queries.split(48), rarity.split(48), strict=True):
+    for some, weights in zip(torch.split(queries, 48), torch.split(rarity, 48), strict=True):
         match = torch.einsum("qid,pjd->qpij", some, texts).masked_fill(present[None, :, None, :] == 0, -1.0).amax(-1)
         rows.append(torch.einsum("qpi,qi->qp", match, weights) / weights.sum(1, keepdim=True).clamp(min=1e-6))
     return torch.cat(rows)

@@ -511,13 +511,6 @@ def test_dense_is_told_what_is_wrong_before_anything_is_built(write_corpus: Writ
     assert "There is no index at" in told("index", "dense", new)
 
 
-@pytest.mark.usefixtures("word_encoders")
-def test_vectors_of_another_encoder_are_replaced_on_demand(folder: Path) -> None:
-    add_vectors(folder, WordEncoder("others@2"))
-    assert "add --overwrite to replace them with full ones of words@1" in told("index", "dense", folder)
-    assert "7 encoded" in call("index", "dense", folder, "--overwrite").output
-
-
 # --- the seam
 
 

@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nli.judge import judge_by_strongest
 from nli.reader.judge import LARGE, SMALL, DocumentReader
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Premise, Verdict
+from retrieval.core.values import Premise
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.runtime.engine import make_model_name, read_card
 from retrieval.words.terms import find_most_alike
@@ -155,12 +154,6 @@ def test_the_probes_are_answered_better_than_by_chance(judge: DocumentReader) ->
     """The figures by kind are in docs/research/training.md; this holds the floor."""
     right = sum(next(iter(judge(p["claim"], [Premise(p["sentence"])]))).label == p["label"] for p in islice(PROBES, 0, None))
     assert right / len(PROBES) > 0.5
-
-
-def test_a_decided_verdict_outweighs_its_own_probabilities() -> None:
-    asked = Verdict(0.4, 0.5, 0.1, decided="contradict", reason="the large model said so")
-    assert judge_by_strongest([asked]).label == "contradict"
-    assert judge_by_strongest([Verdict(0.4, 0.5, 0.1)]).label == "neutral"
 
 
 # What a text is about

@@ -38,6 +38,8 @@ def test_a_document_scores_the_sum_of_its_reciprocal_ranks() -> None:
     assert [hit.score for hit in fused] == pytest.approx([1 / 61 + 1 / 62, 1 / 63 + 1 / 61, 1 / 62])
     assert [hit.pmid for hit in reciprocal_rank_fusion([hits("b", "a"), hits("a", "b")])] == ["b", "a"], "of equals, the first"
     assert reciprocal_rank_fusion([]) == reciprocal_rank_fusion([[], []]) == []
+    weighed = reciprocal_rank_fusion([hits("a", "b"), hits("b", "c")], weights=[1, 2])
+    assert [hit.pmid for hit in weighed] == ["b", "c", "a"], "a rank of the second counts twice"
     # a leads one ranking; b is fourth in both.
     rankings = [hits("a", "x", "y", "b"), hits("v", "w", "z", "b")]
     assert [reciprocal_rank_fusion(rankings, k=k)[0].pmid for k in (60, 1)] == ["b", "a"]
