@@ -30,7 +30,7 @@ export function grounding(answer, { read }, again) {
 }
 
 /** What differs between the first papers of either side, in their own words, where a language model says so. */
-function differencesOf({ contrasts }) {
+function differencesOf({ contrasts = [] }) {
   const parts = contrasts.map(({ aspect, first, second }) => `${aspect} (“${first}” against “${second}”)`);
   return parts.length ? element("p", `The first papers of the two sides differ in ${parts.join("; ")}.`, "differs") : null;
 }
