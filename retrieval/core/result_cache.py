@@ -1,7 +1,8 @@
 """Results that models once computed for a text, reused by the service, the command line and batch runs: on disk and in Redis.
 
-Each result's bytes are stored under a key that depends on everything the result does (model, code, texts); no text can be
-recovered from it. Caching is optional: where it fails, the work goes on without it.
+Each result's bytes are stored under a key that depends on everything the result does (model, code, texts). No text can be
+recovered from the key, nor from numbers; a language model's reply (nli.reader.chat) holds its reason and words of the paper.
+Caching is optional: where it fails, the work goes on without it.
 
 On disk, the file is bounded, and the oldest results go first. It is SQLite: several processes may use it, and what is read stays
 in the system's page cache. (The usual library, diskcache, has had no release since 2023 and unpickles what it finds; LMDB would
