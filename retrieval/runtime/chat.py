@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -37,6 +38,8 @@ TOO_LONG = re.compile(r"context (?:size|length|window)", re.IGNORECASE)
 _MOST_QUOTED = 200
 _TAIL, _TIMES, _EVERY = 40, 5, 20
 """A text loops if its last characters, this many, occur in it so often; it is looked at whenever so many pieces have come."""
+_AWAY_SECONDS = 30.0
+"""A server that could not be reached, or did not answer in time, is asked nothing for so long: each try costs all the retries."""
 _check: ContextVar[Callable[[], object] | None] = ContextVar("check", default=None)
 
 
@@ -224,6 +227,7 @@ class Chat:
         self._key_env, self._timeout, self._retries = key_env, timeout, retries
         self._pace, self._budget, self._price = Pace(per_minute), budget, price
         self._tokens_used, self._in_words = 0, False
+        self._away_until, self._away = 0.0, ""
         self._client: OpenAI | None = None
         self._lock = Lock()
 
@@ -329,6 +333,13 @@ class Chat:
         self._pace.wait()
         if check := _check.get():
             check()
+        if time.monotonic() < self._away_until:
+            raise ChatUnanswered(self._away, 503)
+
+    def _leave_alone(self, fault: str) -> ChatUnanswered:
+        """The error for a server that does not answer, which is not asked again for a while."""
+        self._away_until, self._away = time.monotonic() + _AWAY_SECONDS, self._describe(fault)
+        return ChatUnanswered(self._away, 503)
 
     def _count(self, reply: ChatReply, characters: int) -> Usage:
         """Count one answered request; if the server reports no counts, the budget is charged by `characters`."""
@@ -350,11 +361,11 @@ class Chat:
         try:
             yield
         except APITimeoutError:
-            raise ChatUnanswered(self._describe(f"did not answer within {self._timeout:g} s"), 503) from None
+            raise self._leave_alone(f"did not answer within {self._timeout:g} s") from None
         except APIConnectionError as error:
             if _broke_while_reading(error):
                 raise _ReplyCutOff from None
-            raise ChatUnanswered(self._describe("cannot be reached; start the server or correct base_url"), 503) from None
+            raise self._leave_alone("cannot be reached; start the server or correct base_url") from None
         except APIStatusError as error:
             busy = error.status_code in (429, 503)
             message = self._describe(f"answered with HTTP status {error.status_code}{quote_refusal(error)}")

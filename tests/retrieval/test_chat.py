@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from retrieval.runtime.chat import Chat, ChatUnanswered, stop_by
-from tests.helpers.chat_server import ChatServer, Reply, fault, serving, text, whole
+from tests.helpers.chat_server import Body, ChatServer, Reply, fault, serving, text, whole
 
 
 class Opinion(BaseModel):
@@ -55,6 +56,24 @@ def test_a_reply_of_another_shape_is_told(server: ChatServer, choices: Any) -> N
         chat.complete("s", "u", 10, stream=False)
     with pytest.raises(ChatUnanswered, match=r"answer"):
         chat.complete_structured("s", "u", Opinion)
+
+
+def test_a_server_that_does_not_answer_is_left_alone_for_a_while(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    chat = Chat("m", server.url, retries=1, timeout=0.2)
+
+    def script(body: Body) -> Reply:
+        time.sleep(0.6)
+        return text(GOOD)
+
+    server.script = script
+    for _ in range(3):
+        with pytest.raises(ChatUnanswered, match=r"did not answer within 0\.2 s") as caught:
+            chat.complete("s", "u", 10)
+        assert (caught.value.status, len(server.bodies)) == (503, 2), "only the first request is sent, and tried again"
+    server.script = lambda body: text(GOOD)
+    later = time.monotonic() + 60
+    monkeypatch.setattr("retrieval.runtime.chat.time.monotonic", lambda: later)
+    assert chat.complete("s", "u", 10).text.startswith("Zeta lowers")
 
 
 def test_a_prompt_that_is_too_long_is_told_with_what_to_do(server: ChatServer) -> None:
