@@ -15,6 +15,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -153,10 +154,9 @@ class ChatReader:
     def _ask_twice(self, system: str, user: str, schema: type[Answer], find_fault: Callable[[Answer], str]) -> Answer:
         key = make_key("chat", self._chat.model, self._chat.base_url or "", system, user)
         if kept := self._cache and self._cache.get([key])[0]:
-            try:
-                return schema.model_validate_json(kept)
-            except ValidationError:
-                pass  # another version's; asked anew
+            with suppress(ValidationError):  # what another version kept may not hold; it is asked for anew
+                if not find_fault(answer := schema.model_validate_json(kept)):
+                    return answer
         fault = ""
         for _ in range(2):
             again = f"\n\nYour last answer could not be used: {fault} Answer once more." if fault else ""
@@ -208,14 +208,15 @@ def check_opinion(opinion: Opinion, paper: Abstract) -> str:
 def find_quote(quote: str, paper: Abstract, place: int | None = None) -> tuple[int, str] | None:
     """The place of the first sentence, or of the one at `place`, that holds these words, and the words as they stand there.
 
-    The marks that the prompt put around the words, and the characters that it replaced, are no part of a quotation. Sentences
-    that were not passed on hold nothing.
+    Whole words: "5 mg" is not in "1.5 mg", nor "effective" in "non-effective". The marks that the prompt put around the words and
+    the characters that it replaced are no part of a quotation. Sentences that were not passed on hold nothing.
     """
     words = _NUMBER.sub("", strip_markup(quote)).strip(_MARKS)
+    whole = re.compile(rf"(?<!\w)(?<!\w-)(?<!\d[.,]){re.escape(words)}(?!\w)(?![.,]\d)")
     for at, text in enumerate(paper.sentences):
-        start = strip_markup(text).find(words)
-        if words and start >= 0 and place in (None, at) and not is_order(text):
-            return at, " ".join(text.split())[start : start + len(words)]
+        found = whole.search(strip_markup(text))
+        if words and found and place in (None, at) and not is_order(text):
+            return at, " ".join(text.split())[slice(*found.span())]
     return None
 
 

@@ -92,6 +92,8 @@ def test_what_the_prompt_put_around_the_words_is_no_part_of_the_quotation(server
     ("reply", "said"),
     [
         (opinion(quote="zeta cured everybody"), "The language model's quotation is not in sentence 2"),
+        (opinion(quote="ell with zeta"), "The language model's quotation is not in sentence 2"),
+        (opinion(quote="05) fell"), "The language model's quotation is not in sentence 2"),
         (opinion(quote=""), "The language model's quotation is not in sentence 2"),
         (opinion(sentence=1), "The language model's quotation is not in sentence 1"),
         (opinion(sentence=9), "The language model named sentence 9 of 3"),
@@ -209,6 +211,7 @@ def test_what_differs_is_told_only_in_the_words_of_both_papers(server: ChatServe
         {"aspect": "people", "first": "adults", "second": "words that nobody wrote"},
         {"aspect": "design", "first": "", "second": "trial"},
         {"aspect": "outcome", "first": "zeta", "second": "zeta"},
+        {"aspect": "comparator", "first": "Adults", "second": "0 mg daily"},
     ]
     server.script = lambda body: message(json.dumps({"differences": found}))
     first, second = Abstract("T", ("Adults got 10 mg zeta.",)), Abstract("T", ("In this trial, 40 mg daily of zeta was given.",))
