@@ -130,8 +130,8 @@ def answer(
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
-        Literal["text", "json", "markdown", "ris", "bibtex"],
-        typer.Option("--format", help="text to read, JSON for programs, or the cited documents for a reference manager."),
+        Literal["text", "json", "markdown", "ris", "bibtex", "csv", "xlsx"],
+        typer.Option("--format", help="text to read, JSON for programs, the cited documents as references, or a table."),
     ] = "text",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the same JSON as POST /v1/answer; short for --format json.")

@@ -17,9 +17,10 @@ from urllib.parse import quote
 
 from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
 from indexes.readers.exports.bibtex import SIGNS
+from nli.text.designs import find_design
 from retrieval.core.values import Answer, Author, Citation, Document, Evidence, Grounding
 from service.grounding.reasons import tell_contrasts
-from service.grounding.weigh import weigh
+from service.grounding.weigh import find_place, weigh
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
@@ -199,7 +200,9 @@ def find_url(document: Document) -> str:
     return f"https://doi.org/{document.doi}" if document.doi else ""
 
 
-Format = Literal["markdown", "ris", "bibtex"]
+Format = Literal["markdown", "ris", "bibtex", "csv", "xlsx"]
+TABLE = ("claim", "studied", "direction", "probability", "design", "year", "quotation", "title", "pmid", "link")
+"""The columns of the table of a claim's or an open question's papers."""
 
 # Characters that begin CommonMark or HTML markup anywhere in a line.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
@@ -223,11 +226,38 @@ def markdown(result: Answer | Grounding) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def export_text(result: Answer | Grounding, format: Format) -> str:
-    """Write the result in one of these formats; reference managers get the documents that it shows."""
-    if format == "markdown":
-        return markdown(result)
+def export_text(result: Answer | Grounding, format: Format) -> str | bytes:
+    """Write the result in one of these formats; reference managers get the documents that it shows, spreadsheets a table."""
+    match format:
+        case "markdown":
+            return markdown(result)
+        case "csv":
+            return write_csv(TABLE, list_rows(result))
+        case "xlsx":
+            return write_xlsx("Papers", TABLE, list_rows(result))
     return ris(documents(result)) if format == "ris" else bibtex(documents(result))
+
+
+def list_rows(result: Answer | Grounding) -> list[tuple[str | int | float, ...]]:
+    """The papers of a claim or of an answer, with the columns of `TABLE`; a lead's papers are on its claim."""
+    if isinstance(result, Grounding):
+        papers = [*result.contradicting, *result.supporting, *result.uncertain]
+        rows = [(result.claim.text, "", one) for one in papers]
+    else:
+        rows = [(row.claim, row.studied, row.evidence) for row in result.rows]
+        lead = result.lead
+        rows += [(lead.claim, "", one) for one in (*lead.contradicting, *lead.supporting)] if lead else []
+    return [_write_row(*row) for row in rows]
+
+
+def _write_row(claim: str, studied: str, evidence: Evidence) -> tuple[str | int | float, ...]:
+    document, place = evidence.document, find_place(evidence)
+    direction = {"support": "supports", "contradict": "contradicts"}.get(place, place)
+    quotation = evidence.sentence.text if evidence.sentence else ""
+    return (
+        claim, studied, direction, round(evidence.score, 4), find_design(document).says, document.year or "", quotation,
+        document.title, document.pmid, find_url(document),
+    )  # fmt: skip
 
 
 def _answer_blocks(answer: Answer) -> list[str]:
@@ -241,6 +271,12 @@ def _answer_blocks(answer: Answer) -> list[str]:
         blocks.append(" ".join(sentences))
     if answer.note:
         blocks.append(f"*{escaped(answer.note)}*")
+    if answer.rows:
+        shown = ("studied", "direction", "design", "year", "quotation", "pmid")
+        places = [TABLE.index(name) for name in shown]
+        cells = [[escaped(str(row[place])) for place in places] for row in list_rows(answer)]
+        table = [[*shown], ["---"] * len(shown), *cells]
+        blocks += ["## Papers", "\n".join(f"| {' | '.join(line)} |" for line in table)]
     if answer.conflicts:
         against = [
             f"- Against “{escaped(answer.sentences[one.sentence].text)}”: {_quote(one.evidence)} "
@@ -355,3 +391,45 @@ def grounding_csv(response: GroundResponse) -> str:
         for one in papers
     ]  # fmt: skip
     return write_csv(columns, rows)
+
+
+# A spreadsheet's XML cannot contain any of these.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_LONGEST = 32_767
+"""The most characters in a cell of a spreadsheet."""
+_WIDTHS = {
+    "quotation": 60, "title": 40,
+    "sentence": 60, "claim": 60, "why": 40, "against_title": 40, "against_sentence": 60, "for_title": 40, "for_sentence": 60,
+}  # fmt: skip
+
+
+def write_xlsx(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | int | float]]) -> bytes:
+    """Write a table as an XLSX file: its first row stays in view and has filters, and its links can be followed."""
+    from openpyxl import Workbook
+    from openpyxl.styles import Alignment, Font
+    from openpyxl.utils import get_column_letter
+
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = title
+    for line, row in enumerate((columns, *rows), 1):
+        for column, value in enumerate(row, 1):
+            cell = sheet.cell(line, column)
+            if isinstance(value, str):
+                cell.value = _CONTROL.sub(" ", value)[:_LONGEST]
+                cell.data_type = "s"
+            else:
+                cell.value = value
+            cell.alignment = Alignment(wrap_text=True, vertical="top")
+            if line == 1:
+                cell.font = Font(bold=True)
+            elif columns[column - 1].endswith("link") and value:
+                cell.hyperlink = str(value)
+    for column, name in enumerate(columns, 1):
+        sheet.column_dimensions[get_column_letter(column)].width = _WIDTHS.get(name, 16)
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = sheet.dimensions
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()

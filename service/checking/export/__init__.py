@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from service.checking.checkable import Reason
 from service.checking.schemas import CheckedText, CitedOut, TextSentenceOut, TextVerdict
 from service.grounding.schemas import EvidenceOut
-from service.output.export import escaped, write_csv
+from service.output.export import escaped, write_csv, write_xlsx
 from service.output.templates import load_templates
 
 if TYPE_CHECKING:
@@ -63,7 +61,7 @@ def export_text(report: CheckedText, format: TextExport, title: str = "Checked t
         case "json":
             return f"{report.model_dump_json(indent=2)}\n".encode()
         case "xlsx":
-            return _write_xlsx(report)
+            return write_xlsx("Checked text", COLUMNS, _rows(report))
         case "csv":
             return write_csv(COLUMNS, _rows(report)).encode()
         case "markdown":
@@ -254,45 +252,6 @@ COLUMNS = (
     "against_pmid", "against_title", "against_year", "against_sentence", "against_link",
     "for_pmid", "for_title", "for_year", "for_sentence", "for_link", "citations",
 )  # fmt: skip
-# A spreadsheet's XML cannot contain any of these.
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_LONGEST = 32_767
-"""The most characters in a cell of a spreadsheet."""
-_WIDTHS = {
-    "sentence": 60, "claim": 60, "why": 40, "against_title": 40, "against_sentence": 60, "for_title": 40, "for_sentence": 60,
-}  # fmt: skip
-
-
-def _write_xlsx(report: CheckedText) -> bytes:
-    """The table as an XLSX file: its first row stays in view and has filters, and its links can be followed."""
-    from openpyxl import Workbook
-    from openpyxl.styles import Alignment, Font
-    from openpyxl.utils import get_column_letter
-
-    book = Workbook()
-    sheet = book.active
-    assert sheet is not None
-    sheet.title = "Checked text"
-    for line, row in enumerate((COLUMNS, *_rows(report)), 1):
-        for column, value in enumerate(row, 1):
-            cell = sheet.cell(line, column)
-            if isinstance(value, int):
-                cell.value = value
-            else:
-                cell.value = _CONTROL.sub(" ", value)[:_LONGEST]
-                cell.data_type = "s"
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
-            if line == 1:
-                cell.font = Font(bold=True)
-            elif COLUMNS[column - 1].endswith("_link") and value:
-                cell.hyperlink = str(value)
-    for column, name in enumerate(COLUMNS, 1):
-        sheet.column_dimensions[get_column_letter(column)].width = _WIDTHS.get(name, 16)
-    sheet.freeze_panes = "A2"
-    sheet.auto_filter.ref = sheet.dimensions
-    buffer = io.BytesIO()
-    book.save(buffer)
-    return buffer.getvalue()
 
 
 def _rows(report: CheckedText) -> Iterator[tuple[str | int, ...]]:

@@ -1,7 +1,8 @@
 // An answer with its citations: each opens on the very sentence that bears it out.
 
 import { announce, byId, button, copyOf, count, element, holding, number, percent } from "./dom.js";
-import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
+import { toHash } from "./form.js";
+import { READS_AS, card, factsOf, fillTerms, openInContext, originOf, pmidOf, source } from "./evidence.js";
 
 /** The answer to a question, ready to be put on the page. */
 export function answered(answer) {
@@ -15,6 +16,7 @@ export function answered(answer) {
   at(".sum").hidden = !told;
   at(".sum").textContent = summaryOf(answer, cited.length);
   fillProse(at(".prose"), answer);
+  fillRows(at(".rows"), answer.rows);
   fillConflicts(at(".conflicts"), answer);
   fillSources(at(".sources"), answer, cited);
   // Said every time where there is no language model; what else is noted, such as that one failed, the reader must know.
@@ -161,6 +163,24 @@ addEventListener("pointerdown", (event) => {
 addEventListener("resize", () => open && placeNote(open.mark, open.note));
 
 // ---- What stands below -----------------------------------------------------------------------------------------
+
+/** The papers on an open question; what each studied leads to its claim, checked against the whole index. */
+function fillRows(section, rows) {
+  section.hidden = !rows.length;
+  section.querySelector("h2 span").textContent = count(rows.length, "paper");
+  for (const { studied, claim, evidence } of rows) {
+    const check = element("a", studied);
+    check.href = toHash({ mode: "claim", body: { claim } });
+    check.title = `Check: ${claim}`;
+    const quote = element("p", `“${evidence.sentence?.text ?? ""}”`, "words");
+    quote.dir = "auto";
+    const paper = pmidOf(evidence.pmid, evidence.doi);
+    const head = holding("th", "", check);
+    head.scope = "row";
+    const cells = [element("td", READS_AS[evidence.stance]), element("td", [evidence.design.says, evidence.year].filter(Boolean).join(", ")), holding("td", "", quote, " ", paper)];
+    section.querySelector("tbody").append(holding("tr", "", head, ...cells));
+  }
+}
 
 /** Each sentence of the answer that something speaks against, beside what does. */
 function fillConflicts(section, { conflicts, sentences }) {

@@ -8,7 +8,8 @@ import { exported } from "./service.js";
 const ENDINGS = { json: "json", markdown: "md", ris: "ris", bibtex: "bib", html: "html", csv: "csv", xlsx: "xlsx" };
 // What a checked text comes in; claims and answers have the others.
 const OF_TEXT = ["text", "json", "markdown", "html", "csv", "xlsx"];
-const ONLY_OF_TEXT = ["html", "csv", "xlsx"];
+const ONLY_OF_TEXT = ["html"];
+const TABLES = ["csv", "xlsx"];
 
 /** Gives an answer its buttons: `asked` is what the form asked, `text` the answer as plain text. */
 export function addActions(shown, asked, answer, text) {
@@ -20,7 +21,7 @@ export function addActions(shown, asked, answer, text) {
     text: (pressed) => copy(text, pressed),
     json: () => save(`${JSON.stringify(answer, null, 2)}\n`, "application/json", `counterpoint-${name}.json`),
   };
-  for (const format of ["markdown", "ris", "bibtex", ...ONLY_OF_TEXT]) actions[format] = (pressed) => fetchAndSave(asked, format, name, pressed);
+  for (const format of ["markdown", "ris", "bibtex", ...TABLES, ...ONLY_OF_TEXT]) actions[format] = (pressed) => fetchAndSave(asked, format, name, pressed);
   for (const pressed of shown.querySelectorAll("[data-do]")) {
     const wanted = pressed.dataset.do;
     if (offered(wanted, asked.mode, answer)) pressed.addEventListener("click", () => actions[wanted](pressed));

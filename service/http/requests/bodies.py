@@ -68,12 +68,14 @@ MEDIA_TYPES: dict[Format, str] = {
     "markdown": "text/markdown; charset=utf-8",
     "ris": "application/x-research-info-systems; charset=utf-8",
     "bibtex": "application/x-bibtex; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 FormatQuery = Annotated[
-    Literal["json", "markdown", "ris", "bibtex"],
-    Query(description="JSON, readable Markdown, or the documents shown, as a file for a reference manager."),
+    Literal["json", "markdown", "ris", "bibtex", "csv", "xlsx"],
+    Query(description="JSON, readable Markdown, the documents shown for a reference manager, or a table (CSV, XLSX) of them."),
 ]
-_ENDINGS: dict[Format, str] = {"markdown": "md", "ris": "ris", "bibtex": "bib"}
+_ENDINGS: dict[Format, str] = {"markdown": "md", "ris": "ris", "bibtex": "bib", "csv": "csv", "xlsx": "xlsx"}
 
 
 def describe_formats(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
