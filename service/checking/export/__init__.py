@@ -95,7 +95,8 @@ class Paper:
 def _paper(evidence: EvidenceOut) -> Paper:
     """A paper for or against a claim."""
     facts = ", ".join(str(one) for one in (evidence.journal, evidence.year) if one)
-    partial = f"in part: {', '.join(dict.fromkeys(one.kind for one in evidence.qualifiers))}" if evidence.qualifiers else ""
+    kinds = ", ".join(dict.fromkeys(one.kind for one in evidence.qualifiers))
+    partial = f"in part: {kinds}" if kinds else "in part" if evidence.standing == "partial" else ""
     notes = "; ".join(one for one in ("retracted" if evidence.retracted else "", partial) if one)
     sentence = evidence.sentence.text if evidence.sentence else ""
     return Paper(evidence.pmid, evidence.title or "(no title)", facts, sentence, notes, _link_of(evidence.pmid))

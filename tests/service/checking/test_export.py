@@ -40,6 +40,12 @@ class _Parsed(HTMLParser):
         self.shown += data
 
 
+def test_a_paper_that_a_language_model_reads_in_part_is_marked(checked: CheckedText) -> None:
+    partly = CheckedText.model_validate_json(checked.model_dump_json().replace('"standing":"plain"', '"standing":"partial"'))
+    assert "(in part)" in export_text(partly, "markdown").decode()
+    assert "in part" not in export_text(checked, "markdown").decode()
+
+
 def test_the_page_shows_all_and_runs_nothing(checked: CheckedText) -> None:
     page = _Parsed()
     page.feed(export_text(checked, "html", HOSTILE).decode())
