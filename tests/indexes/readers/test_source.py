@@ -234,13 +234,13 @@ def test_a_format_that_is_not_the_files_is_told(tmp_path: Path, content: str, fo
 
 
 TWO = lines(PYSERINI, PYSERINI).encode()
-THOUSAND = gzip.compress(lines(*({"id": i, "contents": str(i * i)} for i in range(1000))).encode())
+THOUSAND = gzip.compress(lines(*({"id": i, "contents": str(i * i)} for i in range(1000))).encode(), mtime=0)
 
 
 @pytest.mark.parametrize(
     ("content", "count", "says"),
     [
-        (gzip.compress(lines(PYSERINI).encode())[:-4], 1, "after line 1: expected more gzip data"),
+        (gzip.compress(lines(PYSERINI).encode(), mtime=0)[:-4], 1, "after line 1: expected more gzip data"),
         (THOUSAND[:-8] + bytes(4) + THOUSAND[-4:], 1000, "after line 1000: expected valid gzip data"),
         (TWO[:-10], 1, "line 2: expected the object to end, reached the end of the file"),
     ],
