@@ -27,14 +27,14 @@ from service.checking.schemas import MOST_TEXT_CLAIMS, CheckedText
 from service.configuration.defaults import MOST_READ
 from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic
 from service.grounding.ground import Grounder
-from service.http.requests import faults
-from service.http.requests.faults import repair_json
 from service.http.schemas import DocumentOut, SearchResponse
 from service.queries.grounding import ground_query
 from service.queries.papers import find_paper, search_words
 from service.queries.schemas import TypedGroundResponse
 from service.reading.evidence import make_finder_beside
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
+from service.schemas import faults
+from service.schemas.faults import repair_json
 
 _INSTRUCTIONS = (
     "Checks biomedical claims against an index of abstracts. Use `ground` for a statement that can be true or false: it gives "

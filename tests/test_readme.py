@@ -18,6 +18,7 @@ from typer.main import get_command
 from eval import cli
 from retrieval.index import Index
 from service.cli.commands import app
+from service.cli.usage import complete_dense
 from tests.helpers.ready import wait_until_ready
 from tests.helpers.served import over_fakes
 
@@ -49,7 +50,7 @@ def test_every_kind_of_command_is_in_the_readme() -> None:
 @pytest.mark.parametrize("line", ours())
 def test_a_command_is_one_that_the_command_line_takes(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNTERPOINT_INDEX", "my-index")
-    words = shlex.split(line, comments=True)[1:]
+    words = complete_dense(shlex.split(line, comments=True)[1:])
     command, context = get_command(app), None
     while subcommands := getattr(command, "commands", None):
         if words[0].startswith("-"):

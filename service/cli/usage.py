@@ -56,7 +56,7 @@ class CommandLine(TyperGroup):
         accept_any_letter()
         ctx.meta[_TYPED] = list(args)
         with report_errors(), _explain_usage(args):
-            return super().parse_args(ctx, _complete_dense(args))
+            return super().parse_args(ctx, complete_dense(args))
 
     def invoke(self, ctx: Context) -> Any:
         """Run the command."""
@@ -64,7 +64,7 @@ class CommandLine(TyperGroup):
             return super().invoke(ctx)
 
 
-def _complete_dense(args: list[str]) -> list[str]:
+def complete_dense(args: list[str]) -> list[str]:
     """Give `--dense` of `counterpoint index` its value: it may stand alone, and what follows be a source."""
     if args[:1] != ["index"] or "--dense" not in args:
         return args

@@ -13,7 +13,7 @@ from retrieval.core.values import Topic
 from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
 from service.grounding.claims import check_claim, check_topic
 from service.grounding.schemas import GroundRequest
-from service.http.requests import faults, problems
+from service.http.requests import problems
 from service.http.requests.access import AccessControl, admit_request
 from service.http.requests.bodies import (
     Event,
@@ -32,6 +32,7 @@ from service.memory.history import entry_of_claim, entry_of_question
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
 from service.queries.schemas import TypedGroundResponse
+from service.schemas import faults
 
 router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
 

@@ -13,9 +13,8 @@ from nli.evidence import EvidenceSentence
 from retrieval.core.characters import replace_surrogates
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label, Paper, SectionKind
-from service.http.requests import faults
 from service.reading.evidence import How, PaperEvidence
-from service.schemas import OfValue, Sent
+from service.schemas import OfValue, Sent, faults
 
 
 def conclude(evidence: Sequence[EvidenceSentence]) -> str:

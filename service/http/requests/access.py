@@ -29,10 +29,10 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.http.requests import problems
-from service.http.requests.faults import short
 from service.http.requests.problems import Refused
 from service.operating import metrics
 from service.operating.settings import ANY, Settings, is_own_machine, read_host
+from service.schemas.faults import short
 
 _SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
 _HINT = "if this name is meant to work, its operator adds it to the setting hosts (COUNTERPOINT_HOSTS)"

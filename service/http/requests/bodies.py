@@ -20,11 +20,11 @@ from starlette.types import Receive, Scope, Send
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Answer, Grounding
 from service.http.requests import problems
-from service.http.requests.faults import repair_json
 from service.http.requests.working import parts_of
 from service.operating.work import Gone, Job, Workers
 from service.output.export import Format, export_text
 from service.schemas import Problem
+from service.schemas.faults import repair_json
 
 _SMALL = 65_536
 """Bytes that are read in a millisecond."""

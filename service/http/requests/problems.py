@@ -15,9 +15,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from retrieval.core.errors import CounterpointError
-from service.http.requests import faults
 from service.operating.work import Gone
-from service.schemas import Problem
+from service.schemas import Problem, faults
 
 MEDIA_TYPE = "application/problem+json"
 CLIENT_LEFT = 499

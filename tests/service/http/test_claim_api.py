@@ -198,7 +198,11 @@ KNOWN = "(known fields: claim, question, known_pmids, read)."
         ("ground", {"claim": "x", "known\npmids": "1"}, "known pmids is an unknown field"),
         ("ground", {"claim": "x", "known_pmids": ["1", {}]}, "known_pmids[1] should be a text or a whole number, not an object"),
         ("ground", {"claim": "x", "known_pmids": list(range(1001))}, "known_pmids has 1001 entries"),
-        ("ground?format=pdf", CLAIM, "format should be json, markdown, ris or bibtex, not the text “pdf”; use one of these."),
+        (
+            "ground?format=pdf",
+            CLAIM,
+            "format should be json, markdown, ris, bibtex, csv or xlsx, not the text “pdf”",
+        ),
         ("ground/batch", CLAIM, "known fields: claims)"),
         ("answer", {"question": "  "}, "The question is empty"),
         ("answer/stream", {"question": "x", "claim": "y"}, "known fields: question, narrative, topic, id"),

@@ -18,11 +18,11 @@ from pydantic import BaseModel, ValidationError
 from service.answering.schemas import AnswerRequest
 from service.checking.schemas import TextRequest
 from service.grounding.schemas import GroundRequest
-from service.http.requests.faults import repair_json
 from service.http.schemas import BatchRequest
 from service.memory.schemas import FeedbackRequest, SaveRequest
 from service.queries.schemas import TypedRequest
 from service.reading.schemas import EvidenceRequest
+from service.schemas.faults import repair_json
 
 REQUESTS: dict[str, type[BaseModel]] = {
     "/v1/ground": GroundRequest, "/v1/ground/batch": BatchRequest, "/v1/ground/stream": GroundRequest,
