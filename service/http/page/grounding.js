@@ -20,7 +20,7 @@ export function grounding(answer, { read }, again) {
   at(".sum").textContent = answer.summary;
   // Found now: once it is on the page nothing is left in what the template held.
   const columns = fillColumns(at, answer);
-  at(".glance").append(...[balanceOf(answer), differencesOf(answer), readersOf(papers), isEmpty(answer) ? null : timelineOf(answer, columns.open), readMore(answer, papers, read, again)].filter(Boolean));
+  at(".glance").append(...[balanceOf(answer), isEmpty(answer) ? null : timelineOf(answer, columns.open), differencesOf(answer), readersOf(papers), readMore(answer, papers, read, again)].filter(Boolean));
   watchChoices(at(".tools"), papers, columns.choose);
   fillLegend(at(".legend"), papers);
   at("tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
