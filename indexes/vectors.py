@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,8 @@ from retrieval.dense.codes import FLAT, Codec, Codes, Rows, open_codec
 from retrieval.dense.encoder import Encoder, Vectors
 from retrieval.dense.search import DenseIndex, check_files
 from retrieval.store.documents import Store
-from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, list_data_files, read_manifest, write_atomically
+from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, View, list_data_files, read_manifest, write_atomically
 
-View = Literal["full", "short"]
-"""What of a document is encoded: title and abstract, or title and last sentence."""
 LARGE = 100_000
 """Documents from which on an index has short views, and FAISS a compact index, unless something else is asked for."""
 _BATCH = 1024

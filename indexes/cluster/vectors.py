@@ -21,13 +21,13 @@ from retrieval.core.errors import BadInput
 from retrieval.dense.encoder import Encoder, Vectors
 from retrieval.store.documents import Entry
 from retrieval.store.journal import hash_json
-from retrieval.store.manifest import DensePart
+from retrieval.store.manifest import DensePart, View
 
 _PAGE = 512
 _DOCUMENTS = {"exists": {"field": "pmid"}}
 
 
-def add_vectors_on_cluster(address: Address, encoder: Encoder, overwrite: bool = False, view: str | None = None) -> DenseReport:
+def add_vectors_on_cluster(address: Address, encoder: Encoder, overwrite: bool = False, view: View | None = None) -> DenseReport:
     """Give the index at an address the vectors that `encoder` makes, or bring those it has up to date (`indexes.vectors`).
 
     Each page of documents is in once it has been encoded, and the same call resumes after it; searches by BM25 go on meanwhile.
@@ -40,7 +40,7 @@ def add_vectors_on_cluster(address: Address, encoder: Encoder, overwrite: bool =
             return _add(address, state, encoder, overwrite, view, lock)
 
 
-def _add(address: Address, state: State, encoder: Encoder, overwrite: bool, view: str | None, lock: WriteLock) -> DenseReport:
+def _add(address: Address, state: State, encoder: Encoder, overwrite: bool, view: View | None, lock: WriteLock) -> DenseReport:
     manifest, old = state.manifest, state.manifest.dense
     view = view or (old.view if old and not overwrite else "full" if manifest.counts.documents < LARGE else "short")
     if old and (old.encoder, old.view) != (encoder.name, view):
@@ -87,7 +87,7 @@ def _make_room(address: Address, name: str, width: int) -> None:
 class _Pages:
     """The documents of an index that are still to be encoded, page by page."""
 
-    def __init__(self, address: Address, state: State, encoder: Encoder, view: str) -> None:
+    def __init__(self, address: Address, state: State, encoder: Encoder, view: View) -> None:
         self._address, self._state, self._encoder, self._view = address, state, encoder, view
 
     def plan(self) -> DensePart:

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from retrieval.core.errors import IndexUnusable, translate_write_errors
 
@@ -47,6 +47,10 @@ class IndexCounts:
     retracted: int
 
 
+View = Literal["full", "short"]
+"""What of a document is encoded: title and abstract, or title and last sentence."""
+
+
 @dataclass(frozen=True)
 class DensePart:
     """The vectors of an index: the encoder that made them, the texts they were made of, and how FAISS keeps them.
@@ -62,7 +66,7 @@ class DensePart:
     documents: int
     corpus_sha256: str
     stem: str
-    view: str
+    view: View
 
     @property
     def vectors(self) -> str:

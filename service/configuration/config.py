@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from nli.variants import Penalty
 from retrieval.core.errors import BadConfig
-from retrieval.store.manifest import DensePart
+from retrieval.store.manifest import DensePart, View
 from service.configuration.files import Count, Strict, is_path, list_shipped, load_yaml, read_yaml
 from service.configuration.kinds import Options, choose_kind
 
@@ -31,7 +31,7 @@ class Retrieve(Strict):
     encoder: str = "dense"
     vectors: Literal["required", "if-present"] = "required"
     rrf: Count = 60
-    dense_weight: dict[Literal["full", "short"], Annotated[float, Field(gt=0)]] = Field(default={})
+    dense_weight: dict[View, Annotated[float, Field(gt=0)]] = Field(default={})
     each: Count | None = None
     spellings: bool = False
 
@@ -42,9 +42,7 @@ class Retrieve(Strict):
 
     def weigh(self, source: str, dense: DensePart | None) -> float:
         """How much a rank of this source counts, in an index with these vectors."""
-        if source != "dense" or dense is None:
-            return 1.0
-        return next((weight for view, weight in self.dense_weight.items() if view == dense.view), 1.0)
+        return self.dense_weight.get(dense.view, 1.0) if source == "dense" and dense else 1.0
 
     def without_vectors(self) -> Retrieve:
         """The same step by BM25 alone."""
