@@ -70,6 +70,8 @@ def add_vectors(
                 f"The index at {folder} has {old.view} vectors of {old.encoder} ({old.factory}); add --overwrite to replace them "
                 f"with {part.view} ones of {part.encoder} ({part.factory})."
             )
+        if old:
+            check_files(folder / manifest.data, manifest)
         if old and manifest.vectors_fit:
             return DenseReport(old, 0)
         return _make_vectors(folder, manifest, encoder, part, old)
@@ -91,8 +93,6 @@ def make_view(document: Document, view: str) -> Document:
 
 def _make_vectors(folder: Path, manifest: Manifest, encoder: Encoder, part: DensePart, old: DensePart | None) -> DenseReport:
     data = folder / manifest.data
-    if old:
-        check_files(data, manifest)
     cache = VectorCache(folder, f"{encoder.name} {hash_code([type(encoder).__module__])} {part.view} {part.factory}")
     with (
         closing(cache),

@@ -446,8 +446,11 @@ def test_a_damaged_file_of_vectors_leaves_the_rest_and_can_be_replaced(folder: P
         path.write_bytes(path.read_bytes()[:-1])
     index = Index(folder)
     assert index.search("zinc", 3)
-    with pytest.raises(IndexUnusable, match=r"cannot be read from .* \(it .*\); make them again with .* --overwrite"):
+    message = r"cannot be read from .* \(it .*\); make them again with .* --overwrite"
+    with pytest.raises(IndexUnusable, match=message):
         index.dense("words@1")
+    with pytest.raises(IndexUnusable, match=message):
+        add_vectors(folder, WordEncoder())
     add_vectors(folder, WordEncoder(), overwrite=True)
     assert ranking(folder, "gold", 1) == [("7", 1.0)]
 
