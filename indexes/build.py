@@ -142,7 +142,8 @@ def fill_index(
 ) -> BuildReport:
     """Read every source into the store and into Lucene, and report the result; `old` is the manifest an update starts from."""
     try:
-        earlier_count = _index_stored(store, lucene) if old is None else 0
+        if old is None:
+            _index_stored(store, lucene)
         reading = read_all(store, lucene, files, skip_bad, columns)
         summary = store.summary()
         if not summary[0].documents:
@@ -162,7 +163,7 @@ def fill_index(
         format=find_format(data),
         description=description,
     )
-    return reading.report(manifest, old, earlier_count)
+    return reading.report(manifest, old)
 
 
 def find_format(data: Path) -> int:
@@ -170,13 +171,10 @@ def find_format(data: Path) -> int:
     return LAYERED if list_changes(data / STORE) else FORMAT
 
 
-def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> int:
-    """Give Lucene the documents that an earlier attempt at this build put into the store; return how many."""
-    total = 0
+def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> None:
+    """Give Lucene the documents that an earlier attempt at this build put into the store."""
     for texts in store.texts(BATCH):
         lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in texts)
-        total += len(texts)
-    return total
 
 
 @contextmanager

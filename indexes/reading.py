@@ -53,12 +53,15 @@ class Target(Protocol):
 class SourceReading:
     """The reading of the `number`-th source of a build or update, and what it found.
 
-    `seen` counts records; `added`, `revised` and `deleted` count documents; `without_abstract` and `repeated` count the records
-    of exports that are left out. A target that indexes texts itself needs no `lucene`.
+    `seen` counts records; `without_abstract` and `repeated` count the records of exports that are left out. A target that indexes
+    texts itself needs no `lucene`.
     """
 
-    def __init__(self, store: Target, lucene: LuceneWriter | None, number: int, path: Path, kind: str, skip: SkipBad) -> None:
-        self.seen = self.added = self.revised = self.deleted = self.without_abstract = self.repeated = 0
+    def __init__(
+        self, store: Target, lucene: LuceneWriter | None, number: int, path: Path, kind: str, skip: SkipBad, changes: Changes
+    ) -> None:
+        self.seen = self.without_abstract = self.repeated = 0
+        self._changes = changes
         self._store, self._lucene, self._number, self._path, self._kind, self._skip = store, lucene, number, path, kind, skip
         self._repeats = FORMATS[kind].repeats
 
@@ -91,9 +94,9 @@ class SourceReading:
             self._lucene.remove(change.removed)
             self._lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in change.written)
         revisions = len(set(change.removed) & {pmid for pmid, _, _ in change.written})
-        self.added += len(change.written) - revisions
-        self.revised += revisions
-        self.deleted += len(change.removed) - revisions
+        self._changes.added += len(change.written) - revisions
+        self._changes.revised += revisions
+        self._changes.deleted += len(change.removed) - revisions
 
     def _is_news(self, record: Document | Deletion) -> bool:
         """Whether a record that repeats a paper stands all the same: it says that the paper was retracted."""
@@ -141,9 +144,9 @@ def _find_repeats(records: _Numbered, ids: set[str]) -> Iterator[tuple[int, str]
         ids.add(record.pmid)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Changes:
-    """How many documents an update added, revised and deleted, and how many more are marked as retracted after it.
+    """How many documents a build or update added, revised and deleted, and how many more are marked as retracted after it.
 
     For a resumed update: what was done since it was resumed.
     """
@@ -163,34 +166,28 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class BuildReport:
-    """What a build or update did: the manifest of the index, the bad records it left out, how many documents it touched, the
-    sources that it read, and what to know about records that it read all the same."""
-
-    manifest: Manifest
-    bad: tuple[BadRecord, ...]
-    touched: int
-    sources: tuple[IndexSource, ...] = ()
-    changes: Changes = Changes()
-    notes: tuple[Note, ...] = ()
-
-
-@dataclass(frozen=True)
 class SourcesRead:
     """The sources of a build or update, each read to its end: what they were, what they changed, the bad records left out, and
     notes on the others."""
 
-    sources: tuple[IndexSource, ...]
+    sources: Sequence[IndexSource]
     changes: Changes
-    bad: tuple[BadRecord, ...]
-    notes: tuple[Note, ...] = ()
+    bad: Sequence[BadRecord]
+    notes: Sequence[Note]
 
-    def report(self, index: Manifest, old: Manifest | None = None, earlier_count: int = 0) -> BuildReport:
-        """The report on `index`, made from `old` if there was one; an earlier attempt wrote `earlier_count` of its documents."""
+    def report(self, index: Manifest, old: Manifest | None = None) -> BuildReport:
+        """The report on `index`, made from `old` if there was one."""
         # All marks are set again, so those that the index had before are not new.
-        retractions = max(0, index.counts.retracted - (old.counts.retracted if old else 0))
-        changes = replace(self.changes, retracted=retractions)
-        return BuildReport(index, self.bad, earlier_count + changes.touched, self.sources, changes, self.notes)
+        self.changes.retracted = max(0, index.counts.retracted - (old.counts.retracted if old else 0))
+        return BuildReport(index, self)
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """What a build or update did: the manifest of the index, and what it read."""
+
+    manifest: Manifest
+    read: SourcesRead
 
 
 def describe_emptiness(read_sources: Sequence[IndexSource]) -> str:
@@ -209,16 +206,10 @@ def read_all(
     skip, sources, changes = SkipBad(skip_bad), list[IndexSource](), Changes()
     for number, (path, kind) in enumerate(files):
         bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
-        reading = SourceReading(target, lucene, number, path, kind, skip)
+        reading = SourceReading(target, lucene, number, path, kind, skip, changes)
         bad_before = len(skip.faults)
         with bar:
             reading.read_all(bar, columns)
         counts = (reading.seen, len(skip.faults) - bad_before, reading.without_abstract, reading.repeated)
         sources.append(IndexSource(str(path), kind, path.stat().st_size, *counts))
-        changes = replace(
-            changes,
-            added=changes.added + reading.added,
-            revised=changes.revised + reading.revised,
-            deleted=changes.deleted + reading.deleted,
-        )
-    return SourcesRead(tuple(sources), changes, tuple(skip.faults), tuple(skip.notes))
+    return SourcesRead(sources, changes, skip.faults, skip.notes)

@@ -360,4 +360,4 @@ def apply_new(index: Path, source: Path, tell: Tell, skip_bad: int = 0) -> int:
 
 def describe(report: BuildReport) -> str:
     """What an update changed, and what the index holds now."""
-    return f"{report.changes}; version {report.manifest.version}, {report.manifest.counts.documents:,} documents"
+    return f"{report.read.changes}; version {report.manifest.version}, {report.manifest.counts.documents:,} documents"

@@ -14,7 +14,7 @@ from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from indexes.fetch.fetching import Source
-    from indexes.reading import BuildReport
+    from indexes.reading import SourcesRead
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
@@ -106,8 +106,8 @@ def index_build(
         start = time.monotonic()
         report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column), description.strip())
         counts, seconds = report.manifest.counts, time.monotonic() - start
-        _list_left_out(report)
-        added = report.changes.touched
+        _list_left_out(report.read)
+        added = report.read.changes.touched
         resumed = f"; {format_count(added, 'document')} since it was resumed" if added < counts.documents else ""
         print_note(
             f"Built {show_place(out)}: {format_count(counts.documents, 'document')}, "
@@ -139,10 +139,10 @@ def index_update(
         model = _load_encoder(index, profile, encoder) if dense else None
         print_note(f"Updating the index at {show_place(index)}.")
         report = update_at(index, sources, format, skip_bad, _parse_columns(column))
-        _list_left_out(report)
+        _list_left_out(report.read)
         print_note(
             f"Updated {show_place(index)} to version {report.manifest.version}: "
-            f"{format_count(report.touched, 'document')} written or deleted, "
+            f"{format_count(report.read.changes.touched, 'document')} written or deleted, "
             f"{format_count(report.manifest.counts.documents, 'document')} in the index now, "
             f"{report.manifest.counts.retracted:,} "
             "marked as retracted."
@@ -190,7 +190,7 @@ def index_fetch(
         # A record that cannot be read would come again however often it is fetched: it is left out and named.
         report = build_at(sorted(papers.glob("part-*.gz")), out, skip_bad=search.fetched, overwrite=overwrite, description=what)
         mark_built(papers, search)
-        _list_left_out(report)
+        _list_left_out(report.read)
         print_note(f"Built {show_place(out)}: {format_count(report.manifest.counts.documents, 'document')}.")
         _finish_vectors(out, model, dense)
         if examples:
@@ -364,20 +364,20 @@ _MOST_NOTES = 20
 """Notes on records that were read, at most: a library may have one for every record."""
 
 
-def _list_left_out(report: BuildReport) -> None:
-    for source in report.sources:
+def _list_left_out(read: SourcesRead) -> None:
+    for source in read.sources:
         if source.without_abstract:
             print_note(f"{source.without_abstract:,} of {source.records:,} records in {source.path} have no abstract: left out.")
         if source.repeated:
             print_note(f"{source.repeated:,} of {source.records:,} records in {source.path} repeat a paper: left out.")
-    if report.bad:
-        print_note(f"Skipped {format_count(len(report.bad), 'bad record')}:")
-        for fault in report.bad:
+    if read.bad:
+        print_note(f"Skipped {format_count(len(read.bad), 'bad record')}:")
+        for fault in read.bad:
             print_note(f"  {fault}")
-    for note in report.notes[:_MOST_NOTES]:
+    for note in read.notes[:_MOST_NOTES]:
         print_note(str(note))
-    if len(report.notes) > _MOST_NOTES:
-        print_note(f"and {len(report.notes) - _MOST_NOTES:,} more notes on records that were read.")
+    if len(read.notes) > _MOST_NOTES:
+        print_note(f"and {len(read.notes) - _MOST_NOTES:,} more notes on records that were read.")
 
 
 def _make_examples(place: Path, profile: str) -> None:

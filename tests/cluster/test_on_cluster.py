@@ -73,7 +73,7 @@ def test_an_update_does_what_it_does_to_the_embedded_one(place: Path, tmp_path: 
     third = write_update(tmp_path, 3, article("4", "It says nothing of it any more."))
     for path in (first, second, third):
         ours, theirs = update(folder, [path]), update_at(place, [path])
-        assert (ours.changes, ours.manifest.version) == (theirs.changes, theirs.manifest.version)
+        assert (ours.read.changes, ours.manifest.version) == (theirs.read.changes, theirs.manifest.version)
         assert_same(folder, place)
 
 
@@ -189,7 +189,7 @@ def test_what_cannot_be_done_is_one_sentence(place: Path, tmp_path: Path) -> Non
     assert isinstance(told.value, OutOfSpace)
     assert Index(place).search("glucose", 3)
     client.indices.put_settings(index=address.name, body={"index.blocks.read_only_allow_delete": None})
-    assert update_at(place, [path]).changes.added == 1
+    assert update_at(place, [path]).read.changes.added == 1
 
 
 def test_a_red_index_gives_no_ranking(place: Path, nodes: LocalCluster) -> None:

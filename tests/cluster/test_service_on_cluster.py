@@ -105,7 +105,7 @@ def test_clients_get_whole_answers_or_503_while_a_node_dies_and_an_update_runs(
                 update = write_update(
                     tmp_path, 1, *(article(str(pmid), f"Sailing boat number {pmid}.") for pmid in NEW), deletion("1")
                 )
-                assert update_at(place, [update]).changes.added == len(NEW)
+                assert update_at(place, [update]).read.changes.added == len(NEW)
                 nodes.start_node(2)
                 nodes.wait_until_joined(nodes.size, status="green")
                 _wait_for(outcomes, outcomes["whole"] + CLIENTS)

@@ -143,7 +143,7 @@ def test_the_manifest_says_what_went_in_and_how(write_corpus: WriteCorpus, tmp_p
     path = write_corpus(good, bad, good, name="docs.jsonl")
     report = build([path], tmp_path / "out", skip_bad=2)
     manifest = report.manifest
-    assert [fault.record for fault in report.bad] == ["line 2", "record 2 (id 1)"]
+    assert [fault.record for fault in report.read.bad] == ["line 2", "record 2 (id 1)"]
     [source] = manifest.sources
     assert (source.path, source.format, source.records, source.bad) == (str(path), "counterpoint", 2, 2)
     assert (manifest.version, manifest.data) == (1, "v0001")
@@ -185,7 +185,7 @@ def test_update_replaces_by_pmid_and_deletes(tmp_path: Path) -> None:
     assert set(ranking(index, "study")) == {"1", "3"}
     assert index.store.holds(["1", "2", "3", "4", "77"]) == {"1", "3"}
     assert [sentence.text for sentence in entry(index, "1").cue_sentences()] == ["New gold study, not old."]
-    assert report.touched == 2
+    assert report.read.changes.touched == 2
     assert report.manifest.version == 2
     assert [Path(source.path).name for source in report.manifest.sources] == ["a.xml", "b.xml"]
     # Whoever opened the index before goes on with what it was.

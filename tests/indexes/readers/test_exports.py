@@ -377,7 +377,7 @@ def test_as_many_records_and_as_much_text_come_out_as_went_in(format: str, paper
 
 def test_an_export_becomes_an_index_that_keeps_what_it_says(tmp_path: Path) -> None:
     report = build([write(tmp_path, NBIB)], tmp_path / "index")
-    [source] = report.sources
+    [source] = report.read.sources
     assert (source.format, source.records, source.without_abstract, source.repeated) == ("nbib", 2, 1, 0)
     index = Index(tmp_path / "index")
     [stored] = [entry.document for entry in index.store.entries(["101"])]

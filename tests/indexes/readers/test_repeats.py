@@ -35,7 +35,7 @@ def titles(folder: Path) -> dict[str, str]:
 
 def count(report: BuildReport) -> tuple[int, int]:
     """How many documents there are, and how many records repeated one."""
-    return report.manifest.counts.documents, sum(source.repeated for source in report.sources)
+    return report.manifest.counts.documents, sum(source.repeated for source in report.read.sources)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 1000])
