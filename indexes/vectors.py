@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -62,19 +63,27 @@ def add_vectors(
         hold_lock(folder),
     ):
         manifest = read_manifest(folder)
-        old = None if overwrite else manifest.dense
-        usual = (old.view, old.factory) if old else _choose(manifest.counts.documents)
-        part = DensePart(encoder.name, 0, factory or usual[1], 0, manifest.corpus_sha256, "", view or usual[0])
-        if old and (old.encoder, old.view, old.factory) != (part.encoder, part.view, part.factory):
-            raise BadInput(
-                f"The index at {folder} has {old.view} vectors of {old.encoder} ({old.factory}); add --overwrite to replace them "
-                f"with {part.view} ones of {part.encoder} ({part.factory})."
-            )
+        part, old = choose_part(folder, manifest, encoder, overwrite, view, factory)
         if old:
             check_files(folder / manifest.data, manifest)
         if old and manifest.vectors_fit:
             return DenseReport(old, 0)
         return _make_vectors(folder, manifest, encoder, part, old)
+
+
+def choose_part(
+    place: object, manifest: Manifest, encoder: Encoder, overwrite: bool, view: View | None, factory: str | None = None
+) -> tuple[DensePart, DensePart | None]:
+    """The part to make, and the one that the index has, unless it is to be replaced; raises `BadInput` where the two differ."""
+    old = None if overwrite else manifest.dense
+    usual = (old.view, old.factory) if old else _choose(manifest.counts.documents)
+    part = DensePart(encoder.name, 0, factory or usual[1], 0, manifest.corpus_sha256, "", view or usual[0])
+    if old and (old.encoder, old.view, old.factory) != (part.encoder, part.view, part.factory):
+        raise BadInput(
+            f"The index at {place} has {old.view} vectors of {old.encoder} ({old.factory}); add --overwrite to replace them with "
+            f"{part.view} ones of {part.encoder} ({part.factory})."
+        )
+    return part, old
 
 
 def _choose(documents: int) -> tuple[View, str]:
@@ -132,14 +141,16 @@ class _Maker:
         width = self._encoder.queries(["width"]).shape[1]
         codec = Codec(width, self._part.factory, self._cache.trained)
         if codec.needs_training and not self._cache.trained:
-            sample = [entry.document for entry in self._store.sample(_SAMPLE * codec.lists)]
-            batches = (sample[at : at + _BATCH] for at in range(0, len(sample), _BATCH))
-            exact, hashes, vectors = Codec(width, FLAT), [], []
-            for documents, texts in self._read(batches, len(sample), "vectors to train on"):
+            most = min(_SAMPLE * codec.lists, self._documents)
+            sample = (entry.document for entry in self._store.sample(most))
+            batches = iter(lambda: list(islice(sample, _BATCH)), [])
+            # Filled batch by batch: at 27 million documents this is a gigabyte, and must be there once.
+            vectors, hashes, exact = np.empty((most, width), np.float32), list[int](), Codec(width, FLAT)
+            for documents, texts in self._read(batches, most, "vectors to train on"):
+                vectors[len(hashes) :][: len(texts)] = self._encode(exact, documents, texts).view(np.float32)
                 hashes += texts
-                vectors.append(self._encode(exact, documents, texts).view(np.float32))
-            codec.train(np.concatenate(vectors))
-            self._cache.put(hashes, codec.encode(np.concatenate(vectors)), codec.dump())
+            codec.train(vectors[: len(hashes)])
+            self._cache.put(hashes, codec.encode(vectors[: len(hashes)]), codec.dump())
         return codec
 
     def make_codes(

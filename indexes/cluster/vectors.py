@@ -12,7 +12,7 @@ from tqdm import tqdm
 from indexes.cluster.building import merge_segments, refresh, write_manifest
 from indexes.cluster.writer import BulkSender, WriteLock, index_action
 from indexes.plan import report_interrupt
-from indexes.vectors import LARGE, DenseReport, make_view
+from indexes.vectors import DenseReport, choose_part, make_view
 from retrieval.cluster.client import Address, connect, translate_faults
 from retrieval.cluster.mapping import ENCODED, VECTOR, State, derive, read_row, read_state
 from retrieval.cluster.search import page_sources, run_search
@@ -41,20 +41,13 @@ def add_vectors_on_cluster(address: Address, encoder: Encoder, overwrite: bool =
 
 
 def _add(address: Address, state: State, encoder: Encoder, overwrite: bool, view: View | None, lock: WriteLock) -> DenseReport:
-    manifest, old = state.manifest, state.manifest.dense
-    view = view or (old.view if old and not overwrite else "full" if manifest.counts.documents < LARGE else "short")
-    if old and (old.encoder, old.view) != (encoder.name, view):
-        if not overwrite:
-            raise BadInput(
-                f"The index {address} has {old.view} vectors of {old.encoder}; add --overwrite to replace them with {view} ones "
-                f"of {encoder.name}."
-            )
-        old = None
+    manifest = state.manifest
+    part, old = choose_part(address, manifest, encoder, overwrite, view)
     if old and manifest.vectors_fit:
         return DenseReport(old, 0)
     width = encoder.queries(["width"]).shape[1]
     _make_room(address, state.name, width)
-    pages = _Pages(address, state, encoder, view)
+    pages = _Pages(address, state, encoder, part.view)
     part = old or pages.plan()
     # Until all are in, searches use none of them.
     write_manifest(address, state.name, replace(manifest, dense=replace(part, corpus_sha256="")), state.cue_names)

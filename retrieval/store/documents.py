@@ -18,7 +18,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -283,7 +283,7 @@ class Documents(Protocol):
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, by PMID, in batches."""
 
-    def sample(self, most: int) -> list[Entry]:
+    def sample(self, most: int) -> Iterable[Entry]:
         """At most `most` documents, spread evenly over the index; the same ones each time."""
 
     def holds(self, pmids: Sequence[str]) -> set[str]:
@@ -358,13 +358,18 @@ class Store:
             yield rows
             last = rows[-1][0]
 
-    def sample(self, most: int) -> list[Entry]:
+    def sample(self, most: int) -> Iterator[Entry]:
         """At most `most` documents, spread evenly over the index; the same ones each time."""
         last = int(self._query("SELECT coalesce(max(rowid), 0) FROM main.documents")[0][0])
-        step = max(1, last // most)
-        places = ",".join(str(place) for place in range(1, last + 1, step))
-        rows = self._query(f"SELECT {COLUMNS} FROM documents WHERE rowid IN ({places}) ORDER BY rowid LIMIT {most}")
-        return [Entry(row, self._cue_names) for row in rows]
+        places = [1 + number * last // min(most, last) for number in range(min(most, last))]
+        statement = f"SELECT {COLUMNS} FROM documents WHERE rowid IN ({{}}) ORDER BY rowid"
+        rows = (
+            row
+            for chunk in (places[at : at + self._CHUNK] for at in range(0, len(places), self._CHUNK))
+            for row in self._query(statement.format(",".join(map(str, chunk))))
+        )
+        # A file of changes numbers its rows by itself, so a place may stand for several.
+        return islice((Entry(row, self._cue_names) for row in rows), most)
 
     def holds(self, pmids: Sequence[str]) -> set[str]:
         """Those of `pmids` that the index holds."""

@@ -16,7 +16,7 @@ from indexes.update import update
 from nli.text.negation import load_cue_list
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.index import Index
-from retrieval.store.documents import Entry
+from retrieval.store.documents import Entry, Store
 from retrieval.store.manifest import IndexCounts, read_manifest
 from tests.helpers.pubmed_files import article, deletion, write_xml
 
@@ -116,6 +116,18 @@ def test_a_document_comes_back_as_it_went_in(write_corpus: WriteCorpus, tmp_path
     assert [(s.label, found.abstract[s.start : s.end]) for s in found.sections] == [("AIM", "To see."), ("", "It failed")]
     found = entry(index, "8").document
     assert (found.version, [(n.kind, n.pmid) for n in found.notices]) == (3, [("ErratumIn", "5")])
+
+
+def test_a_sample_is_spread_evenly_over_the_index(
+    write_corpus: WriteCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build([write_corpus(*(document(str(pmid), "Zinc.") for pmid in range(10, 30)))], tmp_path / "out")
+    monkeypatch.setattr(Store, "_CHUNK", 3)
+    store = Index(tmp_path / "out").store
+    # Where the sample is more than half of the index, too.
+    assert [entry.pmid for entry in store.sample(4)] == ["10", "15", "20", "25"]
+    assert [entry.pmid for entry in store.sample(12)][-2:] == ["26", "28"]
+    assert len(list(store.sample(30))) == 20
 
 
 def test_order_and_format_of_the_source_change_neither_hash_nor_ranking(write_corpus: WriteCorpus, tmp_path: Path) -> None:
