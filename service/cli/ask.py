@@ -57,7 +57,7 @@ def ground(
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
-        Literal["text", "table", "json", "markdown", "csv", "ris", "bibtex"],
+        Literal["text", "table", "json", "markdown", "csv", "xlsx", "ris", "bibtex"],
         typer.Option("--format", help="text with the sentences, a table with a paper a line, or a file for other programs."),
     ] = "text",
     as_json: Annotated[
@@ -72,7 +72,7 @@ def ground(
         statement = check_claim(claim, question, known.split(","))
         from service.assembly import assemble
         from service.memory.history import entry_of_claim
-        from service.output.export import export_text, grounding_csv
+        from service.output.export import export_text
         from service.output.terminal import print_grounding, print_grounding_table
         from service.queries.grounding import ground_query
 
@@ -84,14 +84,12 @@ def ground(
         match "json" if as_json else format:
             case "json":
                 typer.echo(response.model_dump_json(indent=2))
-            case "csv":
-                typer.echo(grounding_csv(response), nl=False)
             case "table":
                 print_grounding_table(response)
             case "text":
                 print_grounding(response)
-            case "markdown" | "ris" | "bibtex" as text_format:
-                typer.echo(export_text(grounding, text_format), nl=False)
+            case file_format:
+                typer.echo(export_text(grounding, file_format), nl=False)
 
 
 def _add_to_history(entry: Entry) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote
 
 from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
@@ -20,12 +20,10 @@ from indexes.readers.exports.bibtex import SIGNS
 from nli.text.designs import find_design
 from retrieval.core.values import Answer, Author, Citation, Document, Evidence, Grounding
 from service.grounding.reasons import tell_contrasts
-from service.grounding.weigh import find_place, weigh
+from service.grounding.weigh import Place, find_place, place_papers, weigh
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
-
-    from service.grounding.schemas import GroundResponse
 
 # Signs have commands of their own: BibTeX counts even a brace behind a backslash.
 _LATEX = {sign: rf"{{\{name}}}" for name, sign in SIGNS.items()} | {sign: rf"\{sign}" for sign in "$&#%_"}
@@ -201,8 +199,12 @@ def find_url(document: Document) -> str:
 
 
 Format = Literal["markdown", "ris", "bibtex", "csv", "xlsx"]
-TABLE = ("claim", "studied", "direction", "probability", "design", "year", "quotation", "title", "pmid", "link")
-"""The columns of the table of a claim's or an open question's papers."""
+Cell = str | int | float
+_OPTIONAL = ("studied",)
+"""The columns of the table of papers that it has only where a paper fills them."""
+_READABLE = ("studied", "direction", "design", "year", "quotation", "pmid")
+"""Those that it has in Markdown."""
+_ORDER: tuple[Place, ...] = ("contradict", "support", "uncertain", "unjudged")
 
 # Characters that begin CommonMark or HTML markup anywhere in a line.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
@@ -232,32 +234,65 @@ def export_text(result: Answer | Grounding, format: Format) -> str | bytes:
         case "markdown":
             return markdown(result)
         case "csv":
-            return write_csv(TABLE, list_rows(result))
+            return write_csv(*make_table(result))
         case "xlsx":
-            return write_xlsx("Papers", TABLE, list_rows(result))
+            return write_xlsx("Papers", *make_table(result))
     return ris(documents(result)) if format == "ris" else bibtex(documents(result))
 
 
-def list_rows(result: Answer | Grounding) -> list[tuple[str | int | float, ...]]:
-    """The papers of a claim or of an answer, with the columns of `TABLE`; a lead's papers are on its claim."""
+def make_table(result: Answer | Grounding) -> tuple[Sequence[str], list[list[Cell]]]:
+    """The papers of a claim or of an answer as a table: its columns and its rows; a lead's papers are on its claim."""
     if isinstance(result, Grounding):
-        papers = [*result.contradicting, *result.supporting, *result.uncertain]
-        rows = [(result.claim.text, "", one) for one in papers]
+        placed = sorted((one for one in place_papers(result) if one.place in _ORDER), key=lambda one: _ORDER.index(one.place))
+        papers = [(result.claim.text, "", one.evidence) for one in placed]
     else:
-        rows = [(row.claim, row.studied, row.evidence) for row in result.rows]
+        papers = [(row.claim, row.studied, row.evidence) for row in result.rows]
         lead = result.lead
-        rows += [(lead.claim, "", one) for one in (*lead.contradicting, *lead.supporting)] if lead else []
-    return [_write_row(*row) for row in rows]
+        papers += [(lead.claim, "", one) for one in (*lead.contradicting, *lead.supporting)] if lead else []
+    rows = [_write_row(*one) for one in papers]
+    columns = [name for name in _Row._fields if name not in _OPTIONAL or any(getattr(row, name) for row in rows)]
+    return columns, [[getattr(row, name) for name in columns] for row in rows]
 
 
-def _write_row(claim: str, studied: str, evidence: Evidence) -> tuple[str | int | float, ...]:
-    document, place = evidence.document, find_place(evidence)
-    direction = {"support": "supports", "contradict": "contradicts"}.get(place, place)
+class _Row(NamedTuple):
+    """A paper in the table, with a field for each column."""
+
+    claim: str
+    studied: str
+    direction: str
+    probability: float
+    design: str
+    year: int | str
+    quotation: str
+    title: str
+    pmid: str
+    link: str
+
+
+def _write_row(claim: str, studied: str, evidence: Evidence) -> _Row:
+    document = evidence.document
     quotation = evidence.sentence.text if evidence.sentence else ""
-    return (
-        claim, studied, direction, round(evidence.score, 4), find_design(document).says, document.year or "", quotation,
-        document.title, document.pmid, find_url(document),
+    return _Row(
+        claim, studied, _tell_direction(evidence), round(evidence.score, 4), find_design(document).says, document.year or "",
+        quotation, document.title, document.pmid, find_url(document),
     )  # fmt: skip
+
+
+def _tell_direction(evidence: Evidence) -> str:
+    """What a paper says of the claim, in words; a retracted one says nothing that counts."""
+    if evidence.document.retracted:
+        return "retracted"
+    if find_place(evidence) != evidence.stance:
+        return f"may {evidence.stance}"
+    return f"{evidence.stance}s{' in part' if evidence.standing == 'partial' else ''}"
+
+
+def _table_block(result: Answer | Grounding) -> str:
+    """The table in Markdown; "" without papers."""
+    columns, rows = make_table(result)
+    shown = [name for name in columns if name in _READABLE]
+    cells = [[escaped(str(row[columns.index(name)])) for name in shown] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [shown, ["---"] * len(shown), *cells]) if rows else ""
 
 
 def _answer_blocks(answer: Answer) -> list[str]:
@@ -272,11 +307,7 @@ def _answer_blocks(answer: Answer) -> list[str]:
     if answer.note:
         blocks.append(f"*{escaped(answer.note)}*")
     if answer.rows:
-        shown = ("studied", "direction", "design", "year", "quotation", "pmid")
-        places = [TABLE.index(name) for name in shown]
-        cells = [[escaped(str(row[place])) for place in places] for row in list_rows(answer)]
-        table = [[*shown], ["---"] * len(shown), *cells]
-        blocks += ["## Papers", "\n".join(f"| {' | '.join(line)} |" for line in table)]
+        blocks += ["## Papers", _table_block(answer)]
     if answer.conflicts:
         against = [
             f"- Against “{escaped(answer.sentences[one.sentence].text)}”: {_quote(one.evidence)} "
@@ -320,6 +351,8 @@ def _grounding_blocks(grounding: Grounding) -> list[str]:
     for heading, evidence in sides:
         lines = [f"{one.rank}. {_reference(one.document)}\n   - {_quote(one)}\n   - {escaped(one.why)}" for one in evidence]
         blocks += [f"## {heading}: {len(evidence) or 'none'}", *(["\n".join(lines)] if lines else [])]
+    if table := _table_block(grounding):
+        blocks += ["## Papers", table]
     differing = tell_contrasts(grounding.contrasts)
     return [*blocks, escaped(differing)] if differing else blocks
 
@@ -363,7 +396,7 @@ def _start(text: str) -> str:
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str | int | float]]) -> str:
+def write_csv(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """Write a table as CSV in UTF-8; a cell that a spreadsheet would take for a formula gets a leading apostrophe."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -372,25 +405,8 @@ def write_csv(columns: Sequence[str], rows: Iterable[Sequence[str | int | float]
     return buffer.getvalue()
 
 
-def _make_harmless(cell: str | int | float) -> str | int | float:
+def _make_harmless(cell: Cell) -> Cell:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
-
-
-def grounding_csv(response: GroundResponse) -> str:
-    """Write one paper per row, contradictions first."""
-    columns = (
-        "claim", "side", "rank", "score", "pmid", "title", "year", "journal", "retracted", "standing", "sentence", "why",
-    )  # fmt: skip
-    sides = {"contradicts": response.contradicting, "supports": response.supporting, "uncertain": response.uncertain}
-    rows = [
-        (
-            response.claim.text, side, one.rank, one.score, one.pmid, one.title, one.year or "", one.journal,
-            "yes" if one.retracted else "no", one.standing, one.sentence.text if one.sentence else "", one.why,
-        )
-        for side, papers in sides.items()
-        for one in papers
-    ]  # fmt: skip
-    return write_csv(columns, rows)
 
 
 # A spreadsheet's XML cannot contain any of these.
@@ -403,7 +419,7 @@ _WIDTHS = {
 }  # fmt: skip
 
 
-def write_xlsx(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | int | float]]) -> bytes:
+def write_xlsx(title: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
     """Write a table as an XLSX file: its first row stays in view and has filters, and its links can be followed."""
     from openpyxl import Workbook
     from openpyxl.styles import Alignment, Font

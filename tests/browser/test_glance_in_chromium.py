@@ -150,8 +150,8 @@ def test_axe_finds_nothing_serious_and_nothing_sticks_out(show: Open, scheme: st
     page.get_by_text("Filter and sort").click()
     assert find_faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    tops = {round(one.bounding_box()["y"]) for one in page.locator(".switch label").all()}  # type: ignore[index]
-    heights = [one.bounding_box()["height"] for one in page.locator(".switch label").all()]  # type: ignore[index]
+    tops = {round(one.bounding_box()["y"]) for one in page.locator("form .switch label").all()}  # type: ignore[index]
+    heights = [one.bounding_box()["height"] for one in page.locator("form .switch label").all()]  # type: ignore[index]
     assert len(tops) == 1 and max(heights) < 45, "the tabs stand on one line"
     says, actions, card = (page.locator(one).first.bounding_box() for one in ("#answer .says", ".actions", ".card"))
     assert says and actions and card and says["y"] < actions["y"] < card["y"], "exports stand under the verdict"

@@ -102,7 +102,7 @@ def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float,
     why = f"{score:.0%} likely that the paper {verb} the claim; “not” negates “it”"
     place = stance if label == stance else "uncertain"
     judged = {"stance": stance, "place": place, "score": score, "scored_by": "reader@1", "verdict": verdict, "why": why}
-    return {**evidence, "qualifiers": [], **judged}
+    return {**evidence, "qualifiers": [], "standing": "plain", **judged}
 
 
 def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
@@ -145,6 +145,33 @@ def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
     other.get_by_text("Why, and all figures").click()
     expect(other.locator(".key .s dd")).to_have_text("64%")
     assert find_faults(page) == []
+
+
+def test_a_claim_s_papers_are_a_list_or_a_table(open_page: Open) -> None:
+    grounding = example("ground")
+    events = stream(("grounding", grounding))
+    page = open_page(link(claim=CLAIM), lambda page: page.route("**/v1/ground/stream", events))
+    table = page.get_by_role("table", name="Papers")
+    expect(page.locator("#answer .sides")).to_be_visible()
+    expect(table).to_be_hidden()
+    page.get_by_role("radio", name="List").focus()
+    page.keyboard.press("ArrowRight")
+    expect(table).to_be_visible()
+    expect(page.locator("#answer .sides")).to_be_hidden()
+    papers = [one for name in ("contradicting", "supporting", "uncertain", "more") for one in grounding[name]]
+    expect(table.locator("tbody tr")).to_have_count(sum(not one["retracted"] for one in papers))
+    first = grounding["contradicting"][0]
+    cells = table.locator("tbody tr").first.locator("th, td")
+    expect(cells.nth(0)).to_have_text(first["title"])
+    expect(cells.nth(3)).to_contain_text(f"“{first['sentence']['text']}”")
+    assert find_faults(page) == []
+    page.reload()
+    expect(page.get_by_role("radio", name="Table")).to_be_checked()
+    expect(table).to_be_visible()
+    page.get_by_text("Filter and sort").click()
+    page.get_by_label("Order").select_option("oldest")
+    years = [int(re.findall(r"\d{4}$", cell)[0]) for cell in table.locator("td:nth-child(3)").all_inner_texts()]
+    assert years == sorted(years)
 
 
 def test_an_answer_streams_in_and_can_be_stopped(open_page: Open, browser: Browser) -> None:

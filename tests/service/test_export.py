@@ -33,12 +33,13 @@ from retrieval.core.values import (
     Evidence,
     Grounding,
     RemovedSentence,
+    Row,
     Sentence,
     Topic,
     Verdict,
 )
 from retrieval.index import Index
-from service.output.export import bibtex, documents, escaped, markdown, ris, shorten_authors
+from service.output.export import bibtex, documents, escaped, make_table, markdown, ris, shorten_authors
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 
 HOSTILE = (
@@ -200,4 +201,24 @@ def test_a_verdict_on_the_whole_paper_is_exported_with_one_number(tmp_path: Path
     assert "80% likely that the paper contradicts the claim" in text
     assert text.count("%") == 1
     assert "**One paper contradicts this claim.** Of 1 paper found and 1 read, 1 contradicts it and 0 support it." in text
+    index.close()
+
+
+def test_a_claim_and_an_open_question_have_the_same_table(tmp_path: Path) -> None:
+    papers = [
+        {"pmid": "1", "title": "A finding against zeta", "abstract": "Zeta raised pressure.", "year": 2001},
+        {"pmid": "2", "title": "A finding for zeta", "abstract": "Zeta lowered pressure.", "retracted": True},
+    ]
+    index = make_index(tmp_path, papers)
+    grounding = make_reading_grounder(index).ground(Claim("zeta changes pressure"))
+    columns, rows = make_table(grounding)
+    first = dict(zip(columns, rows[0], strict=True))
+    assert "studied" not in first, "no column is empty throughout"
+    assert (first["direction"], first["year"], first["quotation"]) == ("contradicts", 2001, "Zeta raised pressure.")
+    assert [row[columns.index("direction")] for row in rows[1:]] == ["retracted"]
+    assert "\n| contradicts | a study | 2001 | Zeta raised pressure. | 1 |\n" in markdown(grounding)
+    answer = replace(answer_of([PLAIN]), rows=(Row("zeta", "Zeta lowers pressure", grounding.contradicting[0]),))
+    asked, (row,) = make_table(answer)
+    assert [name for name in asked if name not in columns] == ["studied"]
+    assert dict(zip(asked, row, strict=True)) == first | {"claim": "Zeta lowers pressure", "studied": "zeta"}
     index.close()

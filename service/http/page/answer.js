@@ -2,7 +2,8 @@
 
 import { announce, byId, button, copyOf, count, element, holding, number, percent } from "./dom.js";
 import { toHash } from "./form.js";
-import { READS_AS, card, factsOf, fillTerms, openInContext, originOf, pmidOf, source } from "./evidence.js";
+import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
+import { rowOf } from "./table.js";
 
 /** The answer to a question, ready to be put on the page. */
 export function answered(answer) {
@@ -172,13 +173,7 @@ function fillRows(section, rows) {
     const check = element("a", studied);
     check.href = toHash({ mode: "claim", body: { claim } });
     check.title = `Check: ${claim}`;
-    const quote = element("p", `“${evidence.sentence?.text ?? ""}”`, "words");
-    quote.dir = "auto";
-    const paper = pmidOf(evidence.pmid, evidence.doi);
-    const head = holding("th", "", check);
-    head.scope = "row";
-    const cells = [element("td", READS_AS[evidence.stance]), element("td", [evidence.design.says, evidence.year].filter(Boolean).join(", ")), holding("td", "", quote, " ", paper)];
-    section.querySelector("tbody").append(holding("tr", "", head, ...cells));
+    section.querySelector("tbody").append(rowOf(section, check, evidence));
   }
 }
 

@@ -3,12 +3,16 @@
 import { button, count, element, number } from "./dom.js";
 import { card } from "./evidence.js";
 import { columnOf, papersOf, PLACES } from "./papers.js";
+import { tableOf, watchView } from "./table.js";
 
 // How many papers of a column stand there at first.
 const FIRST = 3;
 const NAMES = { contradict: "Contradicts", uncertain: "Uncertain", support: "Supports", silent: "Say nothing about the claim", retracted: "Retracted, not counted" };
 // What stands below the columns. The silent papers are many; of the others each is wanted.
 const BELOW = { silent: 0, retracted: FIRST };
+
+// The order of the table's papers.
+const TOLD = ["contradict", "support", "uncertain"];
 
 /** Fills the columns of an answer; returns what filters and sorts them, and what shows one paper. */
 export function fillColumns(at, answer) {
@@ -20,11 +24,16 @@ export function fillColumns(at, answer) {
   });
   const filled = columns.filter((one) => !(one.place in BELOW) && one.cards.length).length;
   at(".sides").dataset.columns = String(Math.max(filled, 1));
+  const table = tableOf(at(".papers-table"), TOLD.flatMap((place) => found.filter((one) => columnOf(one) === place)));
+  watchView(at(".views"), at(".sides"), at(".papers-table"));
   // Where no side has a paper, the verdict has said so.
-  if (!filled) at(".sides").remove();
+  if (!filled) for (const one of [".sides", ".views", ".papers-table"]) at(one).remove();
   return {
-    choose: (keep, compare) => columns.forEach((one) => one.choose(keep, compare)),
-    open: (pmid) => columns.forEach((one) => one.open(pmid)),
+    choose: (keep, compare) => [...columns, table].forEach((one) => one.choose(keep, compare)),
+    open(pmid) {
+      columns.forEach((one) => one.open(pmid));
+      focusOn(table.find(pmid));
+    },
   };
 }
 

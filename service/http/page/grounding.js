@@ -23,7 +23,7 @@ export function grounding(answer, { read }, again) {
   at(".glance").append(...[balanceOf(answer), isEmpty(answer) ? null : timelineOf(answer, columns.open), differencesOf(answer), readersOf(papers), readMore(answer, papers, read, again)].filter(Boolean));
   watchChoices(at(".tools"), papers, columns.choose);
   fillLegend(at(".legend"), papers);
-  at("tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
+  at(".ground tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
   fillTerms(at(".origin"), originOf(answer.provenance));
   announce(saysOf(answer));
   return shown;

@@ -15,6 +15,9 @@
     }
   }
 
+  // The page's modules keep their choices in the same way.
+  window.kept = kept;
+
   const tell = () => document.getElementById("theme")?.setAttribute("aria-checked", String(isDark()));
 
   function turn() {
