@@ -19,12 +19,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from nli.judge import Abstract, DiskCachingReader, Reader, Reading, compute_margins
 from nli.reader.judge import MODELS, DocumentReader
@@ -32,7 +32,7 @@ from nli.reader.paper import PaperRead, read_paper
 from retrieval.core.errors import BadConfig
 from retrieval.core.probabilities import softmax
 from retrieval.core.result_cache import make_key, open_cache
-from retrieval.core.values import Aspect, Contrast, Premise, Verdict
+from retrieval.core.values import Aspect, Contrast, Details, Premise, Verdict
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.runtime.fences import is_order, strip_markup
 
@@ -48,8 +48,15 @@ _NUMBER = re.compile(r"^\W*\[\d+\]\s*")
 _MARKS = " \"“”'‘’…"
 
 
+Words = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, str | int | float) else "")]
+"""Words that may be missing: what else stands in their place makes no reply unusable."""
+
+
 class Opinion(BaseModel):
-    """What the model is asked for, in the order in which it writes the fields. `sentence` counts from 1."""
+    """What the model is asked for, in the order in which it writes the fields. `sentence` counts from 1.
+
+    What only a table shows comes last, when the grade is written, and may be missing.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -61,6 +68,9 @@ class Opinion(BaseModel):
     outcome: bool
     reason: str
     grade: Grade
+    people: Words = ""
+    number: Words = ""
+    effect: Words = ""
 
     @property
     def others(self) -> list[str]:
@@ -129,7 +139,7 @@ class ChatReader:
         """What a paper says on a claim: the model's grade and the embedded reading together, or the latter alone."""
         embedded = read_paper(self._embedded, claim, paper)
         try:
-            return combine(self.ask(claim, paper), embedded, self.name)
+            return combine(self.ask(claim, paper), embedded, paper, self.name)
         except ChatUnanswered as error:
             note = f"{str(error).rstrip('.')}, so the embedded reader's reading stands"
             reason = "; ".join(filter(None, (embedded.verdict.reason, note)))
@@ -152,7 +162,7 @@ class ChatReader:
         return list({one.aspect: one for one in reversed(contrasts)}.values())[::-1]
 
     def _ask_twice(self, system: str, user: str, schema: type[Answer], find_fault: Callable[[Answer], str]) -> Answer:
-        key = make_key("chat", self._chat.model, self._chat.base_url or "", system, user)
+        key = make_key("chat", self._chat.model, self._chat.base_url or "", system, " ".join(schema.model_fields), user)
         if kept := self._cache and self._cache.get([key])[0]:
             with suppress(ValidationError):  # what another version kept may not hold; it is asked for anew
                 if not find_fault(answer := schema.model_validate_json(kept)):
@@ -220,9 +230,16 @@ def find_quote(quote: str, paper: Abstract, place: int | None = None) -> tuple[i
     return None
 
 
-def combine(opinion: Opinion, embedded: PaperRead, name: str) -> PaperRead:
-    """The verdict of the grade and the embedded reading together, with the model's quotation and reason."""
-    verdict = replace(ChatDecision.load()(opinion.grade, embedded.verdict), reason=give_reason(opinion))
+def find_details(opinion: Opinion, paper: Abstract) -> Details:
+    """The details that stand in the abstract word for word."""
+    found = (find_quote(words, paper) for words in (opinion.people, opinion.number, opinion.effect))
+    return Details(*(words[1] if words else "" for words in found))
+
+
+def combine(opinion: Opinion, embedded: PaperRead, paper: Abstract, name: str) -> PaperRead:
+    """The verdict of the grade and the embedded reading together, with the model's quotation, reason and details."""
+    verdict = ChatDecision.load()(opinion.grade, embedded.verdict)
+    verdict = replace(verdict, reason=give_reason(opinion), details=find_details(opinion, paper))
     if opinion.grade and (opinion.grade > 0) == (verdict.leaning == "support"):
         return PaperRead(replace(verdict, quote=" ".join(opinion.quote.split())), opinion.sentence - 1, name)
     return PaperRead(verdict, embedded.sentence, name)

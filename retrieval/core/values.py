@@ -138,12 +138,21 @@ class Premise:
 
 
 @dataclass(frozen=True, slots=True)
+class Details:
+    """Who was studied, how many, and the effect with its interval, in a paper's own words; "" for what was not found."""
+
+    people: str = ""
+    number: str = ""
+    effect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """A judge's probabilities that a premise supports, is neutral to, or contradicts a claim; they sum to 1.
 
     `decided` is the judge's own decision if it has its own thresholds, else None: the most probable class decides.
-    `of` says what was judged: the sentence alone, or the whole document. `quote` (words of the premise), `reason`, and whether it
-    takes its side only in part come from judges that say so.
+    `of` says what was judged: the sentence alone, or the whole document. `quote` (words of the premise), `reason`, whether it
+    takes its side only in part, and `details` come from judges that say so.
     """
 
     support: float
@@ -154,6 +163,7 @@ class Verdict:
     quote: str = field(default="", kw_only=True)
     reason: str = field(default="", kw_only=True)
     partial: bool = field(default=False, kw_only=True)
+    details: Details = field(default=Details(), kw_only=True)
 
     @property
     def label(self) -> Label:

@@ -44,11 +44,13 @@ _check: ContextVar[Callable[[], object] | None] = ContextVar("check", default=No
 
 
 def close_schema(schema: type[BaseModel]) -> dict[str, object]:
-    """The JSON schema as strict servers want it: no other keys and every key required, at every level."""
+    """The JSON schema as strict servers want it: no other keys, and every key required and without a default, at every level."""
     json_schema = schema.model_json_schema()
     for part in (json_schema, *json_schema.get("$defs", {}).values()):
         if "properties" in part:
             part.update(additionalProperties=False, required=list(part["properties"]))
+            for one in part["properties"].values():
+                one.pop("default", None)
     return json_schema
 
 
@@ -240,7 +242,7 @@ class Chat:
             reply = self._ask_by_schema(system, user, schema, max_tokens)
         except _ReplyCutOff:
             raise ChatUnanswered(self._describe("gave an incomplete answer")) from None
-        self._count(reply, len(system) + len(user))
+        self._count(reply, len(system) + len(user) + len(reply.text))
         if reply.refused or not reply.text:
             raise ChatUnanswered(self._describe("refused to answer" if reply.refused else "gave an empty answer"))
         try:

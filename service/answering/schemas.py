@@ -145,17 +145,11 @@ def _lead_paper(evidence: Evidence) -> LeadPaperOut:
 
 
 class RowOut(BaseModel):
-    """A paper on an open question: what it studied, and what it says on the claim made of that and of what was asked.
-
-    `people`, `number` and `effect` hold the paper's own words where a language model reads, and are empty otherwise.
-    """
+    """A paper on an open question: what it studied, and what it says on the claim made of that and of what was asked."""
 
     studied: str = Field(description="What was studied, in the paper's words.")
     claim: str = Field(description="The claim that was read against the paper; it can be checked against the whole index.")
     evidence: EvidenceOut
-    people: str = ""
-    number: str = ""
-    effect: str = ""
 
     @classmethod
     def of(cls, row: Row) -> RowOut:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
 from nli.text.designs import Subjects, find_design, find_subjects
-from retrieval.core.values import Aspect, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
+from retrieval.core.values import Aspect, Details, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
 from service.configuration.defaults import MOST_READ
 from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
@@ -120,6 +120,14 @@ class QualifierOut(OfValue):
     end: int
 
 
+class DetailsOut(OfValue):
+    """What a table shows beside a paper's finding, each word for word from the abstract; "" for what was not found there."""
+
+    people: str = Field(description="Who was studied.")
+    number: str = Field(description="How many.")
+    effect: str = Field(description="The effect on the claim's outcome, with its interval if the abstract gives one.")
+
+
 class VerdictOut(OfValue):
     """The judge's probabilities, which sum to 1, and its decision, by its own thresholds if it has any."""
 
@@ -134,6 +142,14 @@ class VerdictOut(OfValue):
     contradict: Rounded
     quote: str = Field("", description="The words of the sentence that decided the verdict; language models only.")
     reason: str = Field("", description="Why the judge, or a rule, decided so, if it says.")
+    details: DetailsOut | None = Field(
+        None, description="Where a language model reads, and only if it found some.", exclude_if=lambda details: details is None
+    )
+
+    @field_validator("details", mode="before")
+    @classmethod
+    def _leave_out_none(cls, details: object) -> object:
+        return None if details == Details() else details
 
 
 class EvidenceOut(RankedPaper):

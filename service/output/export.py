@@ -18,7 +18,7 @@ from urllib.parse import quote
 from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
 from indexes.readers.exports.bibtex import SIGNS
 from nli.text.designs import find_design
-from retrieval.core.values import Answer, Author, Citation, Document, Evidence, Grounding
+from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding
 from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import Place, find_place, place_papers, weigh
 
@@ -200,9 +200,9 @@ def find_url(document: Document) -> str:
 
 Format = Literal["markdown", "ris", "bibtex", "csv", "xlsx"]
 Cell = str | int | float
-_OPTIONAL = ("studied",)
+_OPTIONAL = ("studied", "people", "number", "effect")
 """The columns of the table of papers that it has only where a paper fills them."""
-_READABLE = ("studied", "direction", "design", "year", "quotation", "pmid")
+_READABLE = ("studied", "direction", "design", "year", "people", "number", "effect", "quotation", "pmid")
 """Those that it has in Markdown."""
 _ORDER: tuple[Place, ...] = ("contradict", "support", "uncertain", "unjudged")
 
@@ -263,6 +263,9 @@ class _Row(NamedTuple):
     probability: float
     design: str
     year: int | str
+    people: str
+    number: str
+    effect: str
     quotation: str
     title: str
     pmid: str
@@ -272,9 +275,10 @@ class _Row(NamedTuple):
 def _write_row(claim: str, studied: str, evidence: Evidence) -> _Row:
     document = evidence.document
     quotation = evidence.sentence.text if evidence.sentence else ""
+    details = evidence.verdict.details if evidence.verdict else Details()
     return _Row(
         claim, studied, _tell_direction(evidence), round(evidence.score, 4), find_design(document).says, document.year or "",
-        quotation, document.title, document.pmid, find_url(document),
+        details.people, details.number, details.effect, quotation, document.title, document.pmid, find_url(document),
     )  # fmt: skip
 
 
@@ -414,7 +418,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LONGEST = 32_767
 """The most characters in a cell of a spreadsheet."""
 _WIDTHS = {
-    "quotation": 60, "title": 40,
+    "quotation": 60, "title": 40, "people": 30, "effect": 30,
     "sentence": 60, "claim": 60, "why": 40, "against_title": 40, "against_sentence": 60, "for_title": 40, "for_sentence": 60,
 }  # fmt: skip
 

@@ -149,6 +149,8 @@ def test_a_verdict_on_the_whole_paper_is_one_number(open_page: Open) -> None:
 
 def test_a_claim_s_papers_are_a_list_or_a_table(open_page: Open) -> None:
     grounding = example("ground")
+    first = grounding["contradicting"][0]
+    first["verdict"]["details"] = {"people": "healthy women", "number": "16,608", "effect": ""}
     events = stream(("grounding", grounding))
     page = open_page(link(claim=CLAIM), lambda page: page.route("**/v1/ground/stream", events))
     table = page.get_by_role("table", name="Papers")
@@ -160,10 +162,11 @@ def test_a_claim_s_papers_are_a_list_or_a_table(open_page: Open) -> None:
     expect(page.locator("#answer .sides")).to_be_hidden()
     papers = [one for name in ("contradicting", "supporting", "uncertain", "more") for one in grounding[name]]
     expect(table.locator("tbody tr")).to_have_count(sum(not one["retracted"] for one in papers))
-    first = grounding["contradicting"][0]
+    expect(table.locator("thead th")).to_have_text(["Paper", "Direction", "Design, year", "People", "Number", "Quotation"])
     cells = table.locator("tbody tr").first.locator("th, td")
     expect(cells.nth(0)).to_have_text(first["title"])
-    expect(cells.nth(3)).to_contain_text(f"“{first['sentence']['text']}”")
+    expect(cells.nth(4)).to_have_text("16,608")
+    expect(cells.nth(5)).to_contain_text(f"“{first['sentence']['text']}”")
     assert find_faults(page) == []
     page.reload()
     expect(page.get_by_role("radio", name="Table")).to_be_checked()

@@ -29,6 +29,7 @@ from retrieval.core.values import (
     CitedSentence,
     Claim,
     Conflict,
+    Details,
     Document,
     Evidence,
     Grounding,
@@ -39,9 +40,12 @@ from retrieval.core.values import (
     Verdict,
 )
 from retrieval.index import Index
+from service.grounding.schemas import GroundResponse
 from service.output.export import bibtex, documents, escaped, make_table, markdown, ris, shorten_authors
+from service.schemas import Provenance
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 
+PROVENANCE = Provenance(config="c", profile="p", models={}, index="i", documents=2)
 HOSTILE = (
     "A{b} }{ \\x \\cite{y} $5 & 50% #1 a_b ^2 ~ <script>alert(\"x\")</script> [a](http://b) *c* `d` ''e'' -- @article{f, g} β≥1"
 )
@@ -221,4 +225,30 @@ def test_a_claim_and_an_open_question_have_the_same_table(tmp_path: Path) -> Non
     asked, (row,) = make_table(answer)
     assert [name for name in asked if name not in columns] == ["studied"]
     assert dict(zip(asked, row, strict=True)) == first | {"claim": "Zeta lowers pressure", "studied": "zeta"}
+    index.close()
+
+
+def test_people_number_and_effect_are_columns_where_a_language_model_found_some(tmp_path: Path) -> None:
+    papers = [
+        {"pmid": str(n), "title": "A finding against zeta", "abstract": "Zeta raised pressure in 90 men, by 5 mmHg (1 to 9)."}
+        for n in (1, 2)
+    ]
+    index = make_index(tmp_path, papers)
+    grounding = make_reading_grounder(index).ground(Claim("zeta changes pressure"))
+    assert "details" not in GroundResponse.of(grounding, PROVENANCE).model_dump_json()
+    first, second = grounding.contradicting
+    assert first.verdict
+    details = Details("90 men", "90", "by 5 mmHg (1 to 9)")
+    first = replace(first, verdict=replace(first.verdict, details=details))
+    grounding = replace(grounding, contradicting=(first, second))
+    answer = replace(answer_of([PLAIN]), rows=(Row("zeta", "Zeta lowers pressure", first),))
+    for result, others in ((grounding, [["", "", ""]]), (answer, [])):
+        columns, rows = make_table(result)
+        place = columns.index("people")
+        assert columns[place : place + 4] == ["people", "number", "effect", "quotation"]
+        assert [row[place : place + 3] for row in rows] == [["90 men", "90", "by 5 mmHg (1 to 9)"], *others]
+        assert "| 90 men | 90 | by 5 mmHg (1 to 9) |" in markdown(result)
+    sent = GroundResponse.of(grounding, PROVENANCE).model_dump()["contradicting"]
+    assert sent[0]["verdict"]["details"] == {"people": "90 men", "number": "90", "effect": "by 5 mmHg (1 to 9)"}
+    assert "details" not in sent[1]["verdict"]
     index.close()

@@ -3,7 +3,7 @@
 import { announce, byId, button, copyOf, count, element, holding, number, percent } from "./dom.js";
 import { toHash } from "./form.js";
 import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
-import { rowOf } from "./table.js";
+import { addRows } from "./table.js";
 
 /** The answer to a question, ready to be put on the page. */
 export function answered(answer) {
@@ -169,12 +169,12 @@ addEventListener("resize", () => open && placeNote(open.mark, open.note));
 function fillRows(section, rows) {
   section.hidden = !rows.length;
   section.querySelector("h2 span").textContent = count(rows.length, "paper");
-  for (const { studied, claim, evidence } of rows) {
+  addRows(section, rows.map((one) => ({ ...one.evidence, asked: one })), ({ asked: { studied, claim } }) => {
     const check = element("a", studied);
     check.href = toHash({ mode: "claim", body: { claim } });
     check.title = `Check: ${claim}`;
-    section.querySelector("tbody").append(rowOf(section, check, evidence));
-  }
+    return check;
+  });
 }
 
 /** Each sentence of the answer that something speaks against, beside what does. */

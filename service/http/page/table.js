@@ -12,31 +12,36 @@ function directionOf({ place, stance, standing }) {
   return `${READS_AS[stance]}${standing === "partial" ? " in part" : ""}`;
 }
 
-/** One row, `first` in its first cell; a narrow screen shows the name of a column before each cell. */
-export function rowOf(table, first, evidence) {
-  const names = [...table.querySelectorAll("thead th")].map((one) => one.textContent);
-  const quote = holding("p", "words", ...(evidence.sentence ? ["“", ...marked(evidence.sentence, evidence), "”"] : []));
+/** The rows of `papers` in a table, what `first` makes of each in its first cell; a column that no paper fills is taken away. */
+export function addRows(table, papers, first) {
+  const rows = papers.map((one) => holding("tr", "", Object.assign(holding("th", "", first(one)), { scope: "row" }), ...cellsOf(one)));
+  for (const [place, column] of [...table.querySelectorAll("thead th").entries()].reverse()) {
+    const cells = rows.map(({ children }) => children[place]);
+    // A narrow screen shows the name of a column before each cell.
+    if (place) for (const cell of cells) cell.dataset.label = column.textContent;
+    if (cells.every((cell) => !cell.textContent)) for (const one of [column, ...cells]) one.remove();
+  }
+  table.querySelector("tbody").append(...rows);
+  return rows;
+}
+
+function cellsOf(evidence) {
+  const { place, design, year, verdict, sentence, pmid, doi } = evidence;
+  const { people = "", number = "", effect = "" } = verdict?.details ?? {};
+  const quote = holding("p", "words", ...(sentence ? ["“", ...marked(sentence, evidence), "”"] : []));
   quote.dir = "auto";
-  const head = holding("th", "", first);
-  head.scope = "row";
-  const direction = element("td", directionOf(evidence), evidence.place);
-  const design = element("td", [designOf(evidence.design), evidence.year].filter(Boolean).join(", "));
-  const row = holding("tr", "", head, direction, design, holding("td", "", quote, " ", pmidOf(evidence.pmid, evidence.doi)));
-  for (const [place, cell] of [...row.children].entries()) if (place) cell.dataset.label = names[place];
-  return row;
+  const words = [people, number, effect].map((one) => Object.assign(element("td", one, "own"), { dir: "auto" }));
+  return [element("td", directionOf(evidence), place), element("td", [designOf(design), year].filter(Boolean).join(", ")), ...words, holding("td", "quotation", quote, " ", pmidOf(pmid, doi))];
 }
 
 /** A claim's papers as a table, best first; filtered, sorted and opened like a column. */
 export function tableOf(table, papers) {
-  const rows = papers.map((one) => {
-    const title = element("span", one.title || "(no title)");
-    title.dir = "auto";
-    return { one, shown: rowOf(table, title, one) };
-  });
-  const body = table.querySelector("tbody");
-  const show = (keep, compare) => body.replaceChildren(...rows.filter(({ one }) => keep(one)).sort((a, b) => compare(a.one, b.one)).map(({ shown }) => shown));
-  show(() => true, () => 0);
-  return { choose: show, find: (pmid) => rows.find(({ one }) => one.pmid === pmid)?.shown };
+  const shown = addRows(table, papers, ({ title }) => Object.assign(element("span", title || "(no title)"), { dir: "auto" }));
+  const rows = papers.map((one, place) => ({ one, shown: shown[place] }));
+  return {
+    choose: (keep, compare) => table.querySelector("tbody").replaceChildren(...rows.filter(({ one }) => keep(one)).sort((a, b) => compare(a.one, b.one)).map((row) => row.shown)),
+    find: (pmid) => rows.find(({ one }) => one.pmid === pmid)?.shown,
+  };
 }
 
 /** Shows the columns or the table, as the reader chose; the choice is kept for the next claim. */

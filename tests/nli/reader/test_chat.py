@@ -15,8 +15,8 @@ from nli.reader.chat import ChatReader, make_prompt
 from nli.reader.paper import PaperRead, read_paper
 from retrieval.core.errors import BadConfig
 from retrieval.core.result_cache import set_cache_folder
-from retrieval.core.values import Contrast
-from retrieval.runtime.chat import stop_by
+from retrieval.core.values import Contrast, Details
+from retrieval.runtime.chat import CHARACTERS_A_TOKEN, stop_by
 from service.configuration.config import Profile
 from service.configuration.models import load_judge
 from tests.helpers.chat_server import Body, ChatServer, Reply, fault, serving, whole
@@ -61,8 +61,43 @@ def test_the_model_reads_the_whole_abstract_and_its_sentence_is_quoted(server: C
     user = body["messages"][1]["content"]
     assert user.startswith("Claim: Zeta lowers pressure.\n<paper>\nTitle: A trial of zeta for pressure\n[1] Zeta was given")
     schema = body["response_format"]["json_schema"]["schema"]
-    assert schema["required"] == [*"sentence quote population intervention comparison outcome reason grade".split()]
+    assert schema["required"] == [
+        *"sentence quote population intervention comparison outcome reason grade people number effect".split()
+    ]
     assert schema["properties"]["grade"]["enum"] == [-2, -1, 0, 1, 2]
+    assert not any("default" in one for one in schema["properties"].values()), "strict servers refuse it"
+
+
+def test_people_number_and_effect_are_shown_only_in_the_words_of_the_abstract(server: ChatServer) -> None:
+    words: dict[str, Any] = {"people": "“90 adults”", "number": 90, "effect": "Pressure (p ‹ 0.05) fell"}
+    server.script = lambda body: opinion(**words)
+    assert read(server).verdict.details == Details("90 adults", "90", "Pressure (p < 0.05) fell")
+    server.script = lambda body: opinion(people="90 children", number="9", effect=["0.05"])
+    found = read(server)
+    assert (found.verdict.details, found.verdict.quote) == (Details(), "fell with zeta"), "the reading stands"
+    server.script = lambda body: opinion(people="zeta works", number=None)
+    assert read(server).verdict.details == Details(), "a sentence that was not passed on holds nothing"
+    server.script = lambda body: opinion(quote="zeta cured everybody", **words)
+    assert read(server).verdict.details == Details(), "nor does a reply that is not used"
+    assert len(server.bodies) == 5
+
+
+def test_five_usual_papers_take_fewer_than_six_thousand_tokens(server: ChatServer) -> None:
+    sentences = [f"In group {n}, pressure fell with zeta in 90 adults, and so did sugar, weight and mood." for n in range(20)]
+    paper = Abstract("A randomised trial of zeta for raised blood pressure in adults", tuple(sentences))
+    words: dict[str, Any] = {
+        "quote": sentences[1],
+        "people": "90 adults",
+        "number": "90",
+        "effect": "pressure fell with zeta in 90 adults",
+    }
+    server.script = lambda body: opinion(**words)
+    reader = make_reader(server)
+    for number in range(5):
+        assert read_paper(reader, f"{CLAIM[:-1]} in group {number}.", paper).verdict.details.number == "90"
+    sent = [message["content"] for body in server.bodies for message in body["messages"]]
+    assert len(server.bodies) == 5
+    assert (sum(map(len, sent)) + 5 * len(opinion(**words).raw)) / CHARACTERS_A_TOKEN < 6000
 
 
 def test_grade_and_embedded_reading_make_one_probability(server: ChatServer) -> None:
