@@ -55,11 +55,14 @@ def _states(words: list[str], place: int) -> bool:
     behind = words[place + 1] if place + 1 < len(words) else ""
     if word in _load("auxiliaries") or word.endswith("n't"):
         return True
-    if before in _load("no verb behind"):
+    third = word in _load_forms("s") or bool(_MADE.search(word))
+    # No plural stands behind an article: in "vitamin A lowers", the letter is a name.
+    is_name = third and before == "a" and place > 1 and words[place - 2] not in _load("no verb behind")
+    if before in _load("no verb behind") and not is_name:
         return False
     # "lung cancer causes", "screening benefits and harms", "drug use in pregnancy"
     has_object = bool(behind) and behind not in _load("no object")
-    if word in _load_forms("s") or _MADE.search(word):
+    if third:
         falls_in = word in _load("intransitive") and behind in _load("with verb before")
         return has_object or falls_in or word not in _load("plurals")
     if word in _load_forms("base"):

@@ -51,12 +51,13 @@ CLAIMS = (
     "IL-6 drives inflammation", "Steroids thin the skin", "Warfarin interacts with grapefruit", "Masks stop transmission",
     "Mitochondria play a role in ageing", "miR-21 up-regulates PTEN", "Honey soothes coughs", "TNF-alpha rises after sepsis",
     "Clozapine results in weight gain", "Vitamin D does NOT prevent fractures", "Statins work", "SARS-CoV-2 infects neurons",
+    "Vitamin A lowers child mortality", "Hepatitis A causes jaundice",
 )  # fmt: skip
 KEYWORDS = (
     "lung cancer", "lung cancer causes", "statin side effects", "exercise induced asthma",
     "treatment of sepsis with reduced doses", "breast cancer screening benefits and harms", "niacin AND statins",
     "COVID-19 anosmia", "drug use in pregnancy", "aspirin", "cancer causes", "statin trial results",
-    "low-dose aspirin and colorectal cancer", "how to prevent stroke by",
+    "low-dose aspirin and colorectal cancer", "how to prevent stroke by", "vitamin A benefits", "exercise as a means to health",
     "vitamin D supplementation older adults hip injuries trial meta-analysis 2020",
 )  # fmt: skip
 
