@@ -19,8 +19,9 @@ from itertools import pairwise
 from typing import Any
 
 from generation.draft import CitedSource, DraftSentence, Source
-from generation.question import load_words, make_third_person
+from generation.question import load_words
 from retrieval.core.values import Span
+from retrieval.words.forms import make_third_person
 
 Splitter = Callable[[str], Sequence[Span]]
 

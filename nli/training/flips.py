@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrieval.core.word_list import read_sections
+from retrieval.words.forms import make_past, make_third_person
 
 _WORD = re.compile(r"[A-Za-z]+(?:-regulat\w+)?")
 _BE = r"is|are|was|were|can|could|may|might|will|should|has been|have been"
@@ -37,14 +38,8 @@ _NEGATIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def _inflect(verb: str) -> tuple[str, str, str, str]:
-    """Base, third person, past and -ing of a regular verb (and of "lose", the one irregular here)."""
-    if verb == "lose":
-        return "lose", "loses", "lost", "losing"
-    if verb == "shrink":
-        return "shrink", "shrinks", "shrank", "shrinking"
-    if verb.endswith("e"):
-        return verb, verb + "s", verb + "d", verb[:-1] + "ing"
-    return verb, verb + ("es" if verb.endswith(("s", "sh", "ch")) else "s"), verb + "ed", verb + "ing"
+    """Base, third person, past and -ing of a verb."""
+    return verb, make_third_person(verb), make_past(verb), f"{verb.removesuffix('e')}ing"
 
 
 FLIPS = Path(__file__).with_name("flips.txt")

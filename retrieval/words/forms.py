@@ -1,4 +1,4 @@
-"""The forms of a word: one for comparing and for the models, and the others for a search that matches words literally.
+"""The forms of a word: one for comparing and for the models, others for a search that matches words literally, and a verb's.
 
 British and American spellings are one word, a word with a hyphen is the same as without, and so are Greek letters and their
 names: the spelling of a claim must not matter.
@@ -19,6 +19,7 @@ from retrieval.core.errors import ModelUnusable
 from retrieval.core.word_list import read_word_list
 
 _SPELLINGS = Path(__file__).with_name("spelling.txt")
+_IRREGULAR = Path(__file__).with_name("irregular.txt")
 _WORD = re.compile(r"([A-Za-z]+)")
 _VERB = "(?=e$|ed$|es$|er$|ers$|ing$|able$|ability$|ation$|ations$)"
 """What may follow a stem in -is: "organised", but not "organism"."""
@@ -178,3 +179,34 @@ def _name_letter(match: re.Match[str]) -> str:
     if match["micro"]:
         return match["micro"]
     return ("-" if match["before"] is not None else "") + _GREEK_NAME[match["letter"]]
+
+
+_VOWELS = "aeiou"
+
+
+def make_third_person(verb: str) -> str:
+    """ "lower" as "lowers", "carry" as "carries"."""
+    if verb in {"have", "be"}:
+        return {"have": "has", "be": "is"}[verb]
+    if verb.endswith("y") and verb[-2:-1] not in _VOWELS:
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
+
+
+def make_past(verb: str) -> str:
+    """ "lower" as "lowered", "stop" as "stopped"."""
+    if verb in load_irregular():
+        return load_irregular()[verb][1]
+    if verb.endswith("e"):
+        return f"{verb}d"
+    return f"{verb[:-1]}ied" if verb.endswith("y") and verb[-2:-1] not in _VOWELS else f"{verb}ed"
+
+
+@cache
+def load_irregular() -> dict[str, tuple[str, str, str]]:
+    """The irregular verbs, by base form: base, past and participle."""
+    found = {}
+    for forms in (part for line in read_word_list(_IRREGULAR) for part in line.split("/")):
+        base, was, been = forms.split()
+        found[base] = (base, was, been)
+    return found

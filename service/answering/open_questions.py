@@ -14,9 +14,10 @@ from pathlib import Path
 
 import yaml
 
-from generation.question import load_words, make_third_person
+from generation.question import load_words
 from nli.text.studied import Studied, load_pipeline
 from retrieval.core.word_list import read_shipped
+from retrieval.words.forms import make_third_person
 
 _STATEMENTS = Path(__file__).with_name("statements.yaml")
 _ASKER = re.compile(r"\b(?:my|your|our|their) ", re.IGNORECASE)

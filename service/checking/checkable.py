@@ -14,10 +14,11 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from generation.question import load_irregular, load_words, make_past, make_third_person
+from generation.question import load_words
 from nli.text.roles import ROLES, is_report, load_role_model
 from retrieval.core.characters import unify_characters
 from retrieval.core.word_list import read_sections
+from retrieval.words.forms import load_irregular, make_past, make_third_person
 from service.checking.citations import without_citations
 from service.grounding.claims import MAX_CHARACTERS, drop_lead
 

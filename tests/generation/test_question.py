@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.question import make_past, make_third_person, parse_question, write_question
+from generation.question import parse_question, write_question
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,3 @@ def test_a_claim_that_no_rule_makes_is_never_shown_as_english(question: str) -> 
 )
 def test_a_claim_becomes_the_question_that_it_answers(claim: str, question: str | None) -> None:
     assert write_question(claim) == question
-
-
-@pytest.mark.parametrize(
-    ("verb", "third_person", "past"),
-    [
-        ("carry", "carries", "carried"), ("reach", "reaches", "reached"), ("have", "has", "had"), ("play", "plays", "played"),
-        ("undergo", "undergoes", "underwent"), ("reduce", "reduces", "reduced"), ("begin", "begins", "began"),
-    ],
-)  # fmt: skip
-def test_verbs_are_inflected(verb: str, third_person: str, past: str) -> None:
-    assert (make_third_person(verb), make_past(verb)) == (third_person, past)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.words.forms import add_other_forms, americanise, list_british_forms, unify_text
+from retrieval.words.forms import add_other_forms, americanise, list_british_forms, make_past, make_third_person, unify_text
 from retrieval.words.terms import split_terms
 
 
@@ -62,3 +62,14 @@ def test_greek_letters_hyphens_and_spellings_make_no_difference(written: str, ot
 def test_a_micro_sign_is_no_letter() -> None:
     assert unify_text("5 μg and 3 µmol") == "5 μg and 3 μmol"
     assert unify_text("µ-opioid receptor") == "mu-opioid receptor"
+
+
+@pytest.mark.parametrize(
+    ("verb", "third_person", "past"),
+    [
+        ("carry", "carries", "carried"), ("reach", "reaches", "reached"), ("have", "has", "had"), ("play", "plays", "played"),
+        ("undergo", "undergoes", "underwent"), ("reduce", "reduces", "reduced"), ("begin", "begins", "began"),
+    ],
+)  # fmt: skip
+def test_verbs_are_inflected(verb: str, third_person: str, past: str) -> None:
+    assert (make_third_person(verb), make_past(verb)) == (third_person, past)
