@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,13 +47,30 @@ def read_examples(folder: Path) -> list[Example]:
     return examples
 
 
+def fit_words(
+    texts: Sequence[Collection[str]], labels: Sequence[object], rarest: int, slack: float, **options: Any
+) -> tuple[dict[str, int], LogisticRegression]:
+    """The place of each word that `rarest` texts have, and the penalised regression of the labels on them."""
+    counts = Counter(word for text in texts for word in text)
+    places = {word: place for place, word in enumerate(sorted(word for word, count in counts.items() if count >= rarest))}
+    cells = [(row, places[word]) for row, text in enumerate(texts) for word in sorted(text) if word in places]
+    matrix = csr_matrix((np.ones(len(cells)), tuple(np.array(cells).T)), (len(texts), len(places)))
+    return places, LogisticRegression(C=slack, max_iter=300, **options).fit(matrix, labels)
+
+
+def write_model(path: Path, words: Iterable[str], name: str = "words", **parts: NDArray[np.floating]) -> None:
+    """Write the words under a name, and the parts in half precision."""
+    content = io.BytesIO()
+    arrays: dict[str, Any] = {part: values.astype(np.float16) for part, values in parts.items()}
+    arrays[name] = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
+    np.savez_compressed(content, **arrays)
+    write_atomically(path, content.getvalue())
+
+
 def train_model(examples: Sequence[Example]) -> RoleModel:
     """Fit word weights by penalised maximum likelihood, and place weights by counting, relative to the roles' overall shares."""
-    counts = Counter(token for text, *_ in examples for token in find_role_tokens(text))
-    words = {token: row for row, token in enumerate(sorted(token for token, count in counts.items() if count >= RAREST))}
-    cells = [(row, words[token]) for row, (text, *_) in enumerate(examples) for token in find_role_tokens(text) if token in words]
-    matrix = csr_matrix((np.ones(len(cells)), tuple(np.array(cells).T)), (len(examples), len(words)))
-    regression = LogisticRegression(C=SLACK, max_iter=300).fit(matrix, [role for _, _, role, _ in examples])
+    roles = [role for _, _, role, _ in examples]
+    words, regression = fit_words([find_role_tokens(text) for text, *_ in examples], roles, RAREST, SLACK)
     table = np.ones((PLACES, len(ROLES)))
     for _, place, role, _ in examples:
         table[place, role] += 1
@@ -73,15 +91,6 @@ def measure_accuracy(examples: Sequence[Example]) -> tuple[float, float]:
     return float(means[0]), float(means[1])
 
 
-def save(model: RoleModel, path: Path) -> None:
-    """Write the model atomically, in half precision."""
-    content = io.BytesIO()
-    word_bytes = "\n".join(model.words).encode()
-    weights, bias, places = (part.astype(np.float16) for part in (model.weights, model.bias, model.places))
-    np.savez_compressed(content, words=np.frombuffer(word_bytes, dtype=np.uint8), weights=weights, bias=bias, places=places)
-    write_atomically(path, content.getvalue())
-
-
 def main() -> None:
     """Measure by cross-validation, then train on everything and write the model."""
     parser = argparse.ArgumentParser(
@@ -93,7 +102,8 @@ def main() -> None:
     examples = read_examples(arguments.data)
     word_accuracy, place_accuracy = measure_accuracy(examples)
     print(f"{len(examples):,} sentences; right by the words {word_accuracy:.3f}, with the place {place_accuracy:.3f}")
-    save(train_model(examples), arguments.out)
+    model = train_model(examples)
+    write_model(arguments.out, model.words, weights=model.weights, bias=model.bias, places=model.places)
 
 
 if __name__ == "__main__":

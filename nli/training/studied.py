@@ -7,19 +7,15 @@ is where, or for what. Interventions, comparators and outcomes that Evidence Inf
 from __future__ import annotations
 
 import argparse
-import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from nli.text.studied import PHRASES_MODEL, WHERE, find_phrases, list_features, strip_title
-from retrieval.store.manifest import write_atomically
+from nli.training.roles import fit_words, write_model
 from retrieval.training.data import read_reserved_pmids, read_rows
 
 Example = tuple[int, frozenset[str], bool]
@@ -74,13 +70,8 @@ def read_marked(folder: Path) -> Iterator[Example]:
 
 def fit(examples: Sequence[Example]) -> dict[str, float]:
     """The weight of each feature that is common enough, the constant under ""."""
-    counts = Counter(one for _, features, _ in examples for one in features)
-    places = {one: place for place, one in enumerate(sorted(one for one, count in counts.items() if count >= RAREST))}
-    cells = [(row, places[one]) for row, (_, features, _) in enumerate(examples) for one in sorted(features) if one in places]
-    matrix = csr_matrix((np.ones(len(cells)), tuple(np.array(cells).T)), (len(examples), len(places)))
-    model = LogisticRegression(C=SLACK, max_iter=300, class_weight="balanced").fit(
-        matrix, [studied for _, _, studied in examples]
-    )
+    _, texts, labels = zip(*examples, strict=True)
+    places, model = fit_words(texts, labels, RAREST, SLACK, class_weight="balanced")
     return {"": float(model.intercept_[0]), **dict(zip(places, model.coef_[0].tolist(), strict=True))}
 
 
@@ -98,11 +89,8 @@ def main() -> None:
     scores = [weights[""] + sum(weights.get(one, 0.0) for one in features) for _, features, _ in held]
     area = roc_auc_score([studied for *_, studied in held], scores)
     print(f"{len(examples):,} phrases; area under the curve {area:.3f} on {len(held):,} of other papers")
-    weights, content = fit(examples), io.BytesIO()
-    features = np.frombuffer("\n".join(weights).encode(), dtype=np.uint8)
-    np.savez_compressed(content, features=features, weights=np.array(list(weights.values()), dtype=np.float16))
-    arguments.out.parent.mkdir(exist_ok=True)
-    write_atomically(arguments.out, content.getvalue())
+    weights = fit(examples)
+    write_model(arguments.out, weights, "features", weights=np.array(list(weights.values())))
 
 
 if __name__ == "__main__":
