@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from retrieval.core.errors import IndexUnusable
 from retrieval.core.values import Hit
-from retrieval.dense.codes import Codes, Rows, make_damage_error, open_faiss, read_list
+from retrieval.dense.codes import Codes, ListFile, Rows, make_damage_error, open_faiss, read_list
 from retrieval.dense.encoder import Vectors
 from retrieval.store.manifest import DensePart, Manifest
 
@@ -63,6 +63,7 @@ class DenseIndex:
     def __init__(self, data: Path, part: DensePart) -> None:
         self.path = data / part.vectors
         self._index = open_faiss(self.path)
+        self._lists = ListFile(self.path, self._index)
         try:
             self.ids: NDArray[Any] = np.load(data / part.ids, mmap_mode="r")
         except (OSError, ValueError) as error:
@@ -81,7 +82,7 @@ class DenseIndex:
                 f"The vectors in {self.path} have {self._index.d} dimensions and the query's {queries.shape[1]}; the "
                 "encoder is not the one that made them."
             )
-        scores, rows = self._index.search(np.ascontiguousarray(queries), min(k, len(self.ids)))
+        scores, rows = self._lists.search(np.ascontiguousarray(queries), min(k, len(self.ids)))
         return [self._make_hits(*pair) for pair in zip(scores, rows, strict=True)]
 
     def _make_hits(self, scores: Vectors, rows: Rows) -> list[Hit]:

@@ -157,6 +157,26 @@ def test_a_factory_string_that_cannot_be_used_is_told(folder: Path, factory: str
     assert read_manifest(folder).dense is None
 
 
+@pytest.mark.parametrize("factory", ["Flat", "IVF4,SQ8", "RR256,IVF2,RaBitQ4"])
+def test_a_search_reads_what_it_compares_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch, factory: str) -> None:
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr("os.posix_fadvise", lambda _, start, size, __: asked.append((start, size)))
+    add_vectors(folder, WordEncoder(), factory=factory)
+    data = folder / "v0001"
+    index = DenseIndex(data, part(folder))
+    file = (data / part(folder).vectors).read_bytes()
+    if factory == "IVF4,SQ8":
+        [head] = asked
+        asked.clear()
+        index.search(WordEncoder().queries(["zinc"]), 3)
+        faiss_lists = [codes.tobytes() + rows.tobytes() for codes, rows in map(index.read_list, range(4))]
+        assert sum(head) + sum(map(len, faiss_lists)) == len(file)
+        assert asked, "the lists compared, and none that is empty: no size means the rest of the file"
+        assert all(size and file[start : start + size] in faiss_lists for start, size in asked)
+    else:
+        assert asked == ([(0, len(file))] if factory == "Flat" else [])
+
+
 @pytest.mark.parametrize("factory", ["IVF4,Flat", "IVF2,SQ8", "RR256,IVF2,RaBitQ4"])
 def test_an_inverted_file_is_made_in_parts_and_updated_as_if_made_at_once(
     folder: Path, factory: str, write_corpus: WriteCorpus, by_twos: None
