@@ -285,10 +285,12 @@ def index_copy(
     from indexes.cluster.places import copy_to_cluster, copy_to_folder
     from retrieval.cluster.client import is_address, read_address
     from retrieval.core.errors import BadInput
+    from retrieval.index import read_index_manifest
 
     with report_errors():
         if is_address(source) == is_address(out):
             raise BadInput("One of the two places should be a folder and the other an opensearch:// address.")
+        part = read_index_manifest(source).dense
         if is_address(out):
             manifest = copy_to_cluster(source, read_address(out), overwrite)
         else:
@@ -297,6 +299,9 @@ def index_copy(
             f"Copied {format_count(manifest.counts.documents, 'document')} to {show_place(out)}; texts "
             f"{manifest.corpus_sha256[:12]}."
         )
+        if part:
+            command = f"counterpoint index dense {show_place(out)} --dense {part.view}"
+            print_note(f"Its vectors stay behind, because a cluster keeps them in another form: `{command}` makes them anew.")
 
 
 @index_app.command("merge")

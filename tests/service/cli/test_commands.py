@@ -8,14 +8,17 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from indexes.plan import make_manifest
 from retrieval.core.errors import BadConfig
 from retrieval.index import Index
+from retrieval.store.manifest import DensePart, IndexCounts, View
 from service.cli.commands import app
 from tests.helpers.commands import call, told
 from tests.helpers.fakes import make_grounder, make_index
@@ -214,6 +217,21 @@ def test_a_package_that_is_not_installed_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     assert f"run `pip install 'counterpoint[{extra}]'`" in told(*command)
+
+
+@pytest.mark.parametrize("view", ["full", "short", None])
+@pytest.mark.parametrize("ways", [("copy_to_cluster", "opensearch://h:9200/x"), ("copy_to_folder", "folder")])
+def test_a_copy_says_how_its_vectors_are_made(monkeypatch: pytest.MonkeyPatch, ways: tuple[str, str], view: View | None) -> None:
+    copier, out = ways
+    part = DensePart("encoder", 384, "Flat", 2, "ab", "", view) if view else None
+    manifest = replace(make_manifest(1, "v0001", (IndexCounts(2, 2, 0, 0, 0), "ab"), []), dense=part)
+    monkeypatch.setattr("retrieval.index.read_index_manifest", lambda _: manifest)
+    monkeypatch.setattr(f"indexes.cluster.places.{copier}", lambda *_: replace(manifest, dense=None))
+    result = call("index", "copy", "folder" if copier == "copy_to_cluster" else "opensearch://h:9200/x", out)
+    assert result.exit_code == 0, result.output
+    said = [line for line in result.stderr.splitlines() if "vectors" in line]
+    assert len(said) == bool(view)
+    assert all(f"`counterpoint index dense {out} --dense {view}` makes them anew." in line for line in said)
 
 
 def test_an_index_in_the_environment_is_used(demo_folder: Path) -> None:
