@@ -19,7 +19,6 @@ from retrieval.core.values import BranchCounts, Claim, Evidence, Stance
 from retrieval.store.journal import Journal, Origin, hash_json
 from service.configuration.config import Branch, PathStep
 from service.grounding.find import find
-from service.grounding.gate import gate
 from service.grounding.ground import Grounder
 from service.grounding.variants import Request, run
 from service.runs.journal import code_of
@@ -188,7 +187,7 @@ def trace_branch(grounder: Grounder, claim: Claim, stance: Stance, gold: frozens
 def _trace_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
     """The same for our own path, which reads each paper once for both sides."""
     found = find(grounder.index, grounder.models, path.find, claim)
-    ranked = gate(grounder.models.rerankers[path.gate], claim, found)
+    ranked = grounder.rank(claim, found)
     readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: path.read.papers])}
     called = [pmid for pmid, one in readings.items() if one.label == stance]
     whole = sorted(called, key=lambda pmid: -readings[pmid].probability(stance))

@@ -25,7 +25,6 @@ from service.configuration.config import OpenQuestions
 from service.grounding.claims import state_claim
 from service.grounding.coverage import format_count
 from service.grounding.find import find
-from service.grounding.gate import gate
 from service.grounding.ground import Grounder
 from service.grounding.read import read
 from service.grounding.show import show
@@ -99,7 +98,7 @@ def tabulate(grounder: Grounder, question: str, asked: OpenQuestion, rules: Open
             if share >= rules.coverage and not one.retracted and has_findings(one) and is_same_kind(question, one)
         }
 
-    ranked = gate(grounder.models.rerankers[path.gate], claim, find(grounder.index, grounder.models, path.find, claim, choose))
+    ranked = grounder.rank(claim, find(grounder.index, grounder.models, path.find, claim, choose))
     able = ((entry, studied) for entry in ranked if (studied := find_studied(entry, terms)))
     pairs = list(islice(able, rules.papers))
     on_event(Stage("rerank", f"Reading {format_count(len(pairs), 'paper')}."))

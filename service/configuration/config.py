@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from nli.variants import Penalty
 from retrieval.core.errors import BadConfig
@@ -168,10 +168,13 @@ class Show(Strict):
 
 
 class PathStep(Strict):
-    """find → gate → read → weigh → show: one reading of each paper serves both sides."""
+    """find → gate → read → weigh → show: one reading of each paper serves both sides.
+
+    `gate` names the profile's models that choose what is read: rerankers, and `sentences`, its small reader, if it has one.
+    """
 
     find: Retrieve
-    gate: str
+    gate: Annotated[list[str], Field(min_length=1), BeforeValidator(lambda names: [names] if isinstance(names, str) else names)]
     read: ReadStep
     show: Show = Show()
 

@@ -65,8 +65,12 @@ class Models:
 
 def load_models(config: GroundingConfig, profile: Profile) -> Models:
     """Load what `config` names, as `profile` says; raises `BadConfig` for a name or option that does not exist."""
-    rerankers = {b.rerank.model for b in config.branches if b.rerank} | ({config.path.gate} if config.path else set())
-    judges = {name for b in config.branches for name in _judges_of(b)} | ({config.path.read.model} if config.path else set())
+    rerankers = {b.rerank.model for b in config.branches if b.rerank}
+    judges = {name for b in config.branches for name in _judges_of(b)}
+    if config.path:
+        gate = set(config.path.gate)
+        rerankers |= gate - {SENTENCES}
+        judges |= {config.path.read.model} | (gate & {SENTENCES} & set(profile.judges))
     encoders = {step.encoder for step in config.finds if _needs_encoder(step, profile)}
     return _load(profile, Models(profile, {}, {}), rerankers, judges, encoders)
 

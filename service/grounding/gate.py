@@ -5,21 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
+from nli.judge import Reader, compute_margins
 from nli.text.designs import has_findings
-from retrieval.core.values import Claim
+from retrieval.core.values import Claim, Hit
+from retrieval.index import reciprocal_rank_fusion
 from retrieval.rerank.reranker import Reranker, make_passage
 from retrieval.store.documents import Entry
+from service.grounding.read import make_abstract
 
 
-def gate(reranker: Reranker, claim: Claim, found: Sequence[Entry]) -> list[Entry]:
-    """The papers by how well they answer the claim according to the reranker, best first.
+def gate(rerankers: Sequence[Reranker], readers: Sequence[Reader], claim: Claim, found: Sequence[Entry]) -> list[Entry]:
+    """The papers by how well they answer the claim according to the rerankers, and by how surely they take a side according to
+    the readers, best first; several orders are fused by reciprocal rank.
 
     Papers without an abstract, and protocols, which have no findings yet, are left out.
     """
-    able = [entry for entry in found if len(entry) and has_findings(entry.document)]
-    scores = reranker(claim.text, [make_passage(entry.document) for entry in able])
+    able = {entry.pmid: entry for entry in found if len(entry) and has_findings(entry.document)}
+    passages = [make_passage(entry.document) for entry in able.values()]
+    abstracts = [make_abstract(entry) for entry in able.values()]
+    scores = [reranker(claim.text, passages) for reranker in rerankers]
+    for reader in readers:
+        verdicts = [reading.document for reading in reader.read_abstracts(claim.text, abstracts)]
+        scores.append(compute_margins(verdicts).max(axis=1).tolist())
     # sorted() is stable: of two equal scores, the better rank of the search comes first.
-    return [entry for entry, _ in sorted(zip(able, scores, strict=True), key=lambda pair: -pair[1])]
+    rankings = [sorted(map(Hit, able, some), key=lambda hit: -hit.score) for some in scores]
+    return [able[hit.pmid] for hit in reciprocal_rank_fusion(rankings)]
 
 
 def take_best(claim: Claim, ranked: Sequence[Entry], most: int) -> Sequence[Entry]:

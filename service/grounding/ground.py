@@ -88,7 +88,7 @@ class Grounder:
         tell(GroundStage("retrieve", None, self.index.manifest.counts.documents))
         found = find(self.index, self.models, path.find, claim, only)
         tell(GroundStage("rerank", None, len(found)))
-        ranked = gate(self.models.rerankers[path.gate], claim, found)
+        ranked = self.rank(claim, found)
         step = path.read if papers is None else path.read.model_copy(update={"papers": papers, "most": papers})
         readings = self._read_best(step, claim, ranked, tell, until)
         entries = {entry.pmid: entry for entry in ranked}
@@ -113,6 +113,14 @@ class Grounder:
             if on_a_side >= step.sides or len(readings) < len(best) or len(best) == len(ranked):
                 break
         return readings
+
+    def rank(self, claim: Claim, found: Sequence[Entry]) -> list[Entry]:
+        """Those of the papers found that are worth reading, best first; only for our own path."""
+        assert self.config.path is not None
+        models, names = self.models, self.config.path.gate
+        rerankers = [models.rerankers[name] for name in names if name in models.rerankers]
+        readers = [make_reader(models.judges[name]) for name in names if name in models.judges]
+        return gate(rerankers, readers, claim, found)
 
     def read(
         self,

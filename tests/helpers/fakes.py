@@ -103,13 +103,15 @@ def make_grounder(index: Index, config: str = "v5") -> tuple[Grounder, WordJudge
     return Grounder(index, load_config(config), _models(judge)), judge
 
 
-def make_reading_grounder(index: Index, reader: Reader | None = None, **read: Any) -> Grounder:
+def make_reading_grounder(
+    index: Index, reader: Reader | None = None, gate: Sequence[str] = ("relevance",), **read: Any
+) -> Grounder:
     """Our own variant over an index with a reader for its judge: every verdict shown is on a whole paper. It reads five papers,
-    or what the fields `read` of its step say."""
+    or what the fields `read` of its step say, chosen by the models of its `gate`."""
     config = load_config("counterpoint")
     assert config.path
     step = ReadStep(model="stance", papers=5).model_copy(update=read)
-    config = config.model_copy(update={"path": config.path.model_copy(update={"read": step})})
+    config = config.model_copy(update={"path": config.path.model_copy(update={"read": step, "gate": list(gate)})})
     return Grounder(index, config, _models(reader or WordReader()))
 
 

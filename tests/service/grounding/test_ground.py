@@ -131,6 +131,22 @@ def test_the_best_papers_are_read_once_for_both_sides_and_found_by_one_search(
     assert len(searched) == 2, "nothing outlives its claim"
 
 
+@pytest.mark.parametrize(
+    ("gate", "chosen"), [(["relevance"], ["0", "1"]), (["sentences"], ["3", "4"]), (["relevance", "sentences"], ["0", "4"])]
+)
+def test_papers_that_take_a_side_are_read_first_where_a_small_reader_chooses_too(
+    tmp_path: Path, gate: list[str], chosen: list[str]
+) -> None:
+    sides = ["silent", "silent", "silent", "for it", "against it"]
+    papers = [
+        paper(str(number), f"Zeta and pressure, {side}", f"{TEXT} The {'best ' * (6 - number)}of all.")
+        for number, side in enumerate(sides)
+    ]
+    with closing(make_index(tmp_path, papers)) as index:
+        found = make_reading_grounder(index, gate=gate, papers=2).ground(CLAIM)
+    assert sorted(pmid for side in (*lists_of(found).values(),) for pmid in side) == chosen
+
+
 @pytest.mark.parametrize(("papers", "more", "silent"), [(1, [], []), (6, ["0"], []), (7, ["0"], ["6"])])
 def test_more_papers_are_read_if_asked_for_and_each_has_one_place(
     index: Index, papers: int, more: list[str], silent: list[str]
