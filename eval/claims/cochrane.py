@@ -72,12 +72,14 @@ class Judgement:
 
 
 def answer_from(higher: Outcome, lower: Outcome) -> Given:
-    """The answer that the verdicts on "higher" and "lower" give; declined if neither claim has one.
+    """The answer that the verdicts on "higher" and "lower" give; declined if it is uncertain which papers take a side.
 
     A side that is supported is the answer unless the other is too; where none is, one that is contradicted leaves no difference,
-    and mixed evidence an uncertain effect.
+    and mixed evidence an uncertain effect; where the papers say nothing on either claim, the data are insufficient.
     """
     outcomes = {higher, lower}
+    if outcomes <= {"silent", "nothing"}:
+        return "insufficient data"
     if higher == lower == "support" or "mixed" in outcomes:
         return "uncertain effect"
     if "support" in outcomes:

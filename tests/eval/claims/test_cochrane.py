@@ -42,6 +42,8 @@ def test_a_question_is_asked_as_two_claims(question: str, higher: str) -> None:
         ("contradict", "silent", "no difference"),
         ("support", "support", "uncertain effect"),
         ("silent", "uncertain", "declined"),
+        ("silent", "silent", "insufficient data"),
+        ("nothing", "silent", "insufficient data"),
     ],
 )
 def test_two_verdicts_give_one_answer(higher: Outcome, lower: Outcome, answer: str) -> None:
