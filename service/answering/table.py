@@ -104,10 +104,11 @@ def tabulate(grounder: Grounder, question: str, asked: OpenQuestion, rules: Open
     on_event(Stage("rerank", f"Reading {format_count(len(pairs), 'paper')}."))
     claims = [Claim(state_claim(asked.state(studied))) for _, studied in pairs]
     readings = read(reader, claims, [entry for entry, _ in pairs])
+    least = {"support": rules.supports, "contradict": rules.denies}
     found: list[tuple[Studied, Row]] = []
     for (entry, studied), made, reading in zip(pairs, claims, readings, strict=True):
         (placed,) = place_papers(show(made, [reading], {entry.pmid: entry}, 1, path.show))
-        if placed.place in ("support", "contradict") and placed.evidence.sentence:
+        if placed.place in least and placed.evidence.sentence and placed.evidence.score >= least[placed.place]:
             found.append((studied, Row(studied.text, made.text, placed.evidence)))
     return Table(asked, tuple(entry.document for entry, _ in pairs), tuple(_group(found)))
 
