@@ -39,6 +39,13 @@ class CountingJudge:
             yield Verdict(support, 1 - support - 0.01, 0.01)
 
 
+@pytest.fixture(autouse=True)
+def _nothing_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that no service has set up; another test in this one may have."""
+    monkeypatch.setattr(result_cache, "_chosen_address", None)
+    monkeypatch.setattr(result_cache, "_chosen", None)
+
+
 def test_a_result_is_found_by_the_next_process(tmp_path: Path) -> None:
     DiskCache(tmp_path / "a.sqlite", 1).put([(make_key("one"), b"1"), (make_key("two"), b"2")])
     script = (
@@ -219,14 +226,6 @@ def test_a_second_machine_judges_nothing_anew_and_an_outage_costs_only_time(tmp_
     assert [len(judge.asked) for judge in judges] == [5, 0, 5]
 
 
-@pytest.fixture
-def _nothing_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process that no service has set up; another test in this one may have."""
-    monkeypatch.setattr(result_cache, "_chosen_address", None)
-    monkeypatch.setattr(result_cache, "_chosen", None)
-
-
-@pytest.mark.usefixtures("_nothing_chosen")
 def test_it_is_a_setting_and_off_unless_named(monkeypatch: pytest.MonkeyPatch, server: fakeredis.FakeServer) -> None:
     assert open_cache("verdicts") is None  # the tests' own setting
     monkeypatch.setattr(result_cache, "connect", lambda _: fakeredis.FakeRedis(server=server))
@@ -237,7 +236,6 @@ def test_it_is_a_setting_and_off_unless_named(monkeypatch: pytest.MonkeyPatch, s
     assert open_cache("verdicts") is None
 
 
-@pytest.mark.usefixtures("_nothing_chosen")
 def test_a_wrong_address_is_one_sentence_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(cache_redis=SecretStr("http://me:secret@host/0"), cache="off")
     assert "secret" not in show_settings(settings)["cache_redis"]
