@@ -200,7 +200,8 @@ def _find_verb(words: list[str], participle: bool = False) -> int:
         low, before = word.lower().strip(","), words[place - 1].lower() if place else ""
         if place and low == "be":
             return place
-        if place and low in verbs and before not in prepositions - {"to"} and before not in _ARTICLES and before != "to":
+        article = before in _ARTICLES and not (place > 1 and words[place - 1] == "A")  # vitamin A, hepatitis A
+        if place and low in verbs and before not in prepositions - {"to"} and not article and before != "to":
             found.append(place)
     found = _drop_relative(words, found)
     sure = [place for place in found if words[place].lower() not in nouns]

@@ -129,7 +129,7 @@ def write_lead(
         if claim:
             find, deny = "finds" if yes == 1 else "find", "does not" if no == 1 else "do not"
             return f"Mixed: {for_it} {find} that {claim}, {against} {deny}."
-        return f"Mixed: {for_it} say yes to {quoted}, {against} say no."
+        return f"Mixed: {for_it} {'says' if yes == 1 else 'say'} yes to {quoted}, {against} {'says' if no == 1 else 'say'} no."
     carried = studies_for if verdict == "yes" else studies_against
     word = _WORDS[verdict][certainty]
     who = _count_of_all(len(carried), total, carried)

@@ -11,6 +11,7 @@ from generation.question import parse_question, write_question
     ("question", "claim"),
     [
         ("Does zeta lower blood pressure?", "zeta lowers blood pressure"),
+        ("Does vitamin A lower child mortality?", "vitamin A lowers child mortality"),
         ("Do sailors carry scurvy?", "sailors carry scurvy"),
         ("Did zeta stop the cough?", "zeta stopped the cough"),
         ("Is zeta effective for gout?", "zeta is effective for gout"),
