@@ -68,9 +68,11 @@ def load_models(config: GroundingConfig, profile: Profile) -> Models:
     rerankers = {b.rerank.model for b in config.branches if b.rerank}
     judges = {name for b in config.branches for name in _judges_of(b)}
     if config.path:
-        gate = set(config.path.gate)
-        rerankers |= gate - {SENTENCES}
-        judges |= {config.path.read.model} | (gate & {SENTENCES} & set(profile.judges))
+        ranking = set(config.path.gate) - {SENTENCES}
+        rerankers |= ranking
+        # Beside a reranker the small reader may be missing; alone, what stands for it chooses.
+        able = {SENTENCES} & set(profile.judges) if ranking else {SENTENCES}
+        judges |= {config.path.read.model} | (able & set(config.path.gate))
     encoders = {step.encoder for step in config.finds if _needs_encoder(step, profile)}
     return _load(profile, Models(profile, {}, {}), rerankers, judges, encoders)
 

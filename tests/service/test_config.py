@@ -112,3 +112,14 @@ def test_every_kind_has_options_that_a_file_can_hold(section: str, kind: str) ->
     for name in {"folder", "reranker"} & set(options.model_fields):
         read = options.model_validate({"kind": kind, **required, name: "somewhere"})
         assert str(read.list_options()[name]) == "somewhere"
+
+
+@pytest.mark.parametrize(
+    ("gate", "judges"), [("relevance sentences", {"stance"}), ("sentences", {"stance", "sentences"}), ("relevance", {"stance"})]
+)
+def test_a_profile_without_a_small_reader_has_something_that_chooses(gate: str, judges: set[str]) -> None:
+    config = load_config("counterpoint")
+    assert config.path
+    config = config.model_copy(update={"path": config.path.model_copy(update={"gate": gate.split()})})
+    models = load_models(config, load_profile("fast"))
+    assert set(models.judges) == judges and set(models.rerankers) == set(gate.split()) - {"sentences"}
