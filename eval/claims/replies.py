@@ -22,7 +22,6 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
 from retrieval.runtime.chat import ChatUnanswered
 from service.grounding.claims import state_claim
-from service.grounding.find import find
 from service.grounding.gate import take_best
 from service.grounding.ground import Grounder
 from service.grounding.read import make_abstract
@@ -36,7 +35,7 @@ def write_prompts(claims: Sequence[PaperClaim], grounder: Grounder, folder: Path
     folder.mkdir(parents=True, exist_ok=True)
     for number, one in enumerate(tqdm(claims, desc="claims", disable=None), 1):
         claim = Claim(state_claim(one.claim))
-        ranked = grounder.rank(claim, find(grounder.index, grounder.models, path.find, claim))
+        ranked = grounder.rank(claim, grounder.find(claim))
         best = take_best(claim, ranked, path.read.papers)
         papers = [{"pmid": entry.pmid, "prompt": make_prompt(claim.text, make_abstract(entry))} for entry in best]
         prompts = {"claim": one.claim, "instructions": read_prompt("read-paper"), "papers": papers}

@@ -18,7 +18,6 @@ from eval.scifact.files import LabelledClaim, Predicted, Prediction
 from retrieval.core.values import BranchCounts, Claim, Evidence, Stance
 from retrieval.store.journal import Journal, Origin, hash_json
 from service.configuration.config import Branch, PathStep
-from service.grounding.find import find
 from service.grounding.ground import Grounder
 from service.grounding.variants import Request, run
 from service.runs.journal import code_of
@@ -186,7 +185,7 @@ def trace_branch(grounder: Grounder, claim: Claim, stance: Stance, gold: frozens
 
 def _trace_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
     """The same for our own path, which reads each paper once for both sides."""
-    found = find(grounder.index, grounder.models, path.find, claim)
+    found = grounder.find(claim)
     ranked = grounder.rank(claim, found)
     readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: path.read.papers])}
     called = [pmid for pmid, one in readings.items() if one.label == stance]

@@ -12,7 +12,7 @@ a bonus for short findings of no difference, which share few words with the clai
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,16 @@ class EncodedDocument:
     ids: NDArray[np.int64]
     types: NDArray[np.int64]
     ends: NDArray[np.int64]
+
+    def parts(self) -> Iterator[tuple[int, int, int]]:
+        """What is read of the title, 0, and of each sentence, from 1, with the places of its first token and behind its last."""
+        start = int(np.argmax(self.types == TITLE))
+        end = start + int(np.sum(self.types == TITLE)) - 1
+        yield 0, start, end
+        for place, close in enumerate(self.ends.tolist(), 1):
+            if close >= 0:
+                start, end = end + 1, close
+                yield place, start, end
 
 
 class DocumentTokenizer:
@@ -77,6 +87,12 @@ class DocumentTokenizer:
             if place >= 0:
                 ends[place] = len(ids) - 1
         return EncodedDocument(np.array(ids, dtype=np.int64), np.array(types, dtype=np.int64), ends)
+
+    def find_words(self, text: str) -> list[int]:
+        """The place of the word, parted by spaces, that each token of a title or sentence belongs to."""
+        words = [unify_text(word) for word in text.split()]
+        places = self._tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False).word_ids
+        return [place for place in places if place is not None]
 
 
 RESULTS, CONCLUSION = ROLES.index("results"), ROLES.index("conclusion")

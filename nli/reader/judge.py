@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.judge import WINDOW, Abstract, Decide, Reading, judge_lazily
+from nli.reader.answers import Answers, decode_answers
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from nli.reader.glosses import gloss_claim
 from nli.reader.paper import PaperDecision
@@ -95,28 +96,44 @@ class DocumentReader:
 
         A claim is read in each document's own words (nli.reader.glosses).
         """
-        return self._read([self._word(" ".join(claim.split()), one) for one in documents], documents)
+        encodings = [self._encode(claim, one) for one in documents]
+        return [_take_logits(output, one.ends) for output, one in zip(self._run(encodings), encodings, strict=True)]
+
+    def find_answers(self, question: str, documents: Sequence[Abstract]) -> list[Answers]:
+        """What each document answers to an open question; only for a reader whose card says that it `answers`."""
+        encodings = [self._encode(question, one) for one in documents]
+        outputs = self._run(encodings)
+        return [
+            decode_answers(one, encoding, output[:, len(LABELS)], self._tokenize)
+            for one, encoding, output in zip(documents, encodings, outputs, strict=True)
+        ]
+
+    def _encode(self, claim: str, document: Abstract) -> EncodedDocument:
+        return self._tokenize(self._word(" ".join(claim.split()), document), document.title, document.sentences)
 
     def _word(self, claim: str, document: Abstract) -> str:
         """The claim in the document's words, if the model's card asks for that."""
         return gloss_claim(claim, " ".join((document.title, *document.sentences))) if self.card.get("glosses") else claim
 
-    def _read(self, claims: Sequence[str], documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
-        encodings = [self._tokenize(claim, one.title, one.sentences) for claim, one in zip(claims, documents, strict=True)]
+    def _run(self, encodings: Sequence[EncodedDocument]) -> list[NDArray[np.float32]]:
+        """What the model gives for each document [tokens and padding, outputs]."""
         order = sorted(range(len(encodings)), key=lambda place: len(encodings[place].ids))
         batches = list(_make_batches(order, encodings))
-        logits_by_place: dict[int, NDArray[np.float32]] = {}
-        outputs = self._graph.each(
+        outputs: dict[int, NDArray[np.float32]] = {}
+        runs = self._graph.each(
             collate([EncodedPair(encodings[row].ids, encodings[row].types) for row in rows]) for rows in batches
         )
-        for batch, output in zip(batches, outputs, strict=True):
-            for place, logits in zip(batch, output, strict=True):
-                ends = encodings[place].ends
-                rows = np.full((1 + len(ends), len(LABELS)), np.nan, dtype=np.float32)
-                rows[0] = logits[0]
-                rows[1:][ends >= 0] = logits[ends[ends >= 0]]
-                logits_by_place[place] = rows
-        return [logits_by_place[place] for place in range(len(encodings))]
+        for batch, output in zip(batches, runs, strict=True):
+            outputs.update(zip(batch, output, strict=True))
+        return [outputs[place] for place in range(len(encodings))]
+
+
+def _take_logits(output: NDArray[np.float32], ends: NDArray[np.int64]) -> NDArray[np.float32]:
+    """[1 + sentences, 3]: the document's logits, then its sentences', NaN for those not read."""
+    rows = np.full((1 + len(ends), len(LABELS)), np.nan, dtype=np.float32)
+    rows[0] = output[0, : len(LABELS)]
+    rows[1:][ends >= 0] = output[ends[ends >= 0], : len(LABELS)]
+    return rows
 
 
 def make_reading(calibration: Mapping[str, Calibration], logits: NDArray[np.float32]) -> Reading:

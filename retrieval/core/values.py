@@ -427,10 +427,10 @@ Outcome = Literal["answered", "too little"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A paper on an open question: what it studied, in its words; the claim made of that and of what was asked; what it says on
+    """A paper on an open question: what it names as an answer, in its words; the question with that as a claim; what it says on
     that claim."""
 
-    studied: str
+    answer: str
     claim: str
     evidence: Evidence
 

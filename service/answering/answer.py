@@ -1,7 +1,7 @@
 """Answering a topic: lead, or table, or retrieve → rerank; write → check every citation → keep to the limits → find conflicts.
 
 A yes-or-no question is grounded as a claim, on both sides. Its papers are those that take a side, and the first sentence states
-their overall verdict (service.answering.lead). For an open question, what each paper studied is read as a claim
+their overall verdict (service.answering.lead). For an open question, what each paper names as an answer is read as a claim
 (service.answering.table), and without a language model the answer sums up these readings. For any other question, the generator
 gets the best documents. Whatever it writes, no unchecked sentence is kept: every sentence has a citation that holds, and those
 without one are listed as removed.
@@ -34,8 +34,7 @@ from service.answering.lead import (
     list_nearest,
     write_lead_sentence,
 )
-from service.answering.open_questions import parse_open_question
-from service.answering.retrieve import NO_CLAIM, DocumentSearch, FoundDocuments, TooLittle, unify_topic
+from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
 from service.answering.table import FEWEST, Table, tabulate, write_group
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
@@ -171,22 +170,19 @@ class _AnswerInProgress:
     def _tabulate(self, extractive: bool) -> Table | TooLittle | None:
         """The papers on an open question, or why too few report on it; None if a generator is to write from papers that were
         not read."""
-        rules, grounder = self.config.open_questions, self.grounder
-        if rules is None or grounder is None or grounder.reader is None:
+        rules, grounder, finder = self.config.open_questions, self.grounder, self.models.finder
+        if rules is None or grounder is None or grounder.reader is None or finder is None:
             return None
-        asked = parse_open_question(self.topic.question)
-        if asked is None:
-            return self.search.lack(NO_CLAIM) if extractive else None
         self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
-        table = tabulate(grounder, self.topic.question, asked, rules, self.on_event)
+        table = tabulate(grounder, finder, self.asked.question, rules, self.on_event)
         if len(table.rows) >= FEWEST:
             return table
-        return self.search.lack(table.describe_lack(), table.hits)
+        return self.search.lack(table.describe_lack(), table.hits) if extractive else None
 
     def _sum_up(self, table: Table, generator: str) -> Answer:
-        """A sentence on each thing that was studied, as far as the limits allow."""
+        """A sentence on each answer, as far as the limits allow."""
         for group in table.groups:
-            self._keep(write_group(table.asked, group, self.limits.citations))
+            self._keep(write_group(group, self.limits.citations))
         kept, hits = tuple(self.kept), table.hits
         return Answer(self.asked, "answered", kept, (), (), hits, generator, self.usage, _TABULATED, rows=table.rows)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from generation.draft import Finding
-from nli.text.designs import ANIMAL, find_design, has_findings, names_animals, studied_others
-from retrieval.core.values import Document, Hit, Topic
+from nli.text.designs import has_findings
+from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.forms import add_other_forms, unify_text
@@ -19,7 +19,6 @@ from service.configuration.config import AnswerConfig
 from service.configuration.models import Models
 from service.grounding.coverage import format_count
 
-NO_CLAIM = "No claim can be made of this question: it asks neither whether something is so nor what does something"
 NO_WORD = "The index has too little on this: no document shares a word with the question"
 
 
@@ -126,12 +125,3 @@ def measure_coverage(question: str, texts: Sequence[str]) -> list[float]:
     """
     wanted = find_subject(question)
     return [weigh_shared_terms(question, wanted, text) for text in texts]
-
-
-def is_same_kind(question: str, document: Document) -> bool:
-    """Whether a paper studied those whom the question is about, apart from those with whom it compares them.
-
-    A paper on animals or cells answers only a question that names them; one on adults answers none on children.
-    """
-    same = find_design(document).name != ANIMAL or names_animals(question)
-    return same and not studied_others(question, document.title)

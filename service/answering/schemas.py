@@ -145,16 +145,16 @@ def _lead_paper(evidence: Evidence) -> LeadPaperOut:
 
 
 class RowOut(BaseModel):
-    """A paper on an open question: what it studied, and what it says on the claim made of that and of what was asked."""
+    """A paper on an open question: what it names as an answer, and what it says on question and answer together."""
 
-    studied: str = Field(description="What was studied, in the paper's words.")
+    answer: str = Field(description="What the paper studied as an answer, in its words.")
     claim: str = Field(description="The claim that was read against the paper; it can be checked against the whole index.")
     evidence: EvidenceOut
 
     @classmethod
     def of(cls, row: Row) -> RowOut:
         """From the value."""
-        return cls(studied=row.studied, claim=row.claim, evidence=EvidenceOut.of(row.evidence))
+        return cls(answer=row.answer, claim=row.claim, evidence=EvidenceOut.of(row.evidence))
 
 
 class UsageOut(OfValue):

@@ -1,32 +1,27 @@
-"""The papers on an open question as a table: what each studied, and whether it found of that what is asked.
+"""The papers on an open question as a table: what each studied, and whether it found that this is an answer.
 
-The papers are found and chosen as for a claim. Each row is a reading as of any claim: "Verapamil helps against cluster headache",
-made of what the paper studied and of what is asked, is read against that paper.
+The papers are found as for a claim. The small reader tells which of them answer the question, and by which of their words
+(nli.reader.answers). Each row is then a reading as of any claim: "What helps against cluster headache? Verapamil." is read
+against the paper that studied verapamil.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import islice, zip_longest
+from itertools import zip_longest
 
 from generation.draft import Finding
+from nli.reader.answers import AnswerFinder
 from nli.text.designs import find_design, has_findings
-from nli.text.studied import Studied, find_studied
 from retrieval.core.values import CitedSentence, Claim, Document, Hit, Row
-from retrieval.rerank.reranker import make_passage
-from retrieval.words.forms import unify_text
 from retrieval.words.terms import split_terms
 from service.answering.events import OnEvent, Stage
 from service.answering.lead import cite, list_kinds
-from service.answering.open_questions import OpenQuestion
-from service.answering.retrieve import is_same_kind, measure_coverage
 from service.configuration.config import OpenQuestions
-from service.grounding.claims import state_claim
 from service.grounding.coverage import format_count
-from service.grounding.find import find
 from service.grounding.ground import Grounder
-from service.grounding.read import read
+from service.grounding.read import make_abstract, read
 from service.grounding.show import show
 from service.grounding.weigh import place_papers
 
@@ -34,26 +29,21 @@ FEWEST = 2
 """The fewest papers that make an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The rows on one thing that was studied, those that count most first."""
-
-    studied: Studied
-    rows: tuple[Row, ...]
+Group = tuple[Row, ...]
+"""The rows with one answer, those that count most first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The papers that were read on a question, best first, and those of them that report something: most of it first."""
+    """The papers that were read on a question, best first, and those of them that report an answer: most of it first."""
 
-    asked: OpenQuestion
     read: tuple[Document, ...]
     groups: tuple[Group, ...]
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """All rows."""
-        return tuple(row for group in self.groups for row in group.rows)
+        return tuple(row for group in self.groups for row in group)
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -74,71 +64,65 @@ class Table:
     def describe_lack(self) -> str:
         """Why the question is not answered, where fewer than `FEWEST` papers report on it; no full stop."""
         if not self.read:
-            return f"Not studied here: no paper on this names something of which it studied whether it {self.asked.predicate}"
+            return "Not studied here: no paper found names an answer to this"
         some = "only one" if self.rows else "none"
-        return (
-            f"The index has too little on this: of {format_count(len(self.read), 'paper')} read, {some} reports what "
-            f"{self.asked.predicate}"
-        )
+        papers = format_count(len(self.read), "paper")
+        return f"The index has too little on this: of {papers} read, {some} reports an answer that the models are sure enough of"
 
 
-def tabulate(grounder: Grounder, question: str, asked: OpenQuestion, rules: OpenQuestions, on_event: OnEvent) -> Table:
-    """The table of a question in American spelling; `grounder` must have a path."""
+def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: OpenQuestions, on_event: OnEvent) -> Table:
+    """The table of a question; `grounder` must have a path."""
     path, reader = grounder.config.path, grounder.reader
     assert path is not None and reader is not None
-    claim, about = Claim(question), unify_text(asked.about)
-    terms = frozenset(split_terms(f"{question} {asked.predicate}"))
 
     def choose(pmids: Sequence[str]) -> Collection[str]:
-        documents = [entry.document for entry in grounder.index.entries(pmids)]
-        shares = measure_coverage(about, [make_passage(one) for one in documents])
-        return {
-            one.pmid
-            for one, share in zip(documents, shares, strict=True)
-            if share >= rules.coverage and not one.retracted and has_findings(one) and is_same_kind(question, one)
-        }
+        documents = (entry.document for entry in grounder.index.entries(pmids) if len(entry))
+        return {one.pmid for one in documents if not one.retracted and has_findings(one)}
 
-    ranked = grounder.rank(claim, find(grounder.index, grounder.models, path.find, claim, choose))
-    able = ((entry, studied) for entry in ranked if (studied := find_studied(entry, terms)))
-    pairs = list(islice(able, rules.papers))
-    on_event(Stage("rerank", f"Reading {format_count(len(pairs), 'paper')}."))
-    claims = [Claim(state_claim(asked.state(studied))) for _, studied in pairs]
-    readings = read(reader, claims, [entry for entry, _ in pairs])
+    found = grounder.find(Claim(question), choose, rules.found)
+    answers = finder.find_answers(question, [make_abstract(entry) for entry in found])
+    able = [(entry, answer) for entry, answer in zip(found, answers, strict=True) if answer.text and answer.named >= rules.named]
+    # sorted() is stable: of two equal ones, the better rank of the search comes first.
+    best = sorted(able, key=lambda pair: -pair[1].probability)[: rules.papers]
+    on_event(Stage("rerank", f"Reading {format_count(len(best), 'paper')}."))
+    asked = question.rstrip(" ?.!")
+    claims = [Claim(f"{asked}? {answer.text[:1].upper()}{answer.text[1:]}.") for _, answer in best]
+    readings = read(reader, claims, [entry for entry, _ in best])
     least = {"support": rules.supports, "contradict": rules.denies}
-    found: list[tuple[Studied, Row]] = []
-    for (entry, studied), made, reading in zip(pairs, claims, readings, strict=True):
+    rows: list[Row] = []
+    for (entry, answer), made, reading in zip(best, claims, readings, strict=True):
         (placed,) = place_papers(show(made, [reading], {entry.pmid: entry}, 1, path.show))
         if placed.place in least and placed.evidence.sentence and placed.evidence.score >= least[placed.place]:
-            found.append((studied, Row(studied.text, made.text, placed.evidence)))
-    return Table(asked, tuple(entry.document for entry, _ in pairs), tuple(_group(found)))
+            rows.append(Row(answer.text, made.text, placed.evidence))
+    return Table(tuple(entry.document for entry, _ in best), tuple(_group(rows)))
 
 
-def _group(found: Sequence[tuple[Studied, Row]]) -> list[Group]:
+def _group(rows: Sequence[Row]) -> list[Group]:
     """The rows on the same thing together: "oral zeta" and "zeta", but not "zeta gel" and "zeta pills"."""
-    groups: list[tuple[Studied, list[Row]]] = []
-    for studied, row in sorted(found, key=lambda one: len(one[0].text)):
-        words = frozenset(split_terms(studied.text))
-        same = (rows for other, rows in groups if other.term == studied.term and words.issuperset(split_terms(other.text)))
-        if rows := next(same, None):
-            rows.append(row)
+    groups: list[tuple[list[Row], frozenset[str]]] = []
+    for row in sorted(rows, key=lambda one: len(one.answer)):
+        words = frozenset(split_terms(row.answer))
+        same = (group for group, within in groups if within and words >= within)
+        if group := next(same, None):
+            group.append(row)
         else:
-            groups.append((studied, [row]))
-    ordered = [Group(studied, tuple(sorted(rows, key=lambda row: -_weigh(row)))) for studied, rows in groups]
-    return sorted(ordered, key=lambda group: -sum(map(_weigh, group.rows)))
+            groups.append(([row], words))
+    ordered = [tuple(sorted(group, key=lambda row: -_weigh(row))) for group, _ in groups]
+    return sorted(ordered, key=lambda group: -sum(map(_weigh, group)))
 
 
 def _weigh(row: Row) -> float:
     return find_design(row.evidence.document).weight * row.evidence.score
 
 
-def write_group(asked: OpenQuestion, group: Group, most: int) -> CitedSentence:
+def write_group(group: Group, most: int) -> CitedSentence:
     """What the papers on one thing found, in one sentence with at most `most` citations."""
-    sides = {side: [row.evidence for row in group.rows if row.evidence.stance == side] for side in ("support", "contradict")}
-    parts: list[str] = []
+    name, parts = min((row.answer for row in group), key=len), list[str]()
+    words = {"support": "yes", "contradict": "no"}
+    sides = {side: [row.evidence for row in group if row.evidence.stance == side] for side in words}
     for side, papers in sides.items():
         if papers:
-            kinds = list_kinds([find_design(one.document).says for one in papers])
-            parts.append(f"by {kinds}, {asked.deny(group.studied) if parts else asked.state(group.studied, side == 'support')}")
-    text = "; ".join(parts)
+            parts.append(f"{words[side]}, in {list_kinds([find_design(one.document).says for one in papers])}")
     carrying = [one for pair in zip_longest(*sides.values()) for one in pair if one]
-    return CitedSentence(f"{text[:1].upper()}{text[1:]}.", tuple(cite(one) for one in carrying[:most]))
+    text = f"{name[:1].upper()}{name[1:]}: {'; '.join(parts)}."
+    return CitedSentence(text, tuple(cite(one) for one in carrying[:most]))

@@ -266,11 +266,12 @@ class AnswerRerank(Strict):
 
 
 class OpenQuestions(Strict):
-    """How a question that asks for more than yes or no is answered: from the best `papers` papers that contain at least the share
-    `coverage` of the content words of what is asked about (service.answering.table). A paper is in the table if it supports its
-    claim with at least the probability `supports`, or contradicts it with at least `denies`."""
+    """How a question that asks for more than yes or no is answered (service.answering.table): from the `papers` of the `found`
+    papers that most probably answer it, with words that name the answer with at least the probability `named`. A paper is in
+    the table if it supports its claim with at least the probability `supports`, or contradicts it with at least `denies`."""
 
-    coverage: Share
+    found: Annotated[int, Field(ge=1, le=100)] = 20
+    named: Share = 0.0
     supports: Share = 0.0
     denies: Share = 0.0
     papers: Annotated[int, Field(ge=1, le=100)] = 8

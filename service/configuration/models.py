@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import cast
 
 from generation.draft import Generator
 from nli import judge
 from nli.judge import Judge
+from nli.reader.answers import AnswerFinder
 from retrieval.core.errors import BadConfig
 from retrieval.core.result_cache import open_cache
 from retrieval.dense import encoder
@@ -20,6 +22,8 @@ from service.configuration.kinds import Options
 
 STANCE, SENTENCES = "stance", "sentences"
 """The names of the judge that grounds claims and of the one for single sentences; a profile without the second uses the first."""
+FINDER = "answers"
+"""The name of the model that finds what papers answer to an open question: the small reader that ships, whatever the profile."""
 FALLBACK = "extractive fallback"
 """The name of the embedded generator when it stands in for another."""
 
@@ -34,16 +38,18 @@ class Models:
         judges: Mapping[str, Judge],
         encoders: Mapping[str, Encoder] = MappingProxyType({}),
         generators: Mapping[str, Generator] = MappingProxyType({}),
+        finder: AnswerFinder | None = None,
     ) -> None:
         self.profile = profile
         self.rerankers = dict(rerankers)
         self.judges = dict(judges)
         self.encoders = dict(encoders)
         self.generators = dict(generators)
+        self.finder = finder
 
     def with_encoders(self, encoders: Mapping[str, Encoder]) -> Models:
         """The same models with these encoders."""
-        return Models(self.profile, self.rerankers, self.judges, encoders, self.generators)
+        return Models(self.profile, self.rerankers, self.judges, encoders, self.generators, self.finder)
 
     def with_caches(self) -> Models:
         """The same models with caches: both sides of a claim often read the same documents."""
@@ -53,12 +59,13 @@ class Models:
             {name: judge.cache_verdicts(one) for name, one in self.judges.items()},
             {name: encoder.CachingEncoder(one) for name, one in self.encoders.items()},
             self.generators,
+            self.finder,
         )
 
     def names(self) -> dict[str, str]:
         """Which model, with which weights, each name stands for."""
-        models: dict[str, Reranker | Judge | Encoder | Generator] = {
-            **self.rerankers, **self.judges, **self.encoders, **self.generators,
+        models: dict[str, Reranker | Judge | Encoder | Generator | AnswerFinder] = {
+            **self.rerankers, **self.judges, **self.encoders, **self.generators, **({FINDER: self.finder} if self.finder else {}),
         }  # fmt: skip
         return {role: models[role].name for role in sorted(models)}
 
@@ -86,6 +93,8 @@ def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | N
     rerankers = {config.rerank.model} if config.rerank else set()
     stock = stock or Models(profile, {}, {})
     models = _load(profile, stock, rerankers, {config.attribute.model}, generators={config.generate.generator})
+    if config.open_questions:
+        models.finder = load_finder()
     if config.generate.fallback and not models.generators[config.generate.generator].extractive:
         from generation.extractive import ExtractiveGenerator
 
@@ -123,6 +132,14 @@ def _load_generator(name: str, profile: Profile, rerankers: Mapping[str, Reranke
 def load_reranker(name: str, profile: Profile) -> Reranker:
     """Load the reranker that `profile` has under this name; raises `BadConfig` if it has none."""
     return cast(Reranker, _options(name, profile.rerankers, "reranker", profile).build())
+
+
+@cache
+def load_finder() -> AnswerFinder:
+    """The small reader that ships, loaded once."""
+    from nli.reader.judge import DocumentReader
+
+    return DocumentReader(size="small")
 
 
 def judge_name(name: str, profile: Profile) -> str:

@@ -86,7 +86,7 @@ class Grounder:
         self, path: PathStep, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None
     ) -> Grounding:
         tell(GroundStage("retrieve", None, self.index.manifest.counts.documents))
-        found = find(self.index, self.models, path.find, claim, only)
+        found = self.find(claim, only)
         tell(GroundStage("rerank", None, len(found)))
         ranked = self.rank(claim, found)
         step = path.read if papers is None else path.read.model_copy(update={"papers": papers, "most": papers})
@@ -113,6 +113,12 @@ class Grounder:
             if on_a_side >= step.sides or len(readings) < len(best) or len(best) == len(ranked):
                 break
         return readings
+
+    def find(self, claim: Claim, only: Only | None = None, k: int | None = None) -> list[Entry]:
+        """The papers that a claim may be about, best first, at most `k` if not as many as configured; only for our own path."""
+        assert self.config.path is not None
+        step = self.config.path.find
+        return find(self.index, self.models, step if k is None else step.model_copy(update={"k": k}), claim, only)
 
     def rank(self, claim: Claim, found: Sequence[Entry]) -> list[Entry]:
         """Those of the papers found that are worth reading, best first; only for our own path."""

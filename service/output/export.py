@@ -200,9 +200,9 @@ def find_url(document: Document) -> str:
 
 Format = Literal["markdown", "ris", "bibtex", "csv", "xlsx"]
 Cell = str | int | float
-_OPTIONAL = ("studied", "people", "number", "effect")
+_OPTIONAL = ("answer", "people", "number", "effect")
 """The columns of the table of papers that it has only where a paper fills them."""
-_READABLE = ("studied", "direction", "design", "year", "people", "number", "effect", "quotation", "pmid")
+_READABLE = ("answer", "direction", "design", "year", "people", "number", "effect", "quotation", "pmid")
 """Those that it has in Markdown."""
 _ORDER: tuple[Place, ...] = ("contradict", "support", "uncertain", "unjudged")
 
@@ -246,7 +246,7 @@ def make_table(result: Answer | Grounding) -> tuple[Sequence[str], list[list[Cel
         placed = sorted((one for one in place_papers(result) if one.place in _ORDER), key=lambda one: _ORDER.index(one.place))
         papers = [(result.claim.text, "", one.evidence) for one in placed]
     else:
-        papers = [(row.claim, row.studied, row.evidence) for row in result.rows]
+        papers = [(row.claim, row.answer, row.evidence) for row in result.rows]
         lead = result.lead
         papers += [(lead.claim, "", one) for one in (*lead.contradicting, *lead.supporting)] if lead else []
     rows = [_write_row(*one) for one in papers]
@@ -258,7 +258,7 @@ class _Row(NamedTuple):
     """A paper in the table, with a field for each column."""
 
     claim: str
-    studied: str
+    answer: str
     direction: str
     probability: float
     design: str
@@ -272,12 +272,12 @@ class _Row(NamedTuple):
     link: str
 
 
-def _write_row(claim: str, studied: str, evidence: Evidence) -> _Row:
+def _write_row(claim: str, answer: str, evidence: Evidence) -> _Row:
     document = evidence.document
     quotation = evidence.sentence.text if evidence.sentence else ""
     details = evidence.verdict.details if evidence.verdict else Details()
     return _Row(
-        claim, studied, _tell_direction(evidence), round(evidence.score, 4), find_design(document).says, document.year or "",
+        claim, answer, _tell_direction(evidence), round(evidence.score, 4), find_design(document).says, document.year or "",
         details.people, details.number, details.effect, quotation, document.title, document.pmid, find_url(document),
     )  # fmt: skip
 

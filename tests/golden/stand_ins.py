@@ -13,7 +13,7 @@ import pytest
 from generation.extractive import ExtractiveGenerator
 from nli.judge import Abstract, Reading
 from retrieval.core.values import Premise, Verdict
-from tests.helpers.answer_fakes import ScriptedGenerator
+from tests.helpers.answer_fakes import ScriptedGenerator, TitleFinder
 from tests.helpers.fake_encoder import WordEncoder
 
 WRITTEN = (
@@ -76,6 +76,7 @@ def use_stand_ins(patch: pytest.MonkeyPatch) -> None:
         return ExtractiveGenerator(OverlapReranker()) if profile.name == "embedded" else ScriptedGenerator(WRITTEN, WRITTEN)
 
     patch.setattr("service.configuration.models._load_generator", generator)
+    patch.setattr("service.configuration.models.load_finder", TitleFinder)
     for kind, stand_in in (("judge", OverlapReader), ("reranker", OverlapReranker), ("encoder", WordEncoder)):
         for module in ("service.configuration.models", "service.reading.evidence"):
             patch.setattr(f"{module}.load_{kind}", lambda name, profile, make=stand_in: make())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from generation.draft import Draft, Generator, Limits, Source
 from generation.extractive import ExtractiveGenerator
-from nli.judge import Reader
+from nli.judge import Abstract, Reader
+from nli.reader.answers import AnswerFinder, Answers
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Premise, Topic, Verdict
 from retrieval.index import Index
@@ -33,6 +34,18 @@ class OverlapJudge:
                 yield Verdict(0.1, 0.8, 0.1)
             else:
                 yield Verdict(0.05, 0.05, 0.9) if denied else Verdict(0.9, 0.05, 0.05)
+
+
+class TitleFinder:
+    """Names the first word of a title that shares a word with the question, which it answers the better the longer the title."""
+
+    name = "title-finder@1"
+
+    def find_answers(self, question: str, documents: Sequence[Abstract]) -> list[Answers]:
+        asked = set(question.lower().rstrip("?").split())
+        shared = [asked & set(one.title.lower().replace(":", "").split()) - {"for", "in"} for one in documents]
+        names = [one.title.partition(" ")[0] if words else "" for one, words in zip(documents, shared, strict=True)]
+        return [Answers(len(one.title) / 100, name.lower(), 0.9) for one, name in zip(documents, names, strict=True)]
 
 
 class ScriptedGenerator:
@@ -60,13 +73,19 @@ def config(**changes: Any) -> AnswerConfig:
     return AnswerConfig.model_validate({**load_answer_config("counterpoint").model_dump(), **plain})
 
 
-def make_answerer(index: Index, generator: Generator | None = None, reader: Reader | None = None, **changes: Any) -> Answerer:
+def make_answerer(
+    index: Index,
+    generator: Generator | None = None,
+    reader: Reader | None = None,
+    finder: AnswerFinder | None = None,
+    **changes: Any,
+) -> Answerer:
     """An answerer with the stand-ins for models; `generator` writes, else quotations, and `reader` reads papers."""
     settings = config(**changes)
     models = Models(
         load_profile("embedded"), {"relevance": WordReranker()},
         {"stance": reader or OverlapJudge(), "sentences": OverlapJudge()},
-        generators={"writer": generator or ExtractiveGenerator()},
+        generators={"writer": generator or ExtractiveGenerator()}, finder=finder,
     )  # fmt: skip
     if settings.generate.fallback:
         models.generators[FALLBACK] = ExtractiveGenerator()

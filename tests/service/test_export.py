@@ -217,14 +217,14 @@ def test_a_claim_and_an_open_question_have_the_same_table(tmp_path: Path) -> Non
     grounding = make_reading_grounder(index).ground(Claim("zeta changes pressure"))
     columns, rows = make_table(grounding)
     first = dict(zip(columns, rows[0], strict=True))
-    assert "studied" not in first, "no column is empty throughout"
+    assert "answer" not in first, "no column is empty throughout"
     assert (first["direction"], first["year"], first["quotation"]) == ("contradicts", 2001, "Zeta raised pressure.")
     assert [row[columns.index("direction")] for row in rows[1:]] == ["retracted"]
     assert "\n| contradicts | a study | 2001 | Zeta raised pressure. | 1 |\n" in markdown(grounding)
     answer = replace(answer_of([PLAIN]), rows=(Row("zeta", "Zeta lowers pressure", grounding.contradicting[0]),))
     asked, (row,) = make_table(answer)
-    assert [name for name in asked if name not in columns] == ["studied"]
-    assert dict(zip(asked, row, strict=True)) == first | {"claim": "Zeta lowers pressure", "studied": "zeta"}
+    assert [name for name in asked if name not in columns] == ["answer"]
+    assert dict(zip(asked, row, strict=True)) == first | {"claim": "Zeta lowers pressure", "answer": "zeta"}
     index.close()
 
 

@@ -30,7 +30,7 @@ KINDS = 3
 @dataclass(frozen=True, slots=True)
 class Size:
     """The size of an encoder; its feed-forward layers are four times as wide. `first` is the row of the first token's position:
-    MPNet counts from the one after its padding's."""
+    MPNet counts from the one after its padding's. `answers` says whether it also finds answers to open questions."""
 
     name: str
     base: str
@@ -40,10 +40,11 @@ class Size:
     first: int
     relative: bool
     epsilon: float
+    answers: bool
 
 
-LARGE = Size("reader-mpnet", "all-mpnet-base-v2", 768, 12, 514, 2, relative=True, epsilon=1e-5)
-SMALL = Size("reader-minilm", "all-MiniLM-L6-v2", 384, 6, 512, 0, relative=False, epsilon=1e-12)
+LARGE = Size("reader-mpnet", "all-mpnet-base-v2", 768, 12, 514, 2, relative=True, epsilon=1e-5, answers=False)
+SMALL = Size("reader-minilm", "all-MiniLM-L6-v2", 384, 6, 512, 0, relative=False, epsilon=1e-12, answers=True)
 SIZES = {"large": LARGE, "small": SMALL}
 
 
@@ -64,7 +65,11 @@ def compute_relative_buckets(tokens: int) -> Tensor:
 
 
 class ReaderEncoder(nn.Module):
-    """Tokens to logits: those of the first token are the document's, those of one that closes a sentence are the sentence's."""
+    """Tokens to logits: those of the first token are the document's, those of one that closes a sentence are the sentence's.
+
+    A reader that finds answers has one more, the log odds: of the first token that the document answers the question, of any
+    other that it belongs to the words that name the answer.
+    """
 
     def __init__(self, vocabulary: int, size: Size = LARGE, dropout: float = 0.0) -> None:
         super().__init__()
@@ -79,9 +84,12 @@ class ReaderEncoder(nn.Module):
         self.hidden = nn.Linear(3 * size.width, size.width // 2)
         self.document = nn.Linear(size.width // 2, len(LABELS))
         self.sentence = nn.Linear(size.width, len(LABELS))
+        if size.answers:
+            self.answered = nn.Linear(size.width // 2, 1)
+            self.answer = nn.Linear(size.width, 1)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor) -> Tensor:
-        """Inputs are [batch, tokens], int64; returns logits [batch, tokens, labels]."""
+        """Inputs are [batch, tokens], int64; returns logits [batch, tokens, labels], or one more."""
         tokens = input_ids.shape[1]
         present = attention_mask.to(torch.float32)
         places = self.positions.weight[self.size.first : self.size.first + tokens]
@@ -95,8 +103,12 @@ class ReaderEncoder(nn.Module):
         claim = _average(hidden, present * (token_type_ids == CLAIM).to(torch.float32))
         text = _average(hidden, present * (token_type_ids == SENTENCE).to(torch.float32))
         summary = functional.dropout(torch.cat([hidden[:, 0], claim, text], -1), 0.1, self.training)
-        document = self.document(torch.tanh(self.hidden(summary)))
-        return torch.cat([document[:, None], self.sentence(hidden[:, 1:])], 1)
+        inner = torch.tanh(self.hidden(summary))
+        document, sentences = self.document(inner), self.sentence(hidden[:, 1:])
+        if self.size.answers:
+            document = torch.cat([document, self.answered(inner)], -1)
+            sentences = torch.cat([sentences, self.answer(hidden[:, 1:])], -1)
+        return torch.cat([document[:, None], sentences], 1)
 
 
 def _average(hidden: Tensor, mask: Tensor) -> Tensor:

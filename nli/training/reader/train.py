@@ -147,7 +147,7 @@ def make_optimizer(model: ReaderEncoder, rate: float, tuning: Tuning, frozen: in
         if name.startswith(tuple(fixed)):
             parameter.requires_grad_(False)
             continue
-        if name.startswith(("hidden", "document", "sentence", "kinds")):
+        if name.startswith(("hidden", "document", "sentence", "answer", "kinds")):
             factor = tuning.heads
         else:
             factor = tuning.decay ** (top - 1 - int(name.split(".")[1]) if name.startswith("layers.") else top)
@@ -183,7 +183,7 @@ def compute_loss(
         """The log probabilities of documents [batch, labels] and of sentences [batch, sentences, labels]."""
         with torch.autocast(device.type, torch.bfloat16, enabled=low):
             logits = reader(*tensors)
-        scores = functional.log_softmax(logits.float(), -1)
+        scores = functional.log_softmax(logits[..., : len(LABELS)].float(), -1)
         return scores[:, 0], scores.gather(1, ends.clamp(min=0)[..., None].expand(-1, -1, len(LABELS)))
 
     documents, sentences = read(model)

@@ -165,12 +165,12 @@ addEventListener("resize", () => open && placeNote(open.mark, open.note));
 
 // ---- What stands below -----------------------------------------------------------------------------------------
 
-/** The papers on an open question; what each studied leads to its claim, checked against the whole index. */
+/** The papers on an open question; what each names as an answer leads to its claim, checked against the whole index. */
 function fillRows(section, rows) {
   section.hidden = !rows.length;
   section.querySelector("h2 span").textContent = count(rows.length, "paper");
-  addRows(section, rows.map((one) => ({ ...one.evidence, asked: one })), ({ asked: { studied, claim } }) => {
-    const check = element("a", studied);
+  addRows(section, rows.map((one) => ({ ...one.evidence, asked: one })), ({ asked: { answer, claim } }) => {
+    const check = element("a", answer);
     check.href = toHash({ mode: "claim", body: { claim } });
     check.title = `Check: ${claim}`;
     return check;

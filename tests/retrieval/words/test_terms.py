@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.studied import strip_title
-from retrieval.core.values import Document
 from retrieval.words.terms import find_subject, weigh_shared_terms
-from service.answering.retrieve import is_same_kind
 
 
 @pytest.mark.parametrize(
@@ -32,17 +29,3 @@ def test_the_letter_of_a_genus_does_not_belong_to_the_word_before_it(question: s
     wanted = {"pylori": 1.0}
     assert weigh_shared_terms(question, wanted, "H. pylori was eradicated in half of the sailors.") == 1.0
     assert weigh_shared_terms(question, wanted, "Helicobacter pylori was eradicated in half of the sailors.") == 1.0
-
-
-def test_a_study_group_that_signs_a_title_is_not_what_was_studied() -> None:
-    assert strip_title("Outcomes in sailors. Zeta for Gout Study Group.") == "Outcomes in sailors."
-    assert strip_title("Zeta for gout in a group of sailors.") == "Zeta for gout in a group of sailors."
-
-
-def test_a_study_in_animals_answers_only_what_is_asked_of_animals() -> None:
-    mice = Document("1", "Zeta in obese mice", "")
-    assert not is_same_kind("Does zeta lower weight?", mice)
-    assert is_same_kind("Does zeta lower weight in mice?", mice)
-    patients = Document("1", "Weight of patients with gout", "")
-    assert is_same_kind("Do people with gout weigh more than healthy people?", patients)
-    assert not is_same_kind("Do healthy people with many sisters weigh more than others?", patients)

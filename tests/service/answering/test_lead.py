@@ -34,10 +34,10 @@ from tests.helpers.fakes import SILENT, WordReader, make_index
 QUESTION = "Does zeta lower blood pressure?"
 TRIAL, CASE = "A randomised trial", "A case report"
 DOCUMENTS: list[dict[str, Any]] = [
-    {"pmid": "1", "title": "Zeta: a randomised trial",
+    {"pmid": "1", "title": "Zeta: a randomised trial", "types": ["Randomized Controlled Trial"],
      "abstract": "BACKGROUND: Zeta is said not to lower blood pressure. RESULTS: Zeta lowered blood pressure in adults with "
      "hypertension. CONCLUSIONS: Zeta lowers blood pressure in most adults."},
-    {"pmid": "2", "title": "Zeta: a randomised trial",
+    {"pmid": "2", "title": "Zeta: a randomised trial", "types": ["Randomized Controlled Trial"],
      "abstract": "BACKGROUND: Zeta lowers blood pressure in dogs of old sailors. CONCLUSIONS: Zeta did not lower blood "
      "pressure in most adults with hypertension at all."},
     {"pmid": "4", "title": "Eta: a trial", "abstract": "CONCLUSIONS: Eta did not lower blood pressure in most adults."},

@@ -69,7 +69,7 @@ PAPERS = [
     ("Zeta speaks for lower pressure", {"pmid": "known"}, "", True),
     ("Zeta speaks against lower pressure", {"pmid": "known"}, "contradict", True),
     ("Zeta speaks for lower pressure", {"abstract": ""}, "", False),
-    ("Zeta for pressure", {"abstract": f"Patients will be randomised to zeta or placebo. {TEXT}"}, "", False),
+    ("Zeta for pressure", {"types": ["Clinical Trial Protocol"]}, "", False),
     ("Retraction: Zeta against pressure", {}, "", False),
     ("Zeta", {"types": ["Published Erratum"]}, "", False),
 ]  # fmt: skip
