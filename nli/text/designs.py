@@ -1,34 +1,45 @@
 """The study design of a paper (systematic review, trial, cohort, case …), by its publication types or by its own words.
 
-The designs are data (designs.yaml): each has its weight relative to the others and the words that name it.
+The designs are data (designs.yaml): each has its weight relative to the others. A linear model over the words of title and
+abstract tells them where no publication type does (nli.training.designs).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
+from zipfile import BadZipFile
 
+import numpy as np
 import yaml
+from numpy.typing import NDArray
 
 from retrieval.core.errors import ModelUnusable
+from retrieval.core.probabilities import softmax
 from retrieval.core.values import Document
 from retrieval.core.word_list import read_word_list
+from retrieval.words.forms import americanise
 
 _DESIGNS, _PEOPLE, _POPULATIONS = (Path(__file__).with_name(name) for name in ("designs.yaml", "people.txt", "populations.yaml"))
 Subjects = Literal["humans", "animals", "unknown"]
-ANIMAL = "animal"
-"""The design of studies in animals, in cells and in vitro."""
+DESIGNS_MODEL = Path(__file__).parent.parent / "models" / "designs" / "designs.npz"
+NOTICE, ANIMAL, OTHER = "notice", "animal", "other"
+"""The designs of notices about other papers, of studies in animals and cells, and of those whose design is unknown."""
+SURE = 0.5
+"""The probability from which on a paper is said to have a design."""
+_WORD, _NUMBER = re.compile(r"[a-z]+|0"), re.compile(r"\d[\d.,]*")
 _STRONG = frozenset({"review", "trial"})
 """The groups that count most, and whose papers may disagree with each other's: systematic reviews and randomised trials."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A study design: the weight of its papers (0 to 1), the `group` it can disagree with, and the words that name it."""
+    """A study design: the weight of its papers (0 to 1), the `group` it can disagree with, and how it is named."""
 
     name: str
     weight: float
@@ -42,26 +53,50 @@ class Design:
 
 
 def find_design(document: Document) -> Design:
-    """The study design of a paper: publication types take precedence over words, and the order of designs decides among words.
-
-    Words of the abstract may describe other people's studies; for some designs, certain words of the title take precedence.
-    """
+    """The study design of a paper: publication types take precedence over words."""
     kinds = _load_kinds()
     if is_notice(document):
-        return kinds[0].design
+        return kinds[NOTICE].design
     types = _fold(document.types)
-    for kind in kinds:
-        if types & kind.types:
-            return kind.design
-    titled = frozenset(
-        kind.design.name for kind in kinds if _holds(kind.title, document.title) and not _holds(kind.unless, document.title)
+    name = next((name for name, kind in kinds.items() if types & kind.types), None)
+    return kinds[name or load_design_model().choose(find_design_words(document))].design
+
+
+def find_design_words(document: Document) -> frozenset[str]:
+    """The words of the abstract, and the words and pairs of words of the title, in American spelling; all numbers are alike."""
+    title, abstract = (
+        [americanise(word) for word in _WORD.findall(_NUMBER.sub("0", text.lower()))]
+        for text in (document.title, document.abstract)
     )
-    for kind in kinds:
-        if kind.design.name in titled:
-            return kind.design
-        if titled.isdisjoint(kind.yields) and _holds(kind.text, f"{document.title} {document.abstract}"):
-            return kind.design
-    return kinds[-1].design
+    return frozenset([*abstract, *(f"^{word}" for word in title), *(f"^{one} {other}" for one, other in pairwise(title))])
+
+
+@dataclass(frozen=True, slots=True)
+class DesignModel:
+    """A linear model of designs: the place of each word, `weights` [words, designs] and `bias` [designs]."""
+
+    designs: tuple[str, ...]
+    words: Mapping[str, int]
+    weights: NDArray[np.float32]
+    bias: NDArray[np.float32]
+
+    def choose(self, words: Collection[str]) -> str:
+        """The most probable design; `OTHER` where it is not probable enough."""
+        places = sorted(self.words[word] for word in words if word in self.words)
+        shares = softmax(self.bias + self.weights[places].sum(axis=0))
+        return self.designs[int(np.argmax(shares))] if shares.max() >= SURE else OTHER
+
+
+@cache
+def load_design_model() -> DesignModel:
+    """The shipped model, read once; raises `ModelUnusable` where the file is missing or damaged."""
+    try:
+        with np.load(DESIGNS_MODEL) as file:
+            names, words = (bytes(file[part]).decode().split("\n") for part in ("designs", "words"))
+            weights, bias = (file[part].astype(np.float32) for part in ("weights", "bias"))
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise ModelUnusable(f"{DESIGNS_MODEL} cannot be read ({error}); reinstall the package.") from error
+    return DesignModel(tuple(names), {word: place for place, word in enumerate(words)}, weights, bias)
 
 
 def has_findings(document: Document) -> bool:
@@ -74,14 +109,9 @@ def is_notice(document: Document) -> bool:
 
     This is decided by its types, its links to that paper, or its title, whatever it quotes of that paper's findings.
     """
-    notice = _load_kinds()[0]
+    notice = _load_kinds()[NOTICE]
     by_record = not notice.types.isdisjoint(_fold(document.types)) or any(one.kind in notice.links for one in document.notices)
     return by_record or (notice.marks is not None and notice.marks.search(document.title) is not None)
-
-
-def names_animals(text: str) -> bool:
-    """Whether a text mentions animals or cells."""
-    return any(kind.design.name == ANIMAL and (_holds(kind.title, text) or _holds(kind.text, text)) for kind in _load_kinds())
 
 
 def are_comparable(one: Design, other: Design) -> bool:
@@ -95,10 +125,6 @@ class _Kind:
     types: frozenset[str]
     links: frozenset[str]
     marks: re.Pattern[str] | None
-    title: re.Pattern[str] | None
-    unless: re.Pattern[str] | None
-    yields: frozenset[str]
-    text: re.Pattern[str] | None
 
 
 def _fold(types: Sequence[str]) -> frozenset[str]:
@@ -106,33 +132,21 @@ def _fold(types: Sequence[str]) -> frozenset[str]:
     return frozenset(map(str.casefold, types))
 
 
-def _holds(pattern: re.Pattern[str] | None, text: str) -> bool:
-    return pattern is not None and pattern.search(text) is not None
-
-
 @cache
-def _load_kinds() -> tuple[_Kind, ...]:
+def _load_kinds() -> Mapping[str, _Kind]:
     try:
         data = yaml.safe_load(_DESIGNS.read_text("utf-8"))
     except (OSError, yaml.YAMLError) as error:
         raise ModelUnusable(f"The designs {_DESIGNS} cannot be read ({error}); reinstall the package.") from error
-    return tuple(
-        _Kind(
+    return {
+        name: _Kind(
             Design(name, float(kind["weight"]), kind["group"], kind["says"]),
             _fold(kind["types"]),
             frozenset(kind.get("links", ())),
             re.compile("|".join(kind["marks"]), re.IGNORECASE) if "marks" in kind else None,
-            _compile(kind["title"]),
-            _compile(kind.get("unless", ())),
-            frozenset(kind.get("yields", ())),
-            _compile(kind["text"]),
         )
         for name, kind in data.items()
-    )
-
-
-def _compile(forms: Sequence[str]) -> re.Pattern[str] | None:
-    return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE) if forms else None
+    }
 
 
 def find_subjects(document: Document) -> Subjects:
@@ -154,15 +168,6 @@ def differ_in_people(one: str, other: str) -> bool:
         if all(name_sets) and not name_sets[0] & name_sets[1]:
             return True
     return False
-
-
-_BEHIND = "after|against|among|at|before|during|for|if|in|on|to|when|with"
-_THAN = re.compile(rf"\bthan\s+(.+?)(?=\s+(?:{_BEHIND})\b|[,;]|$)", re.IGNORECASE)
-
-
-def studied_others(claim: str, title: str) -> bool:
-    """Whether a title names other people than those whom a claim or question is about, apart from those whom it compares."""
-    return differ_in_people(_THAN.sub("", claim), title)
 
 
 @cache

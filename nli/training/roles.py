@@ -58,10 +58,12 @@ def fit_words(
     return places, LogisticRegression(C=slack, max_iter=300, **options).fit(matrix, labels)
 
 
-def write_model(path: Path, words: Iterable[str], name: str = "words", **parts: NDArray[np.floating]) -> None:
-    """Write the words under a name, and the parts in half precision."""
+def write_model(path: Path, words: Iterable[str], name: str = "words", **parts: NDArray[Any]) -> None:
+    """Write the words under a name, and the parts, floats in half precision."""
     content = io.BytesIO()
-    arrays: dict[str, Any] = {part: values.astype(np.float16) for part, values in parts.items()}
+    arrays: dict[str, Any] = {
+        part: values.astype(np.float16) if values.dtype.kind == "f" else values for part, values in parts.items()
+    }
     arrays[name] = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
     np.savez_compressed(content, **arrays)
     write_atomically(path, content.getvalue())

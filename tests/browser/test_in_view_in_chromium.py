@@ -98,7 +98,7 @@ def test_the_verdict_and_the_first_paper_are_in_view_when_an_answer_comes(
 
 def test_papers_are_chosen_by_every_design_that_there_is(open_page: Open) -> None:
     names = list(yaml.safe_load(Path(designs.__file__).with_name("designs.yaml").read_text("utf-8")))
-    kinds = {kind.design.name: DesignOut.model_validate(kind.design).model_dump() for kind in designs._load_kinds()}
+    kinds = {kind.design.name: DesignOut.model_validate(kind.design).model_dump() for kind in designs._load_kinds().values()}
     papers = [{**make_paper(name, "support", 2000, "cohort"), "design": kinds[name]} for name in names]
     answer = stream(("grounding", make_grounding(papers)))
     page = open_page(link(claim=CLAIM), lambda page: page.route("**/v1/ground/stream", answer))

@@ -13,14 +13,15 @@ from retrieval.index import Index
 from service.grounding.weigh import SURE, Outcome, describe_certainty, find_place, weigh
 from tests.helpers.fakes import make_grounder, make_index
 
-TITLES = {"trial": "A randomised trial", "review": "A meta-analysis", "animal": "Zeta in mice", "case": "A case of gout"}
+TYPES = {"trial": ("Randomized Controlled Trial",), "review": ("Meta-Analysis",), "case": ("Case Reports",)}
+MICE = Document("1", "Zeta in obese mice", "Mice were fed zeta. Gene expression in the liver was measured.")
 
 
 def paper(
     stance: Stance, design: str = "trial", label: Label | None = None, retracted: bool = False, judged: bool = True,
     score: float = 0.6,
 ) -> Evidence:  # fmt: skip
-    document = Document("1", TITLES[design], "Zeta.", retracted=retracted)
+    document = MICE if design == "animal" else Document("1", "Zeta", "Zeta.", types=TYPES[design], retracted=retracted)
     verdict = Verdict(0.2, 0.2, 0.6, decided=label or stance, of="document") if judged else None
     return Evidence(document, stance, Sentence("1", 0, 0, 5, "Zeta."), 1, score, "judge@1", verdict)
 
@@ -64,7 +65,7 @@ def test_papers_are_counted_once_and_weighed_by_their_design_and_probability() -
     review, mice = paper("contradict", "review"), paper("support", "animal", score=0.9)
     found = weigh(grounded(review, AGAINST, mice, QUIET, paper("support", retracted=True), silent=[mice, mice]))
     assert (found.papers.contradict, found.papers.uncertain, found.papers.support, found.papers.silent) == (2, 1, 1, 2)
-    weights = {name: find_design(Document("1", title, "")).weight for name, title in TITLES.items()}
+    weights = {name: find_design(paper("support", name).document).weight for name in ("animal", "review", "trial")}
     assert found.weights.contradict == pytest.approx(0.6 * (weights["review"] + weights["trial"]))
     assert found.weights.support == pytest.approx(0.9 * weights["animal"])
     assert found.weights.silent == pytest.approx(2 * weights["animal"])
