@@ -96,8 +96,8 @@ def _choose(documents: int) -> tuple[View, str]:
 
 def make_view(document: Document, view: str) -> Document:
     """What of a document is encoded."""
-    spans = sentence_spans(document.abstract) if view == "short" else []
-    return replace(document, abstract=document.abstract[slice(*spans[-1])]) if spans else document
+    spans = sentence_spans(document.abstract)[-2:] if view == "short" else []
+    return replace(document, abstract=document.abstract[spans[0][0] : spans[-1][1]]) if spans else document
 
 
 def _make_vectors(folder: Path, manifest: Manifest, encoder: Encoder, part: DensePart, old: DensePart | None) -> DenseReport:

@@ -48,7 +48,7 @@ class IndexCounts:
 
 
 View = Literal["full", "short"]
-"""What of a document is encoded: title and abstract, or title and last sentence."""
+"""What of a document is encoded: title and abstract, or title and last two sentences."""
 
 
 @dataclass(frozen=True)
