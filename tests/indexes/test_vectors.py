@@ -205,7 +205,7 @@ def test_an_inverted_file_is_made_in_parts_and_updated_as_if_made_at_once(
 def test_a_large_index_has_short_views_and_a_compact_index(
     write_corpus: WriteCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = [f"Methods of {'zinc ' * n}. Iron helped {n} men." for n in range(400)]
+    texts = [f"Methods of {'zinc ' * n}. There were {n}. Iron helped {n} men." for n in range(400)]
     build([write_corpus(*texts)], tmp_path / "out")
     monkeypatch.setattr(dense, "LARGE", 400)
     encoder = WordEncoder()
@@ -214,7 +214,7 @@ def test_a_large_index_has_short_views_and_a_compact_index(
     assert (found.view, found.factory) == ("short", "IVF64,SQ8")
     [hits] = Index(tmp_path / "out").dense(encoder.name).search(encoder.queries(["Iron helped 17 men"]), 3)
     assert hits[0].pmid == "18"
-    assert Index(tmp_path / "out").dense(encoder.name).search(encoder.queries(["zinc"]), 1)[0][0].score < 2
+    assert Index(tmp_path / "out").dense(encoder.name).search(encoder.queries(["zinc"]), 1)[0][0].score < 3
     with pytest.raises(BadInput, match=r"has short vectors of words@1 .* with full ones"):
         add_vectors(tmp_path / "out", encoder, view="full")
 
