@@ -120,24 +120,24 @@ class ChatReader:
             raise BadConfig(f"at_once {at_once}, max_tokens {max_tokens} do not fit; expected counts of at least 1.")
         self._cache = open_cache("verdicts") if cached else None
         shipped = embedded or DocumentReader()
-        self._embedded: Reader = DiskCachingReader(shipped, self._cache) if self._cache else shipped
+        self.embedded: Reader = DiskCachingReader(shipped, self._cache) if self._cache else shipped
         self._chat = Chat(model, base_url, key_env, timeout, retries, per_minute, budget, price)
-        self._max_tokens, self.at_once, self.paper = max_tokens, at_once, self._embedded.paper
+        self._max_tokens, self.at_once, self.paper = max_tokens, at_once, self.embedded.paper
         at = f" at {urlsplit(base_url).netloc}" if base_url else ""
-        self.name = f"{model}{at} with {self._embedded.name}"
+        self.name = f"{model}{at} with {self.embedded.name}"
         self.usage = self._chat.usage
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """The embedded reader's verdicts on sentences."""
-        return self._embedded(claim, premises)
+        return self.embedded(claim, premises)
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """The embedded reader's readings."""
-        return self._embedded.read_abstracts(claim, documents)
+        return self.embedded.read_abstracts(claim, documents)
 
     def read_paper(self, claim: str, paper: Abstract) -> PaperRead:
         """What a paper says on a claim: the model's grade and the embedded reading together, or the latter alone."""
-        embedded = read_paper(self._embedded, claim, paper)
+        embedded = read_paper(self.embedded, claim, paper)
         try:
             return combine(self.ask(claim, paper), embedded, paper, self.name)
         except ChatUnanswered as error:

@@ -26,23 +26,24 @@ def model(
     ] = "OPENAI_API_KEY",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing profile.")] = False,
 ) -> None:
-    """Set up a language model to read the papers and to write answers. It is tried on one claim, and a profile is written."""
+    """Set up a language model to read the papers and to write answers. It is tried on a few claims, and a profile is written."""
     with report_errors():
         from service.configuration import language_model
 
         address = language_model.complete_address(url)
         chosen = language_model.choose_model(address, name, key_env)
         path = out or language_model.name_file(chosen)
+        language_model.check_file(path, overwrite)
         if not language_model.is_here(address):
             print_note(f"Claims, questions and abstracts will be sent to {address}.")
-        print_note(f"Trying {chosen} on an invented trial …")
+        print_note(f"Trying {chosen} on {len(language_model.CASES)} claims about invented papers …")
         trial = language_model.try_model(address, chosen, key_env)
-        language_model.write_profile(path, address, chosen, key_env, overwrite)
-        label, quote = trial.found.verdict.label, trial.found.verdict.quote
-        typer.echo(
-            f"On “{language_model.CLAIM}” a trial that found no difference was read as: {label}{f', “{quote}”' * bool(quote)}."
-        )
-        if label != "contradict":
-            typer.echo("That is wrong: it contradicts the claim. Expect such mistakes of this model.")
+        language_model.write_profile(path, address, chosen, key_env, trial.reads)
+        typer.echo(f"It read {trial.right} of {len(language_model.CASES)} right, the embedded reader {trial.embedded}.")
+        if trial.wrong:
+            case, label = trial.wrong
+            typer.echo(f"For one, it read as {label}: “{case.claim}” against “{case.paper.sentences[-1]}”")
+        if not trial.reads:
+            typer.echo("So it does not read the papers: it only writes answers.")
         typer.echo(f"{trial.seconds:.1f} seconds, {trial.tokens:,} tokens for a paper; a claim has five.")
         typer.echo(f"Wrote {path}. Use it with --profile {path}, or COUNTERPOINT_PROFILE={path} for the service.")

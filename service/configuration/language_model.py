@@ -1,4 +1,4 @@
-"""A language model set up as the reader: the models of a server, one paper tried, and the profile written."""
+"""A language model set up as the reader: the models of a server, a few papers tried, and the profile written."""
 
 from __future__ import annotations
 
@@ -15,31 +15,69 @@ import yaml
 
 from nli.judge import Abstract
 from nli.reader.chat import ChatReader
-from nli.reader.paper import PaperRead
+from nli.reader.paper import read_paper
 from retrieval.core.errors import BadInput
+from retrieval.core.values import Label
 from retrieval.runtime.chat import Chat
 from service.configuration.files import read_yaml
 
-CLAIM = "Zetapril lowers blood pressure in adults."
-PAPER = Abstract(
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An invented paper, a claim, and what the paper says on it."""
+
+    claim: str
+    paper: Abstract
+    label: Label
+
+
+_TRIAL = Abstract(
     "A randomised trial of zetapril in hypertension",
     (
         "It is not known whether zetapril lowers blood pressure.",
         "We gave zetapril or a placebo to 240 adults with hypertension for eight weeks.",
         "Systolic pressure fell by 2 mm Hg with zetapril and by 2 mm Hg with the placebo.",
-        "Zetapril was no better than a placebo.",
+        "Cough was reported by 18 % with zetapril and by 4 % with the placebo (P < 0.001).",
+        "Zetapril was no better than a placebo for blood pressure, and it caused cough.",
     ),
 )
-"""An invented paper that contradicts the claim."""
+_COHORT = Abstract(
+    "Volimab and fractures in older women: a cohort study",
+    (
+        "We followed 3,100 women over 65 with osteoporosis for six years.",
+        "Hip fractures occurred in 2.1 % of women who took volimab and in 4.4 % of those who did not (hazard ratio 0.48).",
+        "Wrist fractures were as frequent in both groups.",
+        "Volimab was associated with fewer hip fractures, but not with fewer wrist fractures.",
+    ),
+)
+CASES = (
+    Case("Zetapril lowers blood pressure in adults.", _TRIAL, "contradict"),
+    Case("Zetapril causes cough.", _TRIAL, "support"),
+    Case("Adults who take zetapril cough no more than those who take a placebo.", _TRIAL, "contradict"),
+    Case("Zetapril prevents strokes.", _TRIAL, "neutral"),
+    Case("Volimab lowers the risk of hip fractures in older women.", _COHORT, "support"),
+    Case("Volimab protects older women from wrist fractures.", _COHORT, "contradict"),
+    Case("More women break a hip while they take volimab.", _COHORT, "contradict"),
+    Case("Volimab lowers blood pressure in older women.", _COHORT, "neutral"),
+)
+"""What a language model is tried on before it may read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How the model read the paper, in how many seconds and tokens."""
+    """How many of the cases the model and the embedded reader got right, the first that the model got wrong, with its label, and
+    how long a paper took, in seconds and tokens."""
 
-    found: PaperRead
+    right: int
+    embedded: int
+    wrong: tuple[Case, Label] | None
     seconds: float
     tokens: int
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads at least as well as the embedded reader."""
+        return self.right >= self.embedded
 
 
 def complete_address(url: str) -> str:
@@ -80,22 +118,34 @@ def choose_model(address: str, name: str, key_env: str) -> str:
 
 
 def try_model(address: str, model: str, key_env: str) -> Trial:
-    """Have the model read one paper, as it would for a claim."""
+    """Have the model and the embedded reader read the cases. Raises `BadInput` where the model answers none of them as asked."""
     reader, start = ChatReader(model, address, key_env, timeout=300, retries=1, cached=False), time.monotonic()
-    found = reader.read_paper(CLAIM, PAPER)
-    if found.by != reader.name:
-        raise BadInput(f"{found.verdict.reason.partition(', so the embedded')[0]}; no profile was written.")
-    return Trial(found, time.monotonic() - start, reader.usage.prompt_tokens + reader.usage.completion_tokens)
+    found = [reader.read_paper(case.claim, case.paper) for case in CASES]
+    seconds, used = time.monotonic() - start, reader.usage.prompt_tokens + reader.usage.completion_tokens
+    if all(one.by != reader.name for one in found):
+        raise BadInput(f"{found[0].verdict.reason.partition(', so the embedded')[0]}; no profile was written.")
+    labels = [one.verdict.label if one.by == reader.name else None for one in found]
+    embedded = sum(read_paper(reader.embedded, case.claim, case.paper).verdict.label == case.label for case in CASES)
+    wrong = [(case, label) for case, label in zip(CASES, labels, strict=True) if label != case.label]
+    first = next(((case, label) for case, label in wrong if label), None)
+    return Trial(len(CASES) - len(wrong), embedded, first, seconds / len(CASES), used // len(CASES))
 
 
-def write_profile(path: Path, address: str, model: str, key_env: str, overwrite: bool) -> None:
-    """Write the profile `chat` for this server and model; raises `BadInput` for a file that exists, unless `overwrite`."""
+def check_file(path: Path, overwrite: bool) -> None:
+    """Raise `BadInput` for a file that exists, unless `overwrite`."""
     if path.exists() and not overwrite:
         raise BadInput(f"{path} exists; name another file with --out, or replace it with --overwrite.")
+
+
+def write_profile(path: Path, address: str, model: str, key_env: str, reads: bool) -> None:
+    """Write the profile `chat` for this server and model; unless it `reads`, it only writes answers."""
     profile: dict[str, Any] = read_yaml("chat", "configs.profiles", "profile")
     for options in (profile["judges"]["stance"], profile["generators"]["writer"]):
         options.update(model=model, base_url=address, key_env=key_env)
-    profile.update(name=path.stem, description=f"{model} at {urlsplit(address).netloc} reads the papers and writes answers.")
+    if not reads:
+        profile["judges"]["stance"] = {"kind": "reader"}
+    does = "reads the papers and writes answers" if reads else "writes answers; the shipped reader reads the papers"
+    profile.update(name=path.stem, description=f"{model} at {urlsplit(address).netloc} {does}.")
     part = path.with_name(f"{path.name}.part")
     part.write_text(yaml.dump(profile, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120), "utf-8")
     part.replace(path)

@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from nli.reader.judge import DocumentReader
 from retrieval.core.errors import BadInput
 from service.cli.commands import app
 from service.configuration.config import load_profile
-from service.configuration.language_model import complete_address, is_here
+from service.configuration.language_model import CASES, Case, complete_address, is_here
 from tests.helpers.chat_server import ChatServer, fault, serving, whole
 from tests.helpers.fakes import WordReader
 
 PARTS = dict.fromkeys(("population", "intervention", "comparison", "outcome"), True)
-OPINION = {"sentence": 4, "quote": "no better than a placebo", **PARTS, "reason": "No difference.", "grade": -2}
+GRADES = {"support": 2, "neutral": 0, "contradict": -2}
 
 
 def say(opinion: dict[str, Any]) -> Any:
@@ -28,7 +29,20 @@ def say(opinion: dict[str, Any]) -> Any:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     monkeypatch.setattr("nli.reader.chat.DocumentReader", WordReader)
-    yield from serving(say(OPINION))
+    for server in serving(fault(500)):
+        server.script = read_rightly
+        yield server
+
+
+def read_rightly(body: dict[str, Any]) -> Any:
+    """What a good model says of each case."""
+    case = next(case for case in CASES if f"{case.claim}\n" in body["messages"][-1]["content"])
+    return say(grade(case, case.label))
+
+
+def grade(case: Case, label: str) -> dict[str, Any]:
+    number = len(case.paper.sentences)
+    return {"sentence": number, "quote": case.paper.sentences[-1], **PARTS, "reason": "So it says.", "grade": GRADES[label]}
 
 
 def run(server: ChatServer, *more: str) -> tuple[int, str]:
@@ -40,7 +54,7 @@ def test_the_only_model_of_a_server_is_tried_and_its_profile_loads(server: ChatS
     server.models, out = ["tiny:1b"], tmp_path / "mine.yaml"
     code, said = run(server, "--out", str(out))
     assert code == 0, said
-    assert "a trial that found no difference was read as: contradict, “no better than a placebo”." in said
+    assert "It read 8 of 8 right, the embedded reader " in said
     assert f"Wrote {out}. Use it with --profile {out}" in said
     profile = load_profile(str(out))
     assert profile.judges["stance"].list_options()["base_url"] == server.url
@@ -51,9 +65,20 @@ def test_the_only_model_of_a_server_is_tried_and_its_profile_loads(server: ChatS
     ]
     code, said = run(server, "--out", str(out))
     assert (code, "exists; name another file" in said) == (2, True)
-    server.script = lambda body: say({**OPINION, "grade": 2})
-    code, said = run(server, "tiny:1b", "--out", str(out), "--overwrite")
-    assert (code, "That is wrong: it contradicts the claim." in said) == (0, True)
+
+
+def test_a_model_that_reads_worse_than_the_embedded_reader_only_writes(
+    server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nli.reader.chat.DocumentReader", DocumentReader)
+    server.models, out = ["tiny:1b"], tmp_path / "mine.yaml"
+    server.script = lambda body: say(grade(CASES[0], "support"))
+    code, said = run(server, "--out", str(out))
+    assert code == 0, said
+    assert "So it does not read the papers: it only writes answers." in said
+    assert f"For one, it read as support: “{CASES[0].claim}”" in said
+    profile = load_profile(str(out))
+    assert [profile.judges["stance"].kind, profile.generators["writer"].kind] == ["reader", "chat"]
 
 
 @pytest.mark.parametrize(
