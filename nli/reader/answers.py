@@ -35,6 +35,11 @@ class Answers:
     named: float
 
 
+def make_claim(question: str, answer: str) -> str:
+    """An answer to a question as the claim that a reader reads: "What helps against cluster headache? Verapamil."."""
+    return f"{question.rstrip(' ?.!')}? {answer[:1].upper()}{answer[1:]}."
+
+
 class AnswerFinder(Protocol):
     """Tells what papers answer to an open question."""
 

@@ -211,7 +211,7 @@ def test_the_small_reader_begins_as_its_base() -> None:
     vectors = bert(torch.tensor(rows)[ids], ones, zeros)
     found: list[torch.Tensor] = []
     small.sentence.register_forward_pre_hook(lambda _, inputs: found.append(inputs[0]))
-    assert small(ids, ones, zeros).shape == (1, 4, len(LABELS) + 1)
+    assert small(ids, ones, zeros).shape == (1, 4, len(LABELS))
     assert torch.allclose(torch.nn.functional.normalize(found[0], dim=-1), vectors[:, 1:], atol=1e-5)
     assert find_size(small.state_dict()) is SMALL
 

@@ -30,7 +30,7 @@ KINDS = 3
 @dataclass(frozen=True, slots=True)
 class Size:
     """The size of an encoder; its feed-forward layers are four times as wide. `first` is the row of the first token's position:
-    MPNet counts from the one after its padding's. `answers` says whether it also finds answers to open questions."""
+    MPNet counts from the one after its padding's."""
 
     name: str
     base: str
@@ -40,11 +40,10 @@ class Size:
     first: int
     relative: bool
     epsilon: float
-    answers: bool
 
 
-LARGE = Size("reader-mpnet", "all-mpnet-base-v2", 768, 12, 514, 2, relative=True, epsilon=1e-5, answers=False)
-SMALL = Size("reader-minilm", "all-MiniLM-L6-v2", 384, 6, 512, 0, relative=False, epsilon=1e-12, answers=True)
+LARGE = Size("reader-mpnet", "all-mpnet-base-v2", 768, 12, 514, 2, relative=True, epsilon=1e-5)
+SMALL = Size("reader-minilm", "all-MiniLM-L6-v2", 384, 6, 512, 0, relative=False, epsilon=1e-12)
 SIZES = {"large": LARGE, "small": SMALL}
 
 
@@ -67,13 +66,13 @@ def compute_relative_buckets(tokens: int) -> Tensor:
 class ReaderEncoder(nn.Module):
     """Tokens to logits: those of the first token are the document's, those of one that closes a sentence are the sentence's.
 
-    A reader that finds answers has one more, the log odds: of the first token that the document answers the question, of any
-    other that it belongs to the words that name the answer.
+    A reader that finds `answers` to open questions has one more, the log odds: of the first token that the document answers the
+    question, of any other that it belongs to the words that name the answer.
     """
 
-    def __init__(self, vocabulary: int, size: Size = LARGE, dropout: float = 0.0) -> None:
+    def __init__(self, vocabulary: int, size: Size = LARGE, dropout: float = 0.0, answers: bool = False) -> None:
         super().__init__()
-        self.size = size
+        self.size, self.answers = size, answers
         self.words = nn.Embedding(vocabulary, size.width)
         self.positions = nn.Embedding(size.positions, size.width)
         self.kinds = nn.Parameter(torch.zeros(KINDS, size.width))
@@ -84,7 +83,7 @@ class ReaderEncoder(nn.Module):
         self.hidden = nn.Linear(3 * size.width, size.width // 2)
         self.document = nn.Linear(size.width // 2, len(LABELS))
         self.sentence = nn.Linear(size.width, len(LABELS))
-        if size.answers:
+        if answers:
             self.answered = nn.Linear(size.width // 2, 1)
             self.answer = nn.Linear(size.width, 1)
 
@@ -105,7 +104,7 @@ class ReaderEncoder(nn.Module):
         summary = functional.dropout(torch.cat([hidden[:, 0], claim, text], -1), 0.1, self.training)
         inner = torch.tanh(self.hidden(summary))
         document, sentences = self.document(inner), self.sentence(hidden[:, 1:])
-        if self.size.answers:
+        if self.answers:
             document = torch.cat([document, self.answered(inner)], -1)
             sentences = torch.cat([sentences, self.answer(hidden[:, 1:])], -1)
         return torch.cat([document[:, None], sentences], 1)

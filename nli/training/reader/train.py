@@ -81,9 +81,11 @@ def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
 
 def load_model(options: argparse.Namespace, words: Sequence[str]) -> ReaderEncoder:
     """The model to train: the base's weights, or those of `--start`. Raises `BadInput` where neither is given."""
-    model = ReaderEncoder(len(SPECIAL) + len(words), SIZES[options.size], TUNINGS[options.size].dropout)
-    if options.start:
-        model.load_state_dict(load_start(options.start, words))
+    state = load_start(options.start, words) if options.start else {}
+    size, tuning = SIZES[options.size], TUNINGS[options.size]
+    model = ReaderEncoder(len(SPECIAL) + len(words), size, tuning.dropout, answers="answer.weight" in state)
+    if state:
+        model.load_state_dict(state)
     elif options.base:
         load_base(model, options.base, find_base_rows(options.base, words))
     else:
@@ -93,7 +95,7 @@ def load_model(options: argparse.Namespace, words: Sequence[str]) -> ReaderEncod
 
 def restore_reader(state: Mapping[str, Tensor]) -> ReaderEncoder:
     """A trained reader with these weights."""
-    model = ReaderEncoder(len(state["words.weight"]), find_size(state))
+    model = ReaderEncoder(len(state["words.weight"]), find_size(state), answers="answer.weight" in state)
     model.load_state_dict(state)
     return model.eval()
 

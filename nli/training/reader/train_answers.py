@@ -1,8 +1,9 @@
-"""Teach the small reader to find answers: `python -m nli.training.reader.train_answers --data DIR --vocabulary DIR --start FILE`.
+"""Teach a reader open questions: `python -m nli.training.reader.train_answers --data DIR --vocabulary DIR --start FILE`.
 
-It learns from pairs of an open question and a paper, labelled by reading (answers.jsonl), which words name an answer and whether
-there is one. Of claims and papers it meanwhile keeps saying what it said before: their loss is the divergence from its own
-earlier probabilities (Li and Hoiem 2016, "Learning without Forgetting", arXiv 1606.09282).
+It learns which words of a paper name an answer, whether there is one, and, if it is the large one, what the paper says of an
+answer. The small one learns from the large one, as its teacher, also of papers that nobody labelled. Of other claims and papers
+a reader meanwhile keeps saying what it said before: the loss is the divergence from its own earlier probabilities (Li and Hoiem
+2016, "Learning without Forgetting", arXiv 1606.09282), and half that by their labels.
 """
 
 from __future__ import annotations
@@ -10,183 +11,154 @@ from __future__ import annotations
 import copy
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
-from nli.judge import drop_question
-from nli.reader.encode import DocumentTokenizer, EncodedDocument
-from nli.reader.glosses import gloss_claim
-from nli.reader.judge import SMALL as SMALL_READER
-from nli.training.reader.encoder import SMALL, ReaderEncoder
-from nli.training.reader.examples import read_ordinary, read_papers, read_written
-from nli.training.reader.lesson import LABELS, UNLABELLED
-from nli.training.reader.train import TUNINGS, load_start, make_optimizer, make_tokenizer, restore_reader
+from nli.reader.encode import DocumentTokenizer
+from nli.reader.judge import LARGE, SMALL
+from nli.training.reader import train
+from nli.training.reader.answers import UNKNOWN, Pair, make_answer_lessons, read_pairs
+from nli.training.reader.encoder import SIZES, ReaderEncoder
+from nli.training.reader.examples import CLAIMS, make_lessons
+from nli.training.reader.lesson import LABELS, LONGEST, LessonExample, make_batches
 from nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
 from retrieval.runtime.engine import EncodedPair, collate, read_card
 from retrieval.training.command import make_option_parser, return_exit_code
-from retrieval.training.data import read_lines
 from retrieval.training.export import export
 from retrieval.training.loop import Recipe, descend, has_fast_bfloat16
 
-PAIRS, SEARCHES = Path(__file__).with_name("answers.jsonl"), Path(__file__).with_name("searches")
-TOKENS, BATCH_TOKENS, KEPT_TOKENS = 192, 2400, 800
-"""The most tokens of a pair, of a batch of pairs, and of the claims beside it."""
-NAMES, SENTENCES = 5.0, 0.5
-"""The weight of a token's loss relative to the paper's, and of a sentence's divergence relative to the paper's."""
+NAMES = 5.0
+"""The weight of a token's loss relative to the paper's."""
 NAMING = 2.0
 """The weight of a token that belongs to an answer."""
+PAIRS = 0.7
+"""The weight of a batch of pairs relative to one of claims."""
 OUTPUT = len(LABELS)
 """The place of the log odds of an answer among the outputs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """A question with a paper: `names` [tokens] is 1 where a token belongs to an answer, -1 where that is unknown."""
+class Claims:
+    """A batch of claims with papers; of those that are `kept` it says what it said before."""
 
-    document: EncodedDocument
-    names: NDArray[np.float32]
-    answered: bool
-
-
-Batch = tuple[list[Pair], list[EncodedDocument]]
-"""Pairs to learn from, and claims with papers of which it says what it said before."""
+    examples: list[LessonExample]
+    kept: bool
 
 
-def make_pair(row: dict[str, Any], title: str, sentences: Sequence[str], tokenize: DocumentTokenizer) -> Pair:
-    """Lay out a line of answers.jsonl; its `spans` are [part, start, end] in the title, 0, or a sentence, from 1."""
-    texts = [drop_question(title), *sentences]
-    document = tokenize(gloss_claim(row["question"], " ".join(texts)), texts[0], sentences, max_tokens=TOKENS)
-    names = np.full(len(document.ids), -1.0, dtype=np.float32)
-    for part, start, end in document.parts():
-        marked = [span[1:] for span in row["spans"] if span[0] == part]
-        words = _find_marked_words(texts[part], marked)
-        places = tokenize.find_words(texts[part])[: end - start]
-        names[start : start + len(places)] = [float(place in words) for place in places]
-    if row["answered"] and not (names > 0).any():
-        names[:] = -1.0  # what names it was not read
-    return Pair(document, names, row["answered"])
+Batch = list[Pair] | Claims
+Reads = Callable[..., Tensor]
 
 
-def _find_marked_words(text: str, spans: Sequence[Sequence[int]]) -> set[int]:
-    places, at = set(), 0
-    for place, word in enumerate(text.split()):
-        at = text.index(word, at)
-        if any(start < at + len(word) and at < end for start, end in spans):
-            places.add(place)
-        at += len(word)
-    return places
-
-
-def read_kept(data: Path, tokenize: DocumentTokenizer, most: int, rng: random.Random) -> list[EncodedDocument]:
-    """Claims with papers, of searches and of ordinary claims."""
-    claims = [(row["claim"], row["title"], row["sentences"]) for row in read_written(SEARCHES, data)]
-    claims = rng.sample(claims, min(len(claims), most // 2))
-    claims += [(row[side], row["title"], row["sentences"]) for row in read_ordinary(data, "train") for side in ("true", "false")]
-    rng.shuffle(claims)
-    return [
-        tokenize(gloss_claim(claim, " ".join((title, *sentences))), title, sentences, max_tokens=TOKENS)
-        for claim, title, sentences in claims[:most]
-    ]
-
-
-def make_batches(sizes: Sequence[int], most: int, rng: random.Random) -> list[list[int]]:
-    """The places of texts of these many tokens in batches of at most `most`, those of like length together."""
-    places = list(range(len(sizes)))
-    rng.shuffle(places)
-    batches: list[list[int]] = []
-    for begin in range(0, len(places), 512):
-        batch: list[int] = []
-        for place in sorted(places[begin : begin + 512], key=lambda place: sizes[place]):
-            if batch and sizes[place] * (len(batch) + 1) > most:
+def batch_pairs(pairs: Sequence[Pair], tokens: int, rng: random.Random) -> list[list[Pair]]:
+    """All pairs in batches of at most so many tokens, padding included, those of like length together."""
+    places = rng.sample(range(len(pairs)), len(pairs))
+    batches: list[list[Pair]] = []
+    for begin in range(0, len(places), 2000):
+        batch: list[Pair] = []
+        for pair in sorted((pairs[place] for place in places[begin : begin + 2000]), key=lambda pair: len(pair.document.ids)):
+            if batch and len(pair.document.ids) * (len(batch) + 1) > tokens:
                 batches.append(batch)
                 batch = []
-            batch.append(place)
+            batch.append(pair)
         batches.append(batch)
-    rng.shuffle(batches)
     return batches
 
 
-def make_curriculum(pairs: Sequence[Pair], kept: Sequence[EncodedDocument], epochs: int, rng: random.Random) -> Iterator[Batch]:
-    """All pairs as often as there are epochs, with claims beside each batch."""
-    beside: list[list[int]] = []
-    for _ in range(epochs):
-        for batch in make_batches([len(one.document.ids) for one in pairs], BATCH_TOKENS, rng):
-            beside = beside or make_batches([len(one.ids) for one in kept], KEPT_TOKENS, rng)
-            yield [pairs[place] for place in batch], [kept[place] for place in beside.pop()]
+def compute_pair_loss(
+    model: Reads, pairs: Sequence[Pair], device: torch.device, low: bool, teacher: Reads | None = None
+) -> Tensor:
+    """The cross-entropy of papers and of tokens, by their labels and by the teacher's probabilities."""
+    tensors = [
+        torch.from_numpy(part).to(device)
+        for part in collate([EncodedPair(one.document.ids, one.document.types) for one in pairs])
+    ]
+
+    def run(reader: Reads) -> Tensor:
+        with torch.autocast(device.type, torch.bfloat16, enabled=low):
+            return reader(*tensors)[..., OUTPUT].float()
+
+    answered = torch.tensor([one.answered for one in pairs], device=device)
+    names = pad_sequence([torch.from_numpy(one.names) for one in pairs], True, UNKNOWN).to(device)
+    odds = run(model)
+    loss = _compute_cross_entropy(odds, answered, names, NAMING)
+    if teacher:
+        with torch.no_grad():
+            taught = run(teacher).sigmoid()
+        there = torch.where(tensors[1].bool(), taught, UNKNOWN)
+        there[:, 0] = UNKNOWN
+        loss = loss + _compute_cross_entropy(odds, taught[:, 0], there, 1.0)
+    return loss
 
 
-def compute_loss(model: ReaderEncoder, before: ReaderEncoder, batch: Batch, low: bool) -> Tensor:
-    """The cross-entropy of papers and of tokens, and the divergence from the reader `before`."""
-    pairs, kept = batch
-    outputs = _run(model, [one.document for one in pairs], low)[..., OUTPUT]
-    answered = torch.tensor([float(one.answered) for one in pairs])
-    loss = functional.binary_cross_entropy_with_logits(outputs[:, 0], answered)
-    names = pad_sequence([torch.from_numpy(one.names) for one in pairs], True, UNLABELLED)
-    known = (names >= 0).float()
-    each = functional.binary_cross_entropy_with_logits(
-        outputs, names.clamp(min=0), reduction="none", pos_weight=torch.tensor(NAMING)
+def _compute_cross_entropy(odds: Tensor, answered: Tensor, names: Tensor, naming: float) -> Tensor:
+    """Of papers and, weighted, of tokens; what is `UNKNOWN` does not count."""
+    papers, tokens = ((one != UNKNOWN).float() for one in (answered, names))
+    of_papers = functional.binary_cross_entropy_with_logits(odds[:, 0], answered.clamp(min=0), reduction="none")
+    weight = torch.tensor(naming, device=odds.device)
+    of_tokens = functional.binary_cross_entropy_with_logits(odds, names.clamp(min=0), reduction="none", pos_weight=weight)
+    papers_loss, tokens_loss = (
+        (loss * known).sum() / known.sum().clamp(min=1) for loss, known in ((of_papers, papers), (of_tokens, tokens))
     )
-    loss = loss + NAMES * (each * known).sum() / known.sum().clamp(min=1)
-    with torch.no_grad():
-        target = functional.log_softmax(_run(before, kept, low)[..., :OUTPUT], -1)
-    own = functional.log_softmax(_run(model, kept, low)[..., :OUTPUT], -1)
-    apart = functional.kl_div(own, target, reduction="none", log_target=True).sum(-1)
-    ends = torch.zeros_like(apart)
-    for row, one in enumerate(kept):
-        read = one.ends[one.ends >= 0].tolist()
-        ends[row, read] = 1 / max(1, len(read))
-    return loss + apart[:, 0].mean() + SENTENCES * (apart * ends).sum(1).mean()
-
-
-def _run(model: ReaderEncoder, documents: Sequence[EncodedDocument], low: bool) -> Tensor:
-    inputs = [torch.from_numpy(array) for array in collate([EncodedPair(one.ids, one.types) for one in documents])]
-    with torch.autocast("cpu", torch.bfloat16, enabled=low):
-        outputs: Tensor = model(*inputs)
-    return outputs.float()
+    return papers_loss + NAMES * tokens_loss
 
 
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train on the CPU and export with the shipped calibration and decision; 2 where the data folder cannot be used."""
+    """Train, and export with the words, the calibration and the decision of the shipped reader; 2 if the data cannot be used."""
     parser = make_option_parser("python -m nli.training.reader.train_answers", "reader")
+    parser.add_argument("--size", choices=sorted(SIZES), default="small", help="the size of the reader (default: small)")
     parser.add_argument("--vocabulary", type=Path, required=True, help=VOCABULARY_HELP)
-    parser.add_argument("--start", type=Path, required=True, metavar="FILE", help="the small reader: checkpoint.pt or model.onnx")
-    parser.add_argument("--kept", type=Path, metavar="FILE", help="the reader whose verdicts are kept, if not --start")
+    parser.add_argument("--start", type=Path, required=True, metavar="FILE", help="the reader: checkpoint.pt or model.onnx")
+    parser.add_argument("--teacher", type=Path, metavar="FILE", help="the large reader after this training: checkpoint.pt")
     parser.add_argument("--epochs", type=int, default=4, help="how often the pairs are read (default: 4)")
-    parser.add_argument("--rate", type=float, default=8e-5, help="the highest learning rate")
+    parser.add_argument("--kept", type=int, default=60, help="batches of other claims beside each epoch (default: 60)")
+    parser.add_argument("--batch-tokens", type=int, default=2048, help="the most tokens of a batch (on a GPU, 16384 is faster)")
+    parser.add_argument("--rate", type=float, default=1e-4, help="the highest learning rate")
     options = parser.parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
     rng, words = random.Random(options.seed), read_words(options.vocabulary)
-    tokenize = DocumentTokenizer(make_tokenizer(words), TOKENS)
-    rows = read_lines(PAIRS)
-    papers = {pmid: (title, sentences) for pmid, title, sentences in read_papers(options.data, {row["pmid"] for row in rows})}
-    pairs = [make_pair(row, *papers[row["pmid"]], tokenize) for row in rows if row["pmid"] in papers]
-    kept = read_kept(options.data, tokenize, 2 * len(pairs), rng)
-    state = load_start(options.start, words)
-    model = ReaderEncoder(len(state["words.weight"]), SMALL)
-    heads = {name: value for name, value in model.state_dict().items() if name.startswith("answer")}
-    model.load_state_dict(heads | state)
-    before = restore_reader(load_start(options.kept, words) | heads) if options.kept else copy.deepcopy(model).eval()
-    steps = make_optimizer(model, options.rate, TUNINGS["small"])
-    low = has_fast_bfloat16(torch.device("cpu"))
-    todo = list(make_curriculum(pairs, kept, options.epochs, rng))
+    tokenize = DocumentTokenizer(train.make_tokenizer(words), LONGEST)
+    pairs = read_pairs(options.data, tokenize, found=options.teacher is not None)
+    kept = make_batches(make_lessons(options.data, CLAIMS, rng), tokenize, options.batch_tokens, rng)
+    todo: list[Batch] = []
+    for _ in range(options.epochs):
+        todo += batch_pairs(pairs, options.batch_tokens, rng)
+        todo += [Claims(batch, kept=True) for batch in rng.sample(kept, min(options.kept, len(kept)))]
+        if options.size == "large":
+            claims = list(make_answer_lessons(options.data))
+            todo += [Claims(batch, kept=False) for batch in make_batches(claims, tokenize, options.batch_tokens, rng)]
+    rng.shuffle(todo)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    low, tuning = has_fast_bfloat16(device), train.TUNINGS[options.size]
+    state = train.load_start(options.start, words)
+    model = ReaderEncoder(len(state["words.weight"]), SIZES[options.size], tuning.dropout, answers=True)
+    model.load_state_dict({name: value for name, value in model.state_dict().items() if name.startswith("answer")} | state)
+    model = model.to(device)
+    before = copy.deepcopy(model).eval()
+    teacher = train.restore_reader(train.load_start(options.teacher, words)).to(device) if options.teacher else None
+
+    def compute_loss(batch: Batch) -> Tensor:
+        if isinstance(batch, Claims):
+            return train.compute_loss(model, batch.examples, device, low, before if batch.kept else None)
+        return PAIRS * compute_pair_loss(model, batch, device, low, teacher)
+
+    steps = train.make_optimizer(model, options.rate, tuning)
     recipe = Recipe(rate=options.rate, floor=0.02, seed=options.seed, most_batches=options.batches)
-    descend(
-        model, steps, todo, lambda batch: compute_loss(model, before, batch, low), recipe, options.out / "checkpoint.pt",
-        torch.device("cpu"),
-    )  # fmt: skip
-    card = {name: value for name, value in read_card(SMALL_READER).items() if name != "sha256"}
-    export(model, "logits", options.out / "reader", SMALL_READER / "tokenizer.json", card)
+    descend(model, steps, todo, compute_loss, recipe, options.out / "checkpoint.pt", device)
+    state = {name: value.cpu() for name, value in model.state_dict().items()}
+    if options.size == "large":  # in the checkpoint it finds answers, to teach the small one
+        state = {name: value for name, value in state.items() if not name.startswith("answer")}
+    shipped = {"small": SMALL, "large": LARGE}[options.size]
+    card: dict[str, Any] = {name: value for name, value in read_card(shipped).items() if name != "sha256"}
+    export(train.restore_reader(state), "logits", options.out / "reader", shipped / "tokenizer.json", card)
 
 
 if __name__ == "__main__":
