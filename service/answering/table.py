@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from generation.draft import Finding
-from nli.reader.answers import AnswerFinder
+from nli.reader.answers import AnswerFinder, make_claim
 from nli.text.designs import find_design, has_findings
 from retrieval.core.values import CitedSentence, Claim, Document, Hit, Row
 from retrieval.words.terms import split_terms
@@ -81,18 +81,17 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
 
     found = grounder.find(Claim(question), choose, rules.found)
     answers = finder.find_answers(question, [make_abstract(entry) for entry in found])
-    able = [(entry, answer) for entry, answer in zip(found, answers, strict=True) if answer.text and answer.named >= rules.named]
+    able = [(entry, answer) for entry, answer in zip(found, answers, strict=True) if answer.text]
     # sorted() is stable: of two equal ones, the better rank of the search comes first.
-    best = sorted(able, key=lambda pair: -pair[1].probability)[: rules.papers]
+    best = sorted(able, key=lambda pair: -pair[1].probability * pair[1].named)[: rules.papers]
     on_event(Stage("rerank", f"Reading {format_count(len(best), 'paper')}."))
-    asked = question.rstrip(" ?.!")
-    claims = [Claim(f"{asked}? {answer.text[:1].upper()}{answer.text[1:]}.") for _, answer in best]
+    claims = [Claim(make_claim(question, answer.text)) for _, answer in best]
     readings = read(reader, claims, [entry for entry, _ in best])
-    least = {"support": rules.supports, "contradict": rules.denies}
     rows: list[Row] = []
     for (entry, answer), made, reading in zip(best, claims, readings, strict=True):
         (placed,) = place_papers(show(made, [reading], {entry.pmid: entry}, 1, path.show))
-        if placed.place in least and placed.evidence.sentence and placed.evidence.score >= least[placed.place]:
+        probability = answer.probability * answer.named * placed.evidence.score
+        if placed.place in ("support", "contradict") and placed.evidence.sentence and probability >= rules.likely:
             rows.append(Row(answer.text, made.text, placed.evidence))
     return Table(tuple(entry.document for entry, _ in best), tuple(_group(rows)))
 

@@ -57,8 +57,8 @@ DenseOption = Annotated[
         "--dense",
         metavar="[full|short]",
         show_default=False,
-        help="Also encode the vectors, with which claims find more papers: of whole abstracts, or of title and the last two sentences, "
-        "the usual choice from 100,000 documents on.",
+        help="Also encode the vectors, with which claims find more papers: of whole abstracts, or of title and the last two "
+        "sentences, the usual choice from 100,000 documents on.",
     ),
 ]
 FactoryOption = Annotated[

@@ -267,13 +267,11 @@ class AnswerRerank(Strict):
 
 class OpenQuestions(Strict):
     """How a question that asks for more than yes or no is answered (service.answering.table): from the `papers` of the `found`
-    papers that most probably answer it, with words that name the answer with at least the probability `named`. A paper is in
-    the table if it supports its claim with at least the probability `supports`, or contradicts it with at least `denies`."""
+    papers that most probably answer it. A paper is in the table if it is at least as probable as `likely` that the paper answers
+    the question, that its words name the answer, and that it supports or contradicts the answer, all together."""
 
     found: Annotated[int, Field(ge=1, le=100)] = 20
-    named: Share = 0.0
-    supports: Share = 0.0
-    denies: Share = 0.0
+    likely: Share = 0.0
     papers: Annotated[int, Field(ge=1, le=100)] = 8
 
 
