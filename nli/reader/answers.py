@@ -34,6 +34,11 @@ class Answers:
     text: str
     named: float
 
+    @property
+    def likelihood(self) -> float:
+        """How probably the paper answers the question with these words."""
+        return self.probability * self.named
+
 
 def make_claim(question: str, answer: str) -> str:
     """An answer to a question as the claim that a reader reads: "What helps against cluster headache? Verapamil."."""

@@ -83,15 +83,15 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
     answers = finder.find_answers(question, [make_abstract(entry) for entry in found])
     able = [(entry, answer) for entry, answer in zip(found, answers, strict=True) if answer.text]
     # sorted() is stable: of two equal ones, the better rank of the search comes first.
-    best = sorted(able, key=lambda pair: -pair[1].probability * pair[1].named)[: rules.papers]
+    best = sorted(able, key=lambda pair: -pair[1].likelihood)[: rules.papers]
     on_event(Stage("rerank", f"Reading {format_count(len(best), 'paper')}."))
     claims = [Claim(make_claim(question, answer.text)) for _, answer in best]
     readings = read(reader, claims, [entry for entry, _ in best])
     rows: list[Row] = []
     for (entry, answer), made, reading in zip(best, claims, readings, strict=True):
         (placed,) = place_papers(show(made, [reading], {entry.pmid: entry}, 1, path.show))
-        probability = answer.probability * answer.named * placed.evidence.score
-        if placed.place in ("support", "contradict") and placed.evidence.sentence and probability >= rules.likely:
+        likely = answer.likelihood * placed.evidence.score >= rules.likely
+        if likely and placed.place in ("support", "contradict") and placed.evidence.sentence:
             rows.append(Row(answer.text, made.text, placed.evidence))
     return Table(tuple(entry.document for entry, _ in best), tuple(_group(rows)))
 

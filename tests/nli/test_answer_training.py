@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,12 @@ from nli.reader.encode import DocumentTokenizer
 from nli.reader.judge import LARGE, SMALL, DocumentReader
 from nli.training.reader import answers
 from nli.training.reader.answers import UNKNOWN, make_answer_lessons, read_pairs
-from nli.training.reader.lesson import CONTRADICT, NEUTRAL, SUPPORT, Lesson
+from nli.training.reader.fit import export_reader
+from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Lesson
 from nli.training.reader.train_answers import compute_pair_loss, main
 from retrieval.training.data import read_lines
 from tests.helpers.texts import write_rows
+from tests.nli.test_training import MEASURED
 
 TRIAL = ("Zinc for colds", ["We gave zinc or honey.", "Colds were shorter with zinc.", "Honey did nothing."])
 SURVEY = ("Colds in town", ["Many had a cold."])
@@ -109,19 +110,17 @@ def test_a_run_leaves_a_model_that_is_served(
     reader, paper = DocumentReader(data / "run/reader"), Abstract(TRIAL[0], tuple(TRIAL[1]))
     (reading,) = reader.read_abstracts("Zinc shortens colds.", [paper])
     assert reading.document.label == "support"
+    export_reader(data / "run", shipped, [str(shipped / "model.onnx"), "0.4"])
+    (mixed,) = DocumentReader(data / "run/reader").read_abstracts("Zinc shortens colds.", [paper])
+    assert mixed.document.label == "support"
     if size == "small":
         assert "zinc" in reader.find_answers(QUESTION, [paper])[0].text.lower()
 
 
 def test_no_paper_on_which_figures_are_measured_has_labels_and_questions_kept_apart_are_marked() -> None:
     rows = read_lines(answers.LABELLED)
-    measured = {
-        row["pmid"]
-        for path in (Path(__file__).parents[2] / "eval/claims").glob("ordinary*.csv")
-        for row in csv.DictReader(path.open(encoding="utf-8", newline=""))
-    }
     trained = [row for row in rows if not row.get("held")]
-    assert measured.isdisjoint(row["pmid"] for row in trained)
+    assert MEASURED.isdisjoint(row["pmid"] for row in trained)
     assert {row["question"] for row in trained}.isdisjoint(row["question"] for row in rows if row.get("held"))
     assert {row["question"] for row in read_lines(answers.FOUND)}.isdisjoint(row["question"] for row in rows if row.get("held"))
-    assert all(label in ("support", "neutral", "contradict") for row in rows for *_, label, _ in row["claims"])
+    assert all(label in LABELS for row in rows for *_, label, _ in row["claims"])

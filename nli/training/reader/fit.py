@@ -28,7 +28,7 @@ from nli.reader.paper import FEATURES, make_features, read_twice
 from nli.training.reader import cases
 from nli.training.reader.cases import PaperCollection, ReaderCase
 from nli.training.reader.lesson import LABELS, NEUTRAL
-from nli.training.reader.train import load_start, make_tokenizer, restore_reader
+from nli.training.reader.train import choose_served, load_start, make_tokenizer, restore_reader
 from nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
 from retrieval.core.result_cache import DiskCache
 from retrieval.rerank.embedded import EmbeddedReranker
@@ -195,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def export_reader(out: Path, vocabulary: Path, mean: Sequence[str] | None) -> None:
     """Write the model of a training run to OUT/reader, neither calibrated nor fitted."""
     words = read_words(vocabulary)
-    state = load_start(out / "checkpoint.pt", words)
+    state = choose_served(load_start(out / "checkpoint.pt", words))
     if mean:
         other = load_start(Path(mean[0]), words)
         state = {name: torch.lerp(values.float(), other[name].float(), float(mean[1])) for name, values in state.items()}

@@ -93,6 +93,12 @@ def load_model(options: argparse.Namespace, words: Sequence[str]) -> ReaderEncod
     return model
 
 
+def choose_served(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights that ship: the large reader's heads for answers only teach the small one."""
+    drop = find_size(state) is SIZES["large"]
+    return {name: values for name, values in state.items() if not (drop and name.startswith("answer"))}
+
+
 def restore_reader(state: Mapping[str, Tensor]) -> ReaderEncoder:
     """A trained reader with these weights."""
     model = ReaderEncoder(len(state["words.weight"]), find_size(state), answers="answer.weight" in state)

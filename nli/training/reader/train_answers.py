@@ -128,12 +128,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     tokenize = DocumentTokenizer(train.make_tokenizer(words), LONGEST)
     pairs = read_pairs(options.data, tokenize, found=options.teacher is not None)
     kept = make_batches(make_lessons(options.data, CLAIMS, rng), tokenize, options.batch_tokens, rng)
+    claims = list(make_answer_lessons(options.data)) if options.size == "large" else []
     todo: list[Batch] = []
     for _ in range(options.epochs):
         todo += batch_pairs(pairs, options.batch_tokens, rng)
         todo += [Claims(batch, kept=True) for batch in rng.sample(kept, min(options.kept, len(kept)))]
-        if options.size == "large":
-            claims = list(make_answer_lessons(options.data))
+        if claims:
             todo += [Claims(batch, kept=False) for batch in make_batches(claims, tokenize, options.batch_tokens, rng)]
     rng.shuffle(todo)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -153,12 +153,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     steps = train.make_optimizer(model, options.rate, tuning)
     recipe = Recipe(rate=options.rate, floor=0.02, seed=options.seed, most_batches=options.batches)
     descend(model, steps, todo, compute_loss, recipe, options.out / "checkpoint.pt", device)
-    state = {name: value.cpu() for name, value in model.state_dict().items()}
-    if options.size == "large":  # in the checkpoint it finds answers, to teach the small one
-        state = {name: value for name, value in state.items() if not name.startswith("answer")}
+    served = train.choose_served({name: value.cpu() for name, value in model.state_dict().items()})
     shipped = {"small": SMALL, "large": LARGE}[options.size]
     card: dict[str, Any] = {name: value for name, value in read_card(shipped).items() if name != "sha256"}
-    export(train.restore_reader(state), "logits", options.out / "reader", shipped / "tokenizer.json", card)
+    export(train.restore_reader(served), "logits", options.out / "reader", shipped / "tokenizer.json", card)
 
 
 if __name__ == "__main__":
