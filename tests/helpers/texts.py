@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import zipfile
@@ -14,6 +15,13 @@ from xml.sax.saxutils import escape
 from docx import Document
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+MEASURED = {
+    row["pmid"]
+    for path in (Path(__file__).parents[2] / "eval/claims").glob("ordinary*.csv")
+    for row in csv.DictReader(path.open(encoding="utf-8", newline=""))
+}
+"""The papers of the claims that figures are measured on."""
 
 HOSTILE = "<script>alert(1)</script> | *x*"
 DOCUMENTS: list[dict[str, Any]] = [

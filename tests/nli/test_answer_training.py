@@ -20,8 +20,7 @@ from nli.training.reader.fit import export_reader
 from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Lesson
 from nli.training.reader.train_answers import compute_pair_loss, main
 from retrieval.training.data import read_lines
-from tests.helpers.texts import write_rows
-from tests.nli.test_training import MEASURED
+from tests.helpers.texts import MEASURED, write_rows
 
 TRIAL = ("Zinc for colds", ["We gave zinc or honey.", "Colds were shorter with zinc.", "Honey did nothing."])
 SURVEY = ("Colds in town", ["Many had a cold."])

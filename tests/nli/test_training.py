@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import random
 from dataclasses import replace
 from importlib.resources import files
@@ -57,14 +56,8 @@ from retrieval.training.data import read_lines
 from retrieval.training.encoder import TokenEncoder
 from retrieval.training.encoder import load_base as load_bert
 from retrieval.training.folds import assign_fold, is_held_out
-from tests.helpers.texts import write_rows
+from tests.helpers.texts import MEASURED, write_rows
 
-MEASURED = {
-    row["pmid"]
-    for path in (Path(__file__).parents[2] / "eval/claims").glob("ordinary*.csv")
-    for row in csv.DictReader(path.open(encoding="utf-8", newline=""))
-}
-"""The papers of the claims that figures are measured on."""
 PAPER: dict[str, Any] = {
     "pmid": "1",
     "title": "Zinc for colds",
