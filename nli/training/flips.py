@@ -13,10 +13,9 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from retrieval.core.word_list import read_sections
-from retrieval.words.forms import make_past, make_third_person
+from retrieval.words.forms import OPPOSITES, make_past, make_third_person
 
 _WORD = re.compile(r"[A-Za-z]+(?:-regulat\w+)?")
 _BE = r"is|are|was|were|can|could|may|might|will|should|has been|have been"
@@ -42,7 +41,6 @@ def _inflect(verb: str) -> tuple[str, str, str, str]:
     return verb, make_third_person(verb), make_past(verb), f"{verb.removesuffix('e')}ing"
 
 
-FLIPS = Path(__file__).with_name("flips.txt")
 
 
 class Flips:
@@ -52,7 +50,7 @@ class Flips:
         self._opposite: dict[str, list[str]] = {}
         self._same: dict[str, list[str]] = {}
         self._third_person: dict[str, str] = {}
-        sections = read_sections(FLIPS)
+        sections = read_sections(OPPOSITES)
         for line in sections["verbs"]:
             self._add_line([[_inflect(verb) for verb in side.split()] for side in line.split("/")])
             self._third_person |= {third: base for base, third, _, _ in map(_inflect, line.replace("/", " ").split())}

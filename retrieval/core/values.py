@@ -422,26 +422,39 @@ class Lead:
         return sides.get(self.verdict)
 
 
-Outcome = Literal["answered", "too little"]
+Outcome = Literal["answered", "listed", "too little"]
+"""Whether there is an answer; if not, whether papers on the subject are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A paper on an open question: what it names as an answer, in its words; the question with that as a claim; what it says on
+    """A paper that answers an open question: what it found to be an answer, under the name that all rows on the same thing share;
+    its own words for that; the question with them as a claim, and as a plain statement ("" if none can be made); what it says on
     that claim."""
 
     answer: str
+    named: str
     claim: str
+    statement: str
     evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
+class PaperFinding:
+    """A paper on the subject of a question, and the sentence that states what it found, None if it has none."""
+
+    document: Document
+    sentence: Sentence | None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why.
+    """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why; so it is with
+    "listed", where `others` are papers on the subject of an open question to which no answer is claimed.
 
     `context` are the documents that the generator was given, best first; `generated_by` names the generator. `lead` is what the
     first sentence states, None unless it is a yes/no question; `drafted` is None if no generator wrote anything; `rows` are the
-    papers on an open question, those on the same thing together.
+    papers that answer an open question, those on the same thing together, and `others` what further papers on its subject found.
     """
 
     topic: Topic
@@ -456,6 +469,13 @@ class Answer:
     lead: Lead | None = None
     drafted: Drafted | None = None
     rows: tuple[Row, ...] = ()
+    others: tuple[PaperFinding, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """What stands over the rows: "What 3 papers here found", "" without rows."""
+        papers = len({row.evidence.document.pmid for row in self.rows})
+        return f"What {papers} {'paper' if papers == 1 else 'papers'} here found" if papers else ""
 
     @property
     def words(self) -> int:

@@ -20,6 +20,8 @@ from retrieval.core.word_list import read_word_list
 
 _SPELLINGS = Path(__file__).with_name("spelling.txt")
 _IRREGULAR = Path(__file__).with_name("irregular.txt")
+OPPOSITES = Path(__file__).with_name("opposites.txt")
+"""Verbs and words with their opposites, by section."""
 _WORD = re.compile(r"([A-Za-z]+)")
 _VERB = "(?=e$|ed$|es$|er$|ers$|ing$|able$|ability$|ation$|ations$)"
 """What may follow a stem in -is: "organised", but not "organism"."""

@@ -7,11 +7,22 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from nli.text.designs import find_design
-from retrieval.core.values import Answer, Citation, CitedSentence, Evidence, Lead, LeadVerdict, Outcome, RemovedSentence, Row
+from retrieval.core.values import (
+    Answer,
+    Citation,
+    CitedSentence,
+    Evidence,
+    Lead,
+    LeadVerdict,
+    Outcome,
+    PaperFinding,
+    RemovedSentence,
+    Row,
+)
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.events import KeptSentence, Stage
-from service.grounding.schemas import EvidenceOut, VerdictOut
+from service.grounding.schemas import DesignOut, EvidenceOut, VerdictOut
 from service.grounding.weigh import describe_certainty
 from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, facts_of
 
@@ -145,16 +156,48 @@ def _lead_paper(evidence: Evidence) -> LeadPaperOut:
 
 
 class RowOut(BaseModel):
-    """A paper on an open question: what it names as an answer, and what it says on question and answer together."""
+    """A paper that answers an open question: what it found to be an answer, and the sentence that says so (`evidence`)."""
 
-    answer: str = Field(description="What the paper studied as an answer, in its words.")
-    claim: str = Field(description="The claim that was read against the paper; it can be checked against the whole index.")
+    answer: str = Field(description="The answer; rows on the same thing follow one another and share this name.")
+    named: str = Field(description="The answer in the paper's own words.")
+    claim: str = Field(description="The question with this answer, as it was read against the paper.")
+    statement: str = Field(
+        description="The same as a plain statement, which can be checked against the whole index; empty if the question allows none."
+    )
     evidence: EvidenceOut
 
     @classmethod
     def of(cls, row: Row) -> RowOut:
         """From the value."""
-        return cls(answer=row.answer, claim=row.claim, evidence=EvidenceOut.of(row.evidence))
+        named = {name: getattr(row, name) for name in ("answer", "named", "claim", "statement")}
+        return cls(**named, evidence=EvidenceOut.of(row.evidence))
+
+
+class PaperFindingOut(BaseModel):
+    """A paper on the subject of an open question, and the sentence that states what it found."""
+
+    number: int = Field(description="The document's number in `documents`.")
+    pmid: str
+    title: str
+    year: int | None
+    journal: str
+    authors: list[str] = Field(description=AUTHORS)
+    doi: str
+    pmcid: str
+    types: list[str]
+    design: DesignOut
+    sentence: SentenceOut | None
+
+    @classmethod
+    def of(cls, one: PaperFinding, number: int) -> PaperFindingOut:
+        """From the value."""
+        design, sentence = DesignOut.model_validate(find_design(one.document)), one.sentence
+        return cls(
+            number=number,
+            **facts_of(one.document),
+            design=design,
+            sentence=SentenceOut.model_validate(sentence) if sentence else None,
+        )
 
 
 class UsageOut(OfValue):
@@ -176,17 +219,26 @@ class TopicOut(OfValue):
 
 
 class AnswerResponse(BaseModel):
-    """A short answer with checked citations; if the outcome is "too little", there are no sentences and `note` says why."""
+    """A short answer with checked citations; unless the outcome is "answered", there are no sentences and `note` says why."""
 
     topic: TopicOut
-    outcome: Outcome
+    outcome: Outcome = Field(
+        description="“answered”; “listed” if no answer to an open question is claimed but papers on its subject are in `others`; "
+        "or “too little”."
+    )
     lead: LeadOut | None = Field(description="What the first sentence says; null if the question is not a yes-or-no question.")
     text: str = Field(
         description="The whole answer, with citations such as [1] or [1, 2]: the numbers in `documents`, in order of appearance."
     )
     sentences: list[AnswerSentenceOut]
     conflicts: list[ConflictOut]
-    rows: list[RowOut] = Field(default=[], description="The papers on an open question, those on the same thing together.")
+    heading: str = Field(default="", description="What stands over `rows`, such as “What 3 papers here found”.")
+    rows: list[RowOut] = Field(
+        default=[], description="The papers that answer an open question, each once, those on the same thing together."
+    )
+    others: list[PaperFindingOut] = Field(
+        default=[], description="Further papers on the subject of an open question, best first, each with its finding."
+    )
     removed: list[RemovedOut]
     drafted: DraftedOut | None = Field(default=None, description="How much was written before the check; null if nothing was.")
     documents: list[CitedDocumentOut]
@@ -219,7 +271,9 @@ class AnswerResponse(BaseModel):
             text=running_text(answer),
             sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
             conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],
+            heading=answer.heading,
             rows=[RowOut.of(row) for row in answer.rows],
+            others=[PaperFindingOut.of(one, numbers[one.document.pmid]) for one in answer.others],
             removed=[RemovedOut.model_validate(one) for one in answer.removed],
             drafted=DraftedOut.model_validate(answer.drafted) if answer.drafted else None,
             documents=documents,

@@ -267,12 +267,25 @@ class AnswerRerank(Strict):
 
 class OpenQuestions(Strict):
     """How a question that asks for more than yes or no is answered (service.answering.table): from the `papers` of the `found`
-    papers that most probably answer it. A paper is in the table if it is at least as probable as `likely` that the paper answers
-    the question, that its words name the answer, and that it supports or contradicts the answer, all together."""
+    papers that most probably answer it.
+
+    Papers that hold less than the share `subject` of the question's informative words are left out. A paper is in the table if it
+    is at least as probable as `likely` that it answers the question with these words; if it supports question and answer with at
+    least `asked`, and their plain statement with at least `stated`; and if it supports the statement's opposite with at most
+    `opposite`. Where no statement can be made, or only one that names a kind of thing, it must support question and answer with at
+    least `unstated`. At most `others` of
+    the other papers are listed.
+    """
 
     found: Annotated[int, Field(ge=1, le=100)] = 20
-    likely: Share = 0.0
+    subject: Share = 0.0
     papers: Annotated[int, Field(ge=1, le=100)] = 8
+    likely: Share = 0.0
+    asked: Share = 0.5
+    stated: Share = 0.5
+    opposite: Share = 0.5
+    unstated: Share = 0.7
+    others: Annotated[int, Field(ge=0, le=100)] = 8
 
 
 class LeadStep(Strict):

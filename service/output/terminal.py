@@ -23,7 +23,7 @@ from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
     from service.answering.events import Event, OnEvent
-    from service.answering.schemas import AnswerResponse, AnswerSentenceOut
+    from service.answering.schemas import AnswerResponse, AnswerSentenceOut, PaperFindingOut
     from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut
     from service.reading.schemas import EvidenceResponse
 
@@ -244,10 +244,14 @@ def print_answer(response: AnswerResponse) -> None:
     console = Console(highlight=False)
     console.print(Text(response.topic.question, style="bold"))
     console.print()
-    console.print(Text(response.text or response.note))
-    if response.text and response.note:
+    # Where no generator wrote, the sentences only repeat the table.
+    tabled = bool(response.rows) and response.drafted is None
+    if not tabled:
+        console.print(Text(response.text or response.note))
+    if response.text and response.note and not tabled:
         console.print(Text(response.note, style="dim"))
-    if response.sentences:
+    _print_findings(response, console)
+    if response.sentences and not tabled:
         console.print(Text("\nEvidence", style="bold green"))
         for sentence in response.sentences:
             _print_citations(sentence, console)
@@ -257,7 +261,7 @@ def print_answer(response: AnswerResponse) -> None:
             one = conflict.evidence
             print_whole_words(console, Text(f"against sentence {conflict.sentence + 1}: {one.title} [{one.pmid}]"))
             console.print(Padding(marked_sentence(one, styled=console.is_terminal), (0, 0, 0, 3)))
-    documents = [document for document in response.documents if document.cited]
+    documents = [document for document in response.documents if document.cited and not tabled]
     if documents:
         console.print(Text("\nDocuments", style="bold"))
         for document in documents:
@@ -274,6 +278,29 @@ def print_answer(response: AnswerResponse) -> None:
         for removal in response.removed:
             console.print(Padding(Text(f"“{removal.text}” ({removal.reason})", style="dim"), (0, 0, 0, 3)))
     console.print(Text(f"\n{_tell_usage(response)}", style="dim"))
+
+
+def _print_findings(response: AnswerResponse, console: Console) -> None:
+    """Print what papers found to be an answer to an open question, then what the others on its subject found."""
+    if response.rows:
+        console.print(Text(response.heading, style="bold green"))
+    before = ""
+    for row in response.rows:
+        if row.answer != before:
+            console.print(Text(f"\n{row.answer}", style="bold"))
+        before = row.answer
+        _print_finding(row.evidence, row.evidence.design.says, console)
+    if response.others:
+        console.print(Text(f"\n{'Other papers' if response.rows else 'Papers'} on this subject", style="bold"))
+    for one in response.others:
+        _print_finding(one, one.design.says, console)
+
+
+def _print_finding(paper: EvidenceOut | PaperFindingOut, study: str, console: Console) -> None:
+    sentence = f"“{paper.sentence.text}”" if paper.sentence else "(no abstract)"
+    console.print(Padding(Text(sentence), (0, 0, 0, 3)))
+    facts = " · ".join(str(fact) for fact in (study, paper.pmid, paper.year, paper.journal) if fact)
+    print_whole_words(console, Text(f"   {paper.title or '(no title)'}  [{facts}]", style="dim"))
 
 
 def _print_citations(sentence: AnswerSentenceOut, console: Console) -> None:

@@ -8,6 +8,7 @@ const KEY = "counterpoint-view";
 
 /** What a paper says of the claim, in words. */
 function directionOf({ place, stance, standing }) {
+  if (!place) return "";
   if (place !== stance) return `may ${stance}`;
   return `${READS_AS[stance]}${standing === "partial" ? " in part" : ""}`;
 }

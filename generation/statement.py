@@ -1,0 +1,300 @@
+"""From an open question and an answer to the statement that they make, and to its opposite.
+
+"What lowers blood pressure?" and "verapamil" make "Verapamil lowers blood pressure.", with the opposite "Verapamil raises blood
+pressure." A question that puts its subject in question keeps its words ("Which drugs …", "What causes …"), one that asks how names
+what the answer serves ("How can X be prevented?" makes "X can be prevented with …"), and one that names a kind of thing asks for a
+frame (generation/frames.txt). The opposite has the opposite verb (retrieval/words/opposites.txt) or, where there is none, a "not".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from generation.question import load_words
+from retrieval.core.word_list import read_sections
+from retrieval.words.forms import OPPOSITES, load_irregular, make_past, make_third_person
+
+_FRAMES = Path(__file__).with_name("frames.txt")
+ANSWER = "{a}"
+"""Where the answer stands in a statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """What a question asks to be found of an answer, and the opposite, each with `ANSWER` in the answer's place.
+
+    `sure` is False if the question only names a kind of thing ("… is among the benefits of X"): a reader that knows what a paper
+    is on takes much for one of that kind.
+    """
+
+    statement: str
+    opposite: str
+    sure: bool = True
+
+    def state(self, answer: str) -> tuple[str, str]:
+        """Statement and opposite for an answer."""
+        return _write(self.statement, answer), _write(self.opposite, answer)
+
+
+_ASKS = re.compile(
+    r"^(?:(?:please|could you|can you) )*(?:(?:list|name|give|mention|tell|show)(?: me| us)?(?: of)?(?= )|(?:what|which|who)(?:'s|’s| is| are| was| were)(?= ))"
+    r"(?: (?:the|some|any|all|an?|as many|known|main|major|\d+|two|three|four|five|possible|potential|current|currently|new"
+    r"|(?:most )?(?:common|frequent|important|effective|typical)|best|various|different|examples of)(?= ))*\s+",
+    re.IGNORECASE,
+)
+"""What stands before the name of a kind of thing."""
+_BEST = re.compile(r"^(?:(?:the|best|good|new|effective|safest|(?:most )?(?:effective|common)) )+", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"(?:,| -)? (?:and when should|and why|if any|as of \d+|compared with|compared to|especially)\b.*$", re.IGNORECASE
+)
+_BEFORE = re.compile(r"^(?:as of|before|since|until|in) \d{4}, ", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b(?:you|we|I) (?:need|should|have|do|find)\b")
+_WITHIN = re.compile(
+    r"^(?P<before>(?!what|which|who|list)\w[\w -]*? (?:in|of|to|with)) (?:which|what) (?P<rest>.+)$", re.IGNORECASE
+)
+_BEHIND = r"in|for|from|after|during|among|when|if|while|before|without|following"
+_HOW = re.compile(
+    r"^how (?:best )?(?P<modal>can|could|should|may|might|is|are|was|were|do|does|did) (?:you |we |one |i )?(?:best )?(?P<rest>.+)$",
+    re.IGNORECASE,
+)
+_BE = ("is", "are", "was", "were")
+_MODALS = ("can", "could", "may", "might", "must", "should", "will", "would")
+_HAVE = ("has", "have", "had")
+_DO = ("do", "does", "did")
+_RELATIVE = re.compile(r"^(?P<kind>\w[\w-]* (?:[\w -]+? )?|\w[\w-]+ )(?:that|which|who) (?P<rest>.+)$", re.IGNORECASE)
+_PARTICIPLE = re.compile(
+    r"^(?P<kind>[\w -]+?) (?P<rest>(?:\w+(?:ed|ught|ven|wn))\b (?:with|to|by|in|for|from|as|against)\b.+)$", re.IGNORECASE
+)
+
+
+def state_question(question: str) -> Statements | None:
+    """What a question asks to be found of any answer to it; None where no rule is sure."""
+    text = _ASIDE.sub("", _BEFORE.sub("", " ".join(question.split()).strip(' "“”?.!')))
+    if not text or _ADDRESS.search(text):
+        return None
+    for way in (_state_how, _state_within, _state_kind, _state_subject):
+        if statement := way(text):
+            return statement
+    return None
+
+
+def _state_how(text: str) -> Statements | None:
+    """ "How can X be prevented" as "X can be prevented with …"; "How can you prevent X" as "… can prevent X"."""
+    match = _HOW.match(text)
+    if match is None:
+        return None
+    modal, rest = match["modal"].lower(), match["rest"]
+    words = rest.split()
+    if modal in _MODALS and (" be " in f" {rest} ") and words[0].lower() != "be":
+        before, _, after = rest.partition(" be ")
+        means = re.split(rf" (?=(?:{_BEHIND})\b)", after, maxsplit=1)
+        done = " ".join([means[0], "with", ANSWER, *means[1:]])
+        return Statements(f"{before} {modal} be {done}", f"{before} {modal} not be {done}")
+    if modal in _MODALS and words[0].lower() in load_words("verbs"):
+        return _with_opposite(ANSWER, [modal, *words])
+    if modal in _MODALS:
+        place = _find_base(words)
+        return _with_opposite(ANSWER, [modal, "help", *words[:place], *words[place:]]) if place else None
+    return None
+
+
+def _state_within(text: str) -> Statements | None:
+    """ "Mutations in which genes cause X" as "mutations in … cause X"."""
+    match = _WITHIN.match(text)
+    place = _find_finite(match["rest"].split()) if match else None
+    if match is None or not place:
+        return None
+    return _with_opposite(f"{match['before']} {ANSWER}", match["rest"].split()[place:])
+
+
+def _state_kind(text: str) -> Statements | None:
+    """ "Side effects of X" as "X causes …"; "drugs that lower X" as "… lowers X"."""
+    asked = _ASKS.match(text)
+    named = _BEST.sub("", text[asked.end() :] if asked else text)
+    if not asked and text.split()[0].lower() in {"what", "which", "who", "how", "why", "when", "where", "in"}:
+        return None
+    for pattern, statement, opposite in _load_frames():
+        if match := pattern.match(named):
+            put = {"x": match["x"].rstrip(), "a": ANSWER}
+            return Statements(statement.format(**put), opposite.format(**put))
+    if match := _RELATIVE.match(named):
+        kind, rest = match["kind"].split(), match["rest"]
+        if kind[0].lower() in load_words("prepositions"):
+            return None
+        if kind[-1].lower() not in load_words("prepositions"):
+            return _state_verb(rest.split())
+        return Statements(f"{rest} {kind[-1]} {ANSWER}", f"it is not so that {rest} {kind[-1]} {ANSWER}")
+    first, *others = named.split()
+    wh = text.split()[0].lower() in {"what", "which", "who"}
+    if wh and others and _is_participle(first.lower()) and others[0].lower() in {*load_words("prepositions"), "to"}:
+        return _with_opposite(ANSWER, ["is", *named.split()])
+    if match := _PARTICIPLE.match(named):
+        return _with_opposite(ANSWER, ["is", *match["rest"].split()])
+    if not asked or not others:
+        return None
+    many = "are" in asked[0].lower().split() or not wh
+    among = "among the" if many else "the"
+    return Statements(f"{ANSWER} is {among} {named}", f"{ANSWER} is not {among} {named}", sure=False)
+
+
+def _state_subject(text: str) -> Statements | None:
+    """ "Which drugs lower X" as "… lowers X"; "What does X cause" as "X causes …"."""
+    words = text.split()
+    if words[0].lower() not in {"what", "which", "who"} or len(words) < 3:
+        return None
+    rest = words[1:]
+    if rest[0].lower() in _DO:
+        return _state_object(rest)
+    place = _find_finite(rest)
+    return None if place is None else _state_verb(rest[place:])
+
+
+def _state_object(words: list[str]) -> Statements | None:
+    """ "Does X cause" as "X causes …", "does X do to Y" as "… is an effect of X on Y"."""
+    place = _find_base(words[1:])
+    if not place:
+        return None
+    subject, verb, rest = words[1 : place + 1], words[place + 1].lower(), words[place + 2 :]
+    if verb == "do":
+        where = " ".join(["on" if rest[:1] in (["to"], ["for"]) else "", *rest[1:]]) if rest else ""
+        named = f"an effect of {' '.join(subject)} {where}".strip()
+        return Statements(f"{ANSWER} is {named}", f"{ANSWER} is not {named}", sure=False)
+    return _with_opposite(" ".join(subject), [make_third_person(verb), ANSWER, *rest])
+
+
+def _state_verb(words: list[str]) -> Statements | None:
+    """A predicate about the answer, its verbs in the form for one thing; None if it is about something else ("is X approved")."""
+    said, verbs = list(words), load_words("verbs") | _list_asked()
+    place = next((at for at, word in enumerate(words) if not word.lower().endswith("ly")), 0)
+    verb = words[place].lower()
+    said[place] = {"are": "is", "were": "was", "have": "has"}.get(verb, make_third_person(verb) if verb in verbs else verb)
+    if verb in _BE and not _begins_predicate(words[place + 1 :]):
+        return None
+    for at in range(place + 1, len(words)):
+        if verb in verbs and words[at - 1].lower() in {"and", "or"} and words[at].lower() in verbs - load_words("also nouns"):
+            said[at] = make_third_person(words[at].lower())
+    return _with_opposite(ANSWER, said)
+
+
+def _begins_predicate(words: list[str]) -> bool:
+    """Whether something is said behind "is": not "is zanubrutinib approved for", nor "are there for"."""
+    low = words[0].lower() if words else ""
+    known = load_words("predicates") | load_words("prepositions") | {"among", "not"}
+    return low != "there" and (low in known or low.endswith(("ly", "ing")) or _is_participle(low))
+
+
+def _with_opposite(subject: str, predicate: list[str]) -> Statements:
+    """The statement with its opposite: the opposite verb if the list has one, otherwise its denial."""
+    opposites = _load_opposites()
+    place = next((at for at, word in enumerate(predicate) if not word.lower().endswith("ly")), 0)
+    verb = predicate[place].lower()
+    turned = list(predicate)
+    if verb in _MODALS or verb in _BE or verb in _HAVE or verb in _DO:
+        later = next((at for at in range(place + 1, min(place + 4, len(predicate))) if predicate[at].lower() in opposites), None)
+        if later is None or verb in _BE or "be" in predicate[place:later]:
+            turned[place : place + 1] = [predicate[place], "not"]
+        else:
+            turned = _turn_verbs(predicate, later)
+    elif verb in opposites:
+        turned = _turn_verbs(predicate, place)
+    else:
+        base = _load_bases().get(verb, verb)
+        turned[place : place + 1] = ["does not", base]
+    return Statements(f"{subject} {' '.join(predicate)}", f"{subject} {' '.join(turned)}")
+
+
+def _turn_verbs(predicate: list[str], place: int) -> list[str]:
+    """The predicate with the verb at this place, and those joined to it, turned: "lowers X and prevents Y"."""
+    opposites, turned = _load_opposites(), list(predicate)
+    turned[place] = opposites[predicate[place].lower()]
+    for at in range(place + 1, min(place + 3, len(predicate) - 1)):
+        if predicate[at].lower() in {"or", "and"} and (other := opposites.get(predicate[at + 1].lower())):
+            turned[at + 1] = other
+    return turned
+
+
+def _find_finite(words: list[str]) -> int | None:
+    """The place of the verb of a subject question, behind "what" or "which" and the kind of thing asked for."""
+    verbs, nouns, bases = load_words("verbs") | _list_asked(), load_words("also nouns"), _load_bases()
+    sure, maybe = None, None
+    for place, word in enumerate(words):
+        low, before = word.lower().strip(","), words[place - 1].lower() if place else ""
+        if before in load_words("prepositions") or before in {"the", "a", "an"}:
+            continue
+        if low in _BE + _MODALS + _HAVE:
+            sure = place
+            break
+        if low in verbs or low in bases:
+            base = bases.get(low, low)
+            if base not in nouns or place == 0:
+                sure = place
+                break
+            maybe = place if maybe is None else maybe
+    found = (
+        sure if sure is not None and (maybe is None or sure < maybe or words[sure].lower() in _BE + _MODALS + _HAVE) else maybe
+    )
+    while found and words[found - 1].lower().endswith("ly"):
+        found -= 1
+    return found
+
+
+def _find_base(words: list[str]) -> int:
+    """The place of the first verb in its base form behind a subject; 0 for none."""
+    verbs = load_words("verbs") | {"do"}
+    return next(
+        (
+            at
+            for at, word in enumerate(words)
+            if at and word.lower() in verbs and words[at - 1].lower() not in {"the", "of", "in"}
+        ),
+        0,
+    )
+
+
+def _is_participle(word: str) -> bool:
+    return word.endswith("ed") or word in {been for _, _, been in load_irregular().values()}
+
+
+def _write(template: str, answer: str) -> str:
+    text = template.replace(ANSWER, answer)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+@cache
+def _load_frames() -> tuple[tuple[re.Pattern[str], str, str], ...]:
+    lines = (line.rsplit(" | ", 2) for line in read_sections(_FRAMES)["frames"])
+    return tuple((re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE), said, turned) for pattern, said, turned in lines)
+
+
+@cache
+def _load_bases() -> Mapping[str, str]:
+    """Each inflected form of a known verb, with its base form."""
+    verbs = load_words("verbs") | _list_asked()
+    return {form: verb for verb in verbs for form in (make_third_person(verb), make_past(verb)) if form not in verbs}
+
+
+@cache
+def _load_opposites() -> Mapping[str, str]:
+    """Each verb that has an opposite, in every form, with the opposite in the same form."""
+    sections, found = read_sections(OPPOSITES), dict[str, str]()
+    for line in (*sections["asked"], *sections["verbs"]):
+        near, far = (side.split() for side in line.split("/"))
+        for some, others in ((near, far), (far, near)):
+            for verb in some:
+                for form, other in zip(_inflect(verb), _inflect(others[0]), strict=True):
+                    found.setdefault(form, other)
+    return found
+
+
+@cache
+def _list_asked() -> frozenset[str]:
+    """The verbs that open questions ask with."""
+    return frozenset(word for line in read_sections(OPPOSITES)["asked"] for word in line.replace("/", " ").split())
+
+
+def _inflect(verb: str) -> tuple[str, str, str, str]:
+    return verb, make_third_person(verb), make_past(verb), f"{verb.removesuffix('e')}ing"
