@@ -45,7 +45,9 @@ class TitleFinder:
         asked = set(question.lower().rstrip("?").split())
         shared = [asked & set(one.title.lower().replace(":", "").split()) - {"for", "in"} for one in documents]
         names = [one.title.partition(" ")[0] if words else "" for one, words in zip(documents, shared, strict=True)]
-        return [Answers(len(one.title) / 100, name.lower(), 0.9) for one, name in zip(documents, names, strict=True)]
+        return [
+            Answers(len(one.title) / 100, ((name.lower(), 0.9),) if name else ()) for one, name in zip(documents, names, strict=True)
+        ]
 
 
 class ScriptedGenerator:
