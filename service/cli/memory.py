@@ -39,7 +39,9 @@ def read_memory() -> Memory:
     settings = load_settings()
     folder = settings.state_folder(shared=False)
     if folder is None:
-        raise BadConfig("Nothing is remembered: the setting state is off; name a folder with COUNTERPOINT_STATE.")
+        raise BadConfig(
+            "Nothing is remembered: the setting state is off, or this user has no home; name a folder with COUNTERPOINT_STATE."
+        )
     return Memory(Database(folder), settings.history, settings.watch)
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-import platformdirs
 from limits import parse_many
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
@@ -30,6 +29,7 @@ from retrieval.bm25 import lucene
 from retrieval.cluster.client import Access, use_access
 from retrieval.core import result_cache
 from retrieval.core.errors import BadConfig
+from retrieval.core.user_folders import find_user_folder
 from service.configuration import defaults
 from service.configuration.files import describe, expected
 from service.operating.work import Limits
@@ -219,7 +219,7 @@ class Settings(BaseSettings):
             return Path(self.state)
         if shared and not self.keys and not is_own_machine(self.host):
             return None
-        return Path(platformdirs.user_state_dir("counterpoint"))
+        return find_user_folder("state")
 
     def limits(self) -> Limits:
         """The limits on running and waiting work."""
