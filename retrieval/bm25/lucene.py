@@ -36,6 +36,9 @@ _OPTIONS = (
     # A search leaves a few megabytes of garbage. A young generation of Java's default size is collected only after hundreds of
     # searches, and until then the process grows by 100 MB.
     "-XX:MaxNewSize=32m",
+    # Neither figures for Java's own tools nor a socket by which they could attach: both would lie in /tmp.
+    "-XX:-UsePerfData",
+    "-XX:+DisableAttachMechanism",
     # Nobody reads Anserini's log: errors are raised. Log4j's full set-up adds a second to every start.
     "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
     "-Dorg.apache.logging.log4j.simplelog.level=OFF",
