@@ -19,6 +19,7 @@ from eval import cli
 from retrieval.index import Index
 from service.cli.commands import app
 from service.cli.usage import complete_dense
+from tests.helpers.missing import missing
 from tests.helpers.ready import wait_until_ready
 from tests.helpers.served import over_fakes
 
@@ -82,7 +83,10 @@ def test_the_request_is_one_that_the_service_answers(demo_index: Index) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.skipif(not (Path(sys.prefix) / "bin" / "activate").is_file(), reason="the commands begin with a virtual environment")
+@pytest.mark.skipif(
+    not (Path(sys.prefix) / "bin" / "activate").is_file(),
+    reason=missing("a virtual environment", "README's commands begin with one, and a container installs without"),
+)
 def test_every_command_runs_in_a_fresh_clone_and_leaves_nothing_to_commit(tmp_path: Path) -> None:
     clone = tmp_path / "counterpoint"
     shutil.copytree(ROOT / "examples", clone / "examples")

@@ -22,6 +22,7 @@ from retrieval.index import Index
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index
+from tests.helpers.missing import missing
 
 URL = ServeOptions().base_url
 PATIENCE = 1800.0
@@ -42,7 +43,7 @@ def chat() -> Chat:
     try:
         urllib.request.urlopen(f"{URL}/models", timeout=2).close()
     except (urllib.error.URLError, OSError):
-        pytest.skip(f"no language model answers at {URL}; start it with make llm, in another terminal")
+        pytest.skip(missing(f"a language model at {URL}", "`make llm` serves one in another terminal"))
     return Chat(ALIAS, URL, timeout=PATIENCE, retries=0)
 
 
