@@ -107,6 +107,7 @@ _PR_SET_NO_NEW_PRIVS, _SET_MODE_FILTER, _NEW_LISTENER = 38, 1, 8
 _ALLOW, _NOTIFY, _KILL = 0x7FFF0000, 0x7FC00000, 0x80000000
 _RECEIVE, _ANSWER, _IS_VALID = 0xC0502100, 0xC0182101, 0x40082102
 _CONTINUE = 1
+_CURRENT_FOLDER = -100 & 0xFFFFFFFF
 _NOTIFICATION = struct.Struct("=QII iIQ 6Q")
 _REPLY = struct.Struct("=QqiI")
 _MESSAGE = struct.Struct("=QII")
@@ -156,8 +157,9 @@ class _Task:
             text += self.read(address + len(text), 4096 - (address + len(text)) % 4096)
         path = os.fsdecode(text.partition(b"\0")[0])
         if not path.startswith("/"):
-            is_current = folder is None or folder & 0xFFFFFFFF == -100 & 0xFFFFFFFF
-            path = os.path.join(os.readlink(self.place / ("cwd" if is_current else f"fd/{folder & 0xFFFFFFFF}")), path)
+            number = _CURRENT_FOLDER if folder is None else folder & 0xFFFFFFFF
+            start = self.place / ("cwd" if number == _CURRENT_FOLDER else f"fd/{number}")
+            path = os.path.join(os.readlink(start), path)
         return os.path.normpath(path)
 
     def address(self, place: int, length: int) -> str:
