@@ -175,7 +175,7 @@ def delete_alert(id: Id, request: Request) -> None:
 
 
 # In words alone: generators of clients refuse types that are neither JSON nor text.
-_FEED: dict[int | str, dict[str, Any]] = {200: {"description": f"An Atom feed ({MEDIA_TYPE})"}}
+_FEED: dict[int | str, dict[str, Any]] = {200: {"description": "An Atom feed (application/atom+xml)"}}
 
 
 @feed_router.get("/v1/alerts.atom", response_class=Response, responses=_FEED)

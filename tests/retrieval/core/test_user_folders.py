@@ -32,6 +32,7 @@ def without_home(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in OWN:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", has_no_entry)
+    monkeypatch.setattr(result_cache, "_chosen", None)
     user_folders._tell_without_home.cache_clear()
 
 
