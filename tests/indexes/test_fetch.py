@@ -14,7 +14,7 @@ from indexes.fetch.fetching import STATE, Search, Source, fetch_papers
 from indexes.fetch.services import EuropePMC, PubMed
 from indexes.readers import Omission, read, sources
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
-from retrieval.core.values import Author, Document
+from retrieval.core.values import Author, Document, Section
 from retrieval.index import Index
 from retrieval.store.manifest import read_manifest
 from service.cli.commands import app
@@ -203,7 +203,8 @@ def test_europe_pmc_comes_in_pages(server: PapersServer, tmp_path: Path) -> None
     assert first == Document(
         pmid="1",
         title="Zinc 1.",
-        abstract="Background Zinc was tried. Results It did not help 1 people.",
+        abstract="Zinc was tried. It did not help 1 people.",
+        sections=(Section("Background", 0, 15), Section("Results", 16, 41)),
         year=2019,
         journal="Lancet",
         types=("Journal Article",),
