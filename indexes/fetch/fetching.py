@@ -95,6 +95,8 @@ def fetch_papers(source: Source, query: str, folder: Path, most: int, say: Calla
                 say(f"{source.name} no longer has this search, so it is run again.")
                 _clear(folder)
             else:
+                if missing := search.wanted - search.fetched:
+                    say(f"{source.name} did not deliver {missing:,} of the {search.wanted:,} papers that it counted.")
                 return search
         raise BadInput(f"{source.name} forgot the search {_TIMES_FORGOTTEN} times; try again later.")
 

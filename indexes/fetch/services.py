@@ -39,6 +39,14 @@ class NotWhole(Exception):
     """The response is cut off, or holds an error instead of the answer. The request is worth another try."""
 
 
+class Empty(NotWhole):
+    """A response without the records that were asked for: the last tried is taken as it is, `body`."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__("no records")
+        self.body = body
+
+
 class Remote:
     """The service called `name` at `address`, with at most `per_second` requests a second.
 
@@ -86,6 +94,8 @@ class Remote:
         try:
             answer = self._client.request(method, f"{self._address}/{path}", extensions={"retry": retry}, **options)
             validate(answer)
+        except Empty as fault:
+            return fault.body
         except NotWhole as fault:
             why = f"no whole answer in {TRIES} tries ({self._clean(str(fault))})"
             raise Unfinished(f"{self.name} gave {why}; {_AGAIN}.") from None
@@ -185,7 +195,7 @@ class PubMed:
         part = at["slices"][at["slice"]]
         count = min(BATCH, part["wanted"] - at["start"])
         where = {"WebEnv": part["webenv"], "query_key": part["key"], "retstart": str(at["start"]), "retmax": str(count)}
-        body = self._ask("efetch.fcgi", {**where, "retmode": "xml"}, _count_records)
+        body = self._ask("efetch.fcgi", {**where, "retmode": "xml"}, _check_records)
         search.fetched += _count_records(body)
         at["start"] += count
         if at["start"] >= part["wanted"]:
@@ -248,7 +258,7 @@ def _read_error(body: bytes) -> str:
 
 
 def _count_records(body: bytes) -> int:
-    """How many records an EFetch response holds; raises `NotWhole` if it breaks off or holds none."""
+    """How many records an EFetch response holds; raises `NotWhole` if it breaks off."""
     parser = etree.XMLParser(load_dtd=False, no_network=True, resolve_entities=False, huge_tree=True)
     try:
         root = etree.fromstring(body, parser)
@@ -264,10 +274,12 @@ def _count_records(body: bytes) -> int:
         if any(words in message.lower() for words in _FORGOTTEN):
             raise Expired
         raise NotWhole(message or f"XML of another kind, <{root.tag}>")
-    count = sum(len(root.findall(kind)) for kind in _RECORDS)
-    if not count:
-        raise NotWhole("no records")
-    return count
+    return sum(len(root.findall(kind)) for kind in _RECORDS)
+
+
+def _check_records(body: bytes) -> None:
+    if not _count_records(body):
+        raise Empty(body)
 
 
 def _list_notes(result: dict[str, Any]) -> list[str]:

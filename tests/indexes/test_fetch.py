@@ -253,3 +253,10 @@ def test_a_record_that_is_not_well_formed_is_left_out_and_named(server: PapersSe
     assert result.exit_code == 0, result.output
     assert "Skipped 1 bad record:" in result.output and "(PMID 3): expected well-formed XML" in result.output
     assert read_manifest(tmp_path / "out").counts.documents == 4
+
+
+def test_a_batch_that_stays_empty_is_told_and_the_fetch_ends(server: PapersServer, tmp_path: Path) -> None:
+    server.faults.append(lambda asked: FAULTS["no records"] if asked.fields.get("retstart") == "400" else None)
+    search, said = fetch(of_pubmed(server), tmp_path)
+    assert (search.wanted, search.fetched, len(pmids(tmp_path))) == (450, 400, 400)
+    assert said[-1] == "PubMed did not deliver 50 of the 450 papers that it counted."
