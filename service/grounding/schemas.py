@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictInt, field_validator
 
 from nli.text.designs import Subjects, find_design, find_subjects
 from retrieval.core.values import Aspect, Details, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
@@ -32,14 +32,18 @@ class GroundRequest(Sent):
 
     claim: str = Field(description="One sentence that can be true or false.")
     question: str = Field("", description="The question that the claim answers; its words are added to the search.")
-    known_pmids: list[str | int] = Field(
+    known_pmids: list[str | StrictInt] = Field(
         default_factory=list,
         max_length=MAX_KNOWN,
         fail_fast=True,
         description="Documents already known to support the claim; never returned as support.",
     )
     read: int | None = Field(
-        None, ge=1, le=MOST_READ, description="How many papers to read, the best first; without it, as many as configured."
+        None,
+        ge=1,
+        le=MOST_READ,
+        strict=True,
+        description="How many papers to read, the best first; without it, as many as configured.",
     )
 
 

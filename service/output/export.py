@@ -195,7 +195,7 @@ def find_url(document: Document) -> str:
     """The paper's address at PubMed, or by its DOI; "" if neither is known."""
     if is_pmid(document.pmid):
         return f"https://pubmed.ncbi.nlm.nih.gov/{document.pmid}/"
-    return f"https://doi.org/{document.doi}" if document.doi else ""
+    return f"https://doi.org/{quote(document.doi, safe='/()')}" if document.doi else ""
 
 
 Format = Literal["markdown", "ris", "bibtex", "csv", "xlsx"]
@@ -385,7 +385,7 @@ def _list_borne_out(document: Document, citations: Sequence[Citation]) -> str:
 def _link(document: Document) -> str:
     url = find_url(document)
     name = f"PMID {document.pmid}" if is_pmid(document.pmid) else escaped(document.pmid)
-    return f"[{name}]({quote(url, safe=':/')})" if url else name
+    return f"[{name}]({url.replace('(', '%28').replace(')', '%29')})" if url else name
 
 
 def escaped(text: str) -> str:

@@ -66,7 +66,7 @@ class EvidenceRequest(Sent):
     )
     text: str | None = Field(None, description="The paper as plain text, each heading on its own line.")
     jats: str | None = Field(None, description="The paper as JATS XML, as PubMed Central provides it.")
-    k: int = Field(5, description="How many sentences to choose.")
+    k: int = Field(5, strict=True, description="How many sentences to choose.")
     results_only: bool = Field(False, description="Choose only sentences about what the study found, not about how it was done.")
     how: How = Field("embedded", description="The embedded models, or a strategy that uses the profile's language model.")
 
