@@ -21,7 +21,7 @@ from service.checking.readers.passage import Passage, Writing, write_raised
 from service.checking.readers.readable import is_readable
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
+    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage  # type: ignore[import-untyped]
 
 MOST_PAGES = 500
 _RUNNING_HEAD_PAGES = 3
@@ -52,7 +52,7 @@ _WIDE = 1.3
 def read_pdf(raw: bytes, name: str) -> Passage:
     """The text of a PDF; raises `BadInput` for one that is damaged, has a password or too many pages, or has no readable text."""
     import pypdfium2
-    from pypdfium2.raw import FPDF_ERR_PASSWORD
+    from pypdfium2.raw import FPDF_ERR_PASSWORD  # type: ignore[import-untyped]
 
     try:
         document = pypdfium2.PdfDocument(raw)
@@ -134,7 +134,7 @@ def _find_rotation(text: PdfTextPage, count: int) -> int:
 
     some = range(0, count, max(1, count // 200))
     turns = Counter(round(FPDFText_GetCharAngle(text, place) / (math.pi / 2)) % 4 for place in some)
-    return 90 * turns.most_common(1)[0][0]
+    return 90 * int(turns.most_common(1)[0][0])
 
 
 def _split_lines(text: PdfTextPage, count: int, turned: int) -> Iterator[list[_Piece]]:
