@@ -218,7 +218,7 @@ class Evidence:
 
     `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's verdict on the
     sentence, or on the whole paper, if one was asked for; `qualifiers` are the reservations in its words; `why` says in words
-    what speaks for the stance.
+    what speaks for the stance. `trial` names the trial that other papers on this side report too, "" if none does.
     """
 
     document: Document
@@ -231,6 +231,7 @@ class Evidence:
     negations: tuple[NegationScope, ...] = ()
     qualifiers: tuple[Qualifier, ...] = ()
     why: str = ""
+    trial: str = ""
 
     @property
     def standing(self) -> Standing:

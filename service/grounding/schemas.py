@@ -91,6 +91,7 @@ class WeighedOut(OfValue):
         description="The total weight of the papers in each place: the weight of their design, on a side times their probability."
     )
     strong: PapersOut = Field(description="The systematic reviews and randomised trials among them.")
+    reports: int = Field(description="Further reports of trials that are counted already; they are not counted again.")
     retracted: int = Field(description="Retracted papers; they are not counted.")
     unjudged: int = Field(description="Papers whose stance no model judged; they are not counted.")
 
@@ -181,6 +182,10 @@ class EvidenceOut(RankedPaper):
         description="The judge's verdict on the sentence or on the whole paper (`of`); null if no judge was asked."
     )
     why: str
+    trial: str = Field(
+        description="The trial that other papers on this side report too, by its name, its registration number or its first "
+        "paper; empty if none does. A trial is counted once."
+    )
 
     @classmethod
     def of(cls, evidence: Evidence, place: Place | None = None) -> EvidenceOut:
@@ -200,6 +205,7 @@ class EvidenceOut(RankedPaper):
             scored_by=evidence.scored_by,
             verdict=VerdictOut.model_validate(evidence.verdict) if evidence.verdict else None,
             why=evidence.why,
+            trial=evidence.trial,
         )
 
 

@@ -8,6 +8,7 @@ from math import floor
 
 from nli.text.negation import negation_scopes
 from nli.text.qualify import find_qualifiers
+from nli.text.trials import name_trials
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Stance, Verdict
 from retrieval.store.documents import Entry
 from service.configuration.config import Show
@@ -27,6 +28,9 @@ def show(claim: Claim, readings: Sequence[PaperReading], entries: Mapping[str, E
         if reading.verdict.label == "support" and reading.pmid in claim.known_pmids:
             continue
         lists[_choose_list(reading, entry.document, step.uncertain)].append(_make_evidence(claim, reading, entry))
+    for side in ("contradict", "support"):
+        trials = name_trials([one.document for one in lists[side]])
+        lists[side] = [replace(one, trial=trial) for one, trial in zip(lists[side], trials, strict=True)]
     against, for_it, uncertain, silent = (_order(lists[name], step.recency) for name in lists)
     sentences = sum(len(entries[one.pmid]) for one in readings)
     counts = BranchCounts(looked_at, sentences, sentences, sentences, len(readings))
@@ -59,12 +63,15 @@ def _make_evidence(claim: Claim, reading: PaperReading, entry: Entry) -> Evidenc
 
 
 def _order(evidence: Sequence[Evidence], step: float) -> list[Evidence]:
-    """The most probable first; of papers within the same `step` of probability, the newer one."""
+    """The most probable first; of papers within the same `step` of probability, the newer one. Reports of one trial follow the
+    first of them."""
 
     def place(one: Evidence) -> tuple[bool, float, int, float]:
         return one.document.retracted, -floor(one.score / step) if step else -one.score, -(one.document.year or 0), -one.score
 
-    return sorted(evidence, key=place)
+    ordered = sorted(evidence, key=place)
+    first = {one.trial: rank for rank, one in reversed([*enumerate(ordered)]) if one.trial}
+    return [one for _, one in sorted(enumerate(ordered), key=lambda pair: first.get(pair[1].trial, pair[0]))]
 
 
 def _rank(evidence: Sequence[Evidence], first: int = 1) -> tuple[Evidence, ...]:

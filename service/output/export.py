@@ -200,9 +200,9 @@ def find_url(document: Document) -> str:
 
 Format = Literal["markdown", "ris", "bibtex", "csv", "xlsx"]
 Cell = str | int | float
-_OPTIONAL = ("answer", "people", "number", "effect")
+_OPTIONAL = ("answer", "trial", "people", "number", "effect")
 """The columns of the table of papers that it has only where a paper fills them."""
-_READABLE = ("answer", "direction", "design", "year", "people", "number", "effect", "quotation", "pmid")
+_READABLE = ("answer", "direction", "design", "trial", "year", "people", "number", "effect", "quotation", "pmid")
 """Those that it has in Markdown."""
 _ORDER: tuple[Place, ...] = ("contradict", "support", "uncertain", "unjudged")
 
@@ -262,6 +262,7 @@ class _Row(NamedTuple):
     direction: str
     probability: float
     design: str
+    trial: str
     year: int | str
     people: str
     number: str
@@ -277,8 +278,9 @@ def _write_row(claim: str, answer: str, evidence: Evidence) -> _Row:
     quotation = evidence.sentence.text if evidence.sentence else ""
     details = evidence.verdict.details if evidence.verdict else Details()
     return _Row(
-        claim, answer, _tell_direction(evidence), round(evidence.score, 4), find_design(document).says, document.year or "",
-        details.people, details.number, details.effect, quotation, document.title, document.pmid, find_url(document),
+        claim, answer, _tell_direction(evidence), round(evidence.score, 4), find_design(document).says, evidence.trial,
+        document.year or "", details.people, details.number, details.effect, quotation, document.title, document.pmid,
+        find_url(document),
     )  # fmt: skip
 
 

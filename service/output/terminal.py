@@ -152,7 +152,8 @@ def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: 
     title = Text(f"{evidence.rank}. ", style=colour)
     title.append(evidence.title or "(no title)", style="bold")
     standing = "" if evidence.standing == "plain" else evidence.standing.upper()
-    facts = [says, _first_author(evidence.authors), evidence.pmid, str(evidence.year or ""), evidence.journal, standing]
+    trial = evidence.trial and f"one of several reports of {evidence.trial}"
+    facts = [says, _first_author(evidence.authors), evidence.pmid, str(evidence.year or ""), evidence.journal, trial, standing]
     title.append(f"  [{' · '.join(fact for fact in facts if fact)}]", style="dim")
     print_whole_words(console, title)
     if evidence.sentence:
