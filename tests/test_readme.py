@@ -63,6 +63,15 @@ def test_a_command_is_one_that_the_command_line_takes(line: str, monkeypatch: py
     assert command.make_context(context, words).params
 
 
+def test_the_share_of_claims_that_are_right_is_that_of_the_measurements() -> None:
+    page = (ROOT / "docs" / "measurements.md").read_text("utf-8")
+    rows = re.findall(r"^\| `[\w/]*ordinary-\d+\.csv`[^|]*\| ([\d.]+) %[^|]*\| ([\d.]+) %", page, re.MULTILINE)
+    right, wrong = (sorted(round(float(row[place])) for row in rows) for place in (0, 1))
+    (said,) = re.findall(r"Of everyday claims [^.]*", " ".join(README.split()))
+    assert len(rows) > 1
+    assert [int(figure) for figure in re.findall(r"\b(\d+)(?= to|(?: %))", said)] == [right[0], right[-1], wrong[0], wrong[-1]]
+
+
 def test_the_files_that_commands_read_are_in_the_repository() -> None:
     files = {word for line in ours() for word in shlex.split(line, comments=True) if word.startswith("examples/")}
     assert len(files) == 4 and all((ROOT / file).is_file() for file in files)
