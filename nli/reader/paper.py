@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 
 from nli.judge import Abstract, Reader, Reading, compute_margins
 from nli.reader.encode import score_findings
+from nli.text.sizes import denies_size
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Contrast, Label, Verdict
 
 AT_ODDS = "the paper and its best sentence disagree"
+OTHER_SIZE = "the claim and the sentence give sizes that disagree"
 """Why a paper that is probable enough is given no side."""
 
 
@@ -71,10 +73,13 @@ class PaperReader(Reader, Protocol):
 
 
 def read_paper(reader: Reader, claim: str, paper: Abstract) -> PaperRead:
-    """What a paper says on a claim."""
+    """What a paper says on a claim; it does not support one that gives another size for the effect."""
     if isinstance(reader, PaperReader):
-        return reader.read_paper(claim, paper)
-    return PaperRead(*judge_paper(reader, read_twice(reader, claim, paper)), reader.name)
+        read = reader.read_paper(claim, paper)
+    else:
+        read = PaperRead(*judge_paper(reader, read_twice(reader, claim, paper)), reader.name)
+    denied = read.verdict.label == "support" and read.sentence is not None and denies_size(claim, paper.sentences[read.sentence])
+    return replace(read, verdict=replace(read.verdict, decided="neutral", reason=OTHER_SIZE)) if denied else read
 
 
 def judge_paper(reader: Reader, readings: TwoReadings) -> tuple[Verdict, int | None]:
