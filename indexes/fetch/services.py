@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import re
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
@@ -25,6 +24,7 @@ from httpx_retries import Retry, RetryTransport
 from lxml import etree
 
 from indexes.fetch.fetching import EUROPE_PMC, NCBI, Expired, Search
+from retrieval.core.addresses import clean_key, find_proxy, hide_login, split_login
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
 from retrieval.runtime.pace import Pace
 
@@ -63,10 +63,12 @@ class Remote:
         secrets: Sequence[str] = (),
     ) -> None:
         if not address.startswith(("http://", "https://")):
-            raise BadConfig(f"The address {address!r} of {name} should begin with http:// or https://.")
+            raise BadConfig(f"The address {hide_login(address)!r} of {name} should begin with http:// or https://.")
         self.name = name
-        self._address, self._backoff, self._secrets = address.rstrip("/"), backoff, secrets
-        self._client = httpx.Client(transport=RetryTransport(_Paced(_connect(self._address), per_second)), timeout=60.0)
+        shown, login = split_login(address)
+        self._address, self._backoff, self._secrets = shown.rstrip("/"), backoff, [*secrets, *(login or ())[1:]]
+        transport = httpx.HTTPTransport(proxy=find_proxy(self._address))
+        self._client = httpx.Client(transport=RetryTransport(_Paced(transport, per_second)), timeout=60.0, auth=login)
 
     def ask(
         self, method: Literal["GET", "POST"], path: str, fields: Mapping[str, str], check: Callable[[bytes], object]
@@ -116,7 +118,7 @@ class Remote:
 
     def _clean(self, text: str) -> str:
         """What a service said, shortened, on one line, and without keys."""
-        for secret in self._secrets:
+        for secret in filter(None, self._secrets):
             text = text.replace(secret, "…")
         line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
         return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
@@ -140,13 +142,6 @@ class _Paced(httpx.BaseTransport):
         self._transport.close()
 
 
-def _connect(address: str) -> httpx.HTTPTransport:
-    """A transport through the proxy that the environment names, which httpx looks up only when it makes its own transport."""
-    url = httpx.URL(address)
-    proxy = None if urllib.request.proxy_bypass(url.host) else urllib.request.getproxies().get(url.scheme)
-    return httpx.HTTPTransport(proxy=proxy)
-
-
 BATCH = 200
 MOST_A_SEARCH = 9_999
 _PER_SECOND, _PER_SECOND_WITH_KEY = 3, 10
@@ -164,6 +159,7 @@ class PubMed:
     name, suffix = "PubMed", ".xml.gz"
 
     def __init__(self, address: str = NCBI, key: str = "", email: str = "", backoff: float = 1.0) -> None:
+        key = clean_key(key, "of NCBI")
         rate = _PER_SECOND_WITH_KEY if key else _PER_SECOND
         self._remote = Remote("PubMed", address, rate, backoff, secrets=[key] if key else [])
         self._caller = {"tool": "counterpoint", "email": email, "api_key": key}

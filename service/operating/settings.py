@@ -28,6 +28,7 @@ from indexes.fetch.fetching import EUROPE_PMC, NCBI
 from retrieval.bm25 import lucene
 from retrieval.cluster.client import Access, use_access
 from retrieval.core import result_cache
+from retrieval.core.addresses import hide_login
 from retrieval.core.errors import BadConfig
 from retrieval.core.user_folders import find_user_folder
 from service.configuration import defaults
@@ -294,7 +295,7 @@ def show_settings(settings: Settings) -> dict[str, str]:
     values = {name: getattr(settings, name) for name in Settings.model_fields}
     values["keys"] = ", ".join(f"{name}: hidden" for name in settings.keys)
     values["hosts"] = ", ".join(settings.hosts)
-    return {name: "" if value is None else str(value) for name, value in values.items()}
+    return {name: "" if value is None else hide_login(str(value)) for name, value in values.items()}
 
 
 def hand_down(settings: Settings) -> None:

@@ -189,6 +189,22 @@ def test_a_service_that_is_not_there(tmp_path: Path) -> None:
         PubMed("ftp://127.0.0.1")
 
 
+def test_a_login_in_the_address_is_used_and_never_shown(
+    server: PapersServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = server.url.replace("http://", "http://ann:open-sesame@")
+    server.faults.append(lambda asked: Answer(b"open-sesame is not enough", 403) if asked.path == "esearch.fcgi" else None)
+    with caplog.at_level(logging.DEBUG), pytest.raises(BadInput, match="refuses the request") as caught:
+        fetch(PubMed(url, f"{KEY}\n", backoff=0.01), tmp_path)
+    assert server.asked[0].login == "Basic YW5uOm9wZW4tc2VzYW1l"
+    assert server.asked[0].fields["api_key"] == KEY, "without the line break behind it"
+    with pytest.raises(Unfinished, match=r"cannot be reached at http://127.0.0.1:9 \(") as gone:
+        fetch(EuropePMC("http://ann:open-sesame@127.0.0.1:9", backoff=0.001), tmp_path)
+    with pytest.raises(BadConfig, match="'ftp://host' of PubMed should begin") as wrong:
+        PubMed("ftp://ann:open-sesame@host")
+    assert "sesame" not in f"{caught.value} {gone.value} {wrong.value} {caplog.text}"
+
+
 # --- Europe PMC
 
 
