@@ -267,13 +267,40 @@ class BranchCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Requests to language models and their tokens, as counted by the server; `cost` is in US dollars if a price is configured.
+
+    Tokens are `estimated` if a server did not count them. Nothing was sent for `cached` replies, which were there from earlier.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    cached: int = 0
+    estimated: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        """The sum of both; a cost is known if either is."""
+        costs = [usage.cost for usage in (self, other) if usage.cost is not None]
+        return Usage(
+            self.requests + other.requests,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            sum(costs) if costs else None,
+            self.cached + other.cached,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Grounding:
     """The answer to a claim: evidence on both sides and how much was checked to find it.
 
     `uncertain` is what may take a side but is on neither, contradictions first, for readers who must not miss one. `more` is what
     was given a stance or is uncertain, but ranks below the first few of its list; `silent` is what was read and takes no side.
     Together they are every document that was decided on. `contrasts` is what differs between the most probable papers of either
-    side, the contradicting one first; only a language model says so.
+    side, the contradicting one first; only a language model says so, and `usage` is what language models were asked.
     """
 
     claim: Claim
@@ -284,6 +311,7 @@ class Grounding:
     more: tuple[Evidence, ...] = ()
     silent: tuple[Evidence, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
+    usage: Usage = Usage()
 
 
 SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "other"]
@@ -376,16 +404,6 @@ class Conflict:
 
     sentence: int
     evidence: Evidence
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """A generator's requests and tokens, as counted by its server; `cost` is in US dollars if a price is configured."""
-
-    requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

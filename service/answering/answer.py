@@ -22,6 +22,7 @@ from nli.text.sentences import sentence_spans
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit, RemovedSentence, Topic, Usage
 from retrieval.index import Index
+from retrieval.runtime.usage import Tally, count_usage
 from service.answering.attribution import Attribution, CheckedSentence, StatedVerdict
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.events import KeptSentence, OnEvent, Stage
@@ -71,7 +72,8 @@ class Answerer:
         With `fill`, an answer for which there is too little holds what the nearest papers found, and its note says so.
         Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
-        return _AnswerInProgress(self, topic, on_event or (lambda event: None), fill).finish()
+        with count_usage() as tally:
+            return _AnswerInProgress(self, topic, on_event or (lambda event: None), fill, tally).finish()
 
 
 class _AnswerInProgress:
@@ -81,18 +83,22 @@ class _AnswerInProgress:
     as it was asked, for readers and language models.
     """
 
-    def __init__(self, answerer: Answerer, topic: Topic, on_event: OnEvent, fill: bool) -> None:
+    def __init__(self, answerer: Answerer, topic: Topic, on_event: OnEvent, fill: bool, tally: Tally) -> None:
         self.index, self.config, self.grounder = answerer.index, answerer.config, answerer.grounder
         self.models = answerer.models.with_caches()
-        self.on_event, self.fill = on_event, fill
+        self.on_event, self.fill, self.tally = on_event, fill, tally
         self.asked = topic
         self.topic = unify_topic(topic) if self.config.retrieve.spellings else topic
         self.search = DocumentSearch(self.index, self.config, self.models, self.topic, on_event)
         self.limits = Limits(self.config.limits.words, self.config.limits.citations)
-        self.usage = Usage()
         self.kept: list[CitedSentence] = []
         self.removed: list[RemovedSentence] = []
         self.drafted: Drafted | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """What language models were asked so far: to read, to write and to correct."""
+        return self.tally.total
 
     def finish(self) -> Answer:
         generator = self.models.generators[self.config.generate.generator]
@@ -229,7 +235,6 @@ class _AnswerInProgress:
                 raise
             self.on_event(Stage("write", f"{error} {stand_in.name} writes instead."))
             generator, draft, note = stand_in, self._draft(stand_in, sources), f"{error} {_EXTRACTIVE}"
-        self.usage = add_usage(self.usage, draft.usage)
         before = len(self.kept)
         self._check_draft(draft, generator, sources, stated)
         if len(self.kept) > before or generator.extractive or stand_in is None:
@@ -283,7 +288,6 @@ class _AnswerInProgress:
             draft = generator.rewrite(sentence.text, self.topic, sources, self.limits)
         except ModelUnusable as error:
             return None, f"; it could not be rewritten: {error}"
-        self.usage = add_usage(self.usage, draft.usage)
         again = [one for one in _split(draft, sources) if not _find_fault(one.text, faults)]
         return (again[0], "") if again else (None, "; the generator could not rewrite it")
 
@@ -315,14 +319,3 @@ def _find_fault(text: str, faults: Faults) -> str:
     """Why a model's sentence may not stand, whatever it cites; "" for nothing."""
     language = find_language(text)
     return f"it is in {language}, not in English" if language else faults.find(text)
-
-
-def add_usage(one: Usage, other: Usage) -> Usage:
-    """The sum of both; a cost is known if either is."""
-    costs = [usage.cost for usage in (one, other) if usage.cost is not None]
-    return Usage(
-        one.requests + other.requests,
-        one.prompt_tokens + other.prompt_tokens,
-        one.completion_tokens + other.completion_tokens,
-        sum(costs) if costs else None,
-    )

@@ -13,7 +13,7 @@ from service.answering.attribution import describe_check
 from service.answering.events import KeptSentence, Stage
 from service.grounding.schemas import EvidenceOut, VerdictOut
 from service.grounding.weigh import describe_certainty
-from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, facts_of
+from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, UsageOut, facts_of
 
 
 class AnswerRequest(Sent):
@@ -155,15 +155,6 @@ class RowOut(BaseModel):
     def of(cls, row: Row) -> RowOut:
         """From the value."""
         return cls(answer=row.answer, claim=row.claim, evidence=EvidenceOut.of(row.evidence))
-
-
-class UsageOut(OfValue):
-    """Use of a language model, as counted by its server; `cost` is in US dollars, if a price is configured."""
-
-    requests: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: Rounded | None
 
 
 class TopicOut(OfValue):

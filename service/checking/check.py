@@ -14,6 +14,7 @@ from typing import Any
 from nli.text.designs import has_findings
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Claim, Evidence, Grounding, Label
+from retrieval.runtime.usage import count_usage
 from service.checking.citations import CitedPaper, find_cited
 from service.checking.readers.passage import Passage
 from service.checking.schemas import (
@@ -34,7 +35,7 @@ from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, EvidenceOut
 from service.grounding.weigh import Outcome, find_place, weigh
 from service.runs.journal import Job, RunJournal, code_of, facts_of_service, journal, work
-from service.schemas import Provenance, SentenceOut, facts_of
+from service.schemas import Provenance, SentenceOut, UsageOut, facts_of
 
 _WORDS: Mapping[Outcome, TextVerdict] = {
     "contradict": "contradicted",
@@ -182,7 +183,9 @@ class Checker:
 
     def result(self, sentence: TextSentence) -> ClaimResult:
         """What is found for one claim, and what the papers that it cites say of it."""
-        grounding = self._ground(Claim(sentence.claim))
+        with count_usage() as tally:
+            grounding = self._ground(Claim(sentence.claim))
+            cited = [cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited]
         sides = split_sides(grounding)
         against, in_favour, uncertain = ([EvidenceOut.of(one) for one in papers] for papers in sides)
         return ClaimResult(
@@ -192,7 +195,8 @@ class Checker:
             in_favour=in_favour,
             uncertain=uncertain,
             checked=CheckedOut.model_validate(grounding.checked),
-            cited=[cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited],
+            cited=cited,
+            usage=UsageOut.of(tally.total),
         )
 
     def join_results(self, reading: Reading, results: Mapping[str, ClaimResult]) -> CheckedText:
@@ -211,6 +215,7 @@ class Checker:
             sentences=sentences,
             counts=counts,
             summary=_summary(reading.plan, counts, sentences),
+            usage=UsageOut.add(result.usage for result in results.values()),
             provenance=Provenance.of(self.grounder),
         )
 

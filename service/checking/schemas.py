@@ -13,7 +13,7 @@ from service.checking.checkable import Reason
 from service.checking.readers.passage import BlockKind, Passage
 from service.checking.readers.reading import TextFormat, read_bytes, read_text
 from service.grounding.schemas import CheckedOut, EvidenceOut
-from service.schemas import Provenance, Sent, SentenceOut
+from service.schemas import Provenance, Sent, SentenceOut, UsageField
 
 MOST_CHARACTERS = 200_000
 MOST_TEXT_CLAIMS = 100
@@ -103,6 +103,7 @@ class ClaimResult(BaseModel):
     uncertain: list[EvidenceOut] = Field(description="Papers that may take a side, are retracted, or were read by no judge.")
     checked: CheckedOut
     cited: list[CitedOut] = Field(description="The papers that the sentence cites.")
+    usage: UsageField = None
 
 
 class TextSentenceOut(BaseModel):
@@ -138,6 +139,7 @@ class CheckedText(BaseModel):
     sentences: list[TextSentenceOut]
     counts: dict[TextVerdict, int] = Field(description="How many sentences have each verdict.")
     summary: str
+    usage: UsageField = None
     provenance: Provenance
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from retrieval.core.values import BranchCounts, Evidence, Grounding
+from service.schemas import UsageOut
 
 
 def summary(grounding: Grounding) -> str:
@@ -32,6 +33,17 @@ def _describe_documents(counts: BranchCounts, evidence: Sequence[Evidence] = ())
     """The documents looked at, "n of m" if not all were read; a judge that only chose the sentences `evidence` read none."""
     some = f"{counts.read:,} of " if len(evidence) < counts.read < counts.documents else ""
     return some + format_count(counts.documents, "document")
+
+
+def describe_usage(usage: UsageOut | None) -> str:
+    """What language models were asked, in a sentence; "" if none was."""
+    if usage is None or not (usage.requests or usage.cached):
+        return ""
+    about = "about " if usage.estimated else ""
+    tokens = f", {about}{usage.prompt_tokens:,} + {format_count(usage.completion_tokens, 'token')}" if usage.requests else ""
+    cost = f", {about}{usage.cost:.4f} US dollars" if usage.cost is not None else ""
+    kept = f" {usage.cached:,} {'reply was' if usage.cached == 1 else 'replies were'} there from earlier." if usage.cached else ""
+    return f"Language model: {format_count(usage.requests, 'request')}{tokens}{cost}.{kept}"
 
 
 def format_count(count: int, noun: str) -> str:

@@ -15,6 +15,7 @@ from nli.judge import Reader, make_reader
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
+from retrieval.runtime.usage import count_usage
 from retrieval.store.documents import Entry
 from service.configuration.config import Branch, GroundingConfig, PathStep, ReadStep, Retrieve
 from service.configuration.defaults import MOST_READ
@@ -73,14 +74,17 @@ class Grounder:
         if papers is not None and not 1 <= papers <= MOST_READ:
             raise BadInput(f"{papers} papers cannot be read for a claim; expected 1 to {MOST_READ}.")
         tell, stated = on_stage or tell_nobody, _state(claim)
-        if self.config.path is None:
-            if papers is not None:
-                raise BadInput(f"The configuration {self.config.name} reads sentences, not papers; leave out how many to read.")
-            # Both sides read much the same: the models cache their results while this claim is grounded.
-            grounding = variants.ground(stated, self.index, self.config, self.models.with_caches(), tell, only)
-        else:
-            grounding = self._ground(self.config.path, stated, tell, only, papers, until)
-        return replace(grounding, claim=claim)
+        with count_usage() as tally:
+            if self.config.path is None:
+                if papers is not None:
+                    raise BadInput(
+                        f"The configuration {self.config.name} reads sentences, not papers; leave out how many to read."
+                    )
+                # Both sides read much the same: the models cache their results while this claim is grounded.
+                grounding = variants.ground(stated, self.index, self.config, self.models.with_caches(), tell, only)
+            else:
+                grounding = self._ground(self.config.path, stated, tell, only, papers, until)
+        return replace(grounding, claim=claim, usage=tally.total)
 
     def _ground(
         self, path: PathStep, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None

@@ -12,7 +12,7 @@ from service.configuration.defaults import MOST_READ
 from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
 from service.grounding.weigh import Outcome, Place, find_place, weigh
-from service.schemas import Figure, OfValue, Provenance, RankedPaper, Rounded, Sent, SentenceOut, facts_of
+from service.schemas import Figure, OfValue, Provenance, RankedPaper, Rounded, Sent, SentenceOut, UsageField, UsageOut, facts_of
 
 
 class GroundRequest(Sent):
@@ -259,6 +259,7 @@ class GroundResponse(BaseModel):
     )
     checked: CheckedOut
     summary: str
+    usage: UsageField = None
     provenance: Provenance
 
     @classmethod
@@ -276,5 +277,6 @@ class GroundResponse(BaseModel):
             contrasts=[ContrastOut.model_validate(one) for one in grounding.contrasts],
             checked=CheckedOut.model_validate(grounding.checked),
             summary=summary(grounding),
+            usage=UsageOut.of(grounding.usage),
             provenance=provenance,
         )

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from retrieval.cluster.client import is_address, read_address, show_place
 from retrieval.store.manifest import Manifest
-from service.grounding.coverage import format_count
+from service.grounding.coverage import describe_usage, format_count
 from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import COUNTED, Counted
 from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
@@ -47,6 +47,8 @@ def print_grounding_table(response: GroundResponse) -> None:
     console.print(Text(response.claim.text, style="bold"))
     print_rows(console, ("side", "score", "PMID", "year", "title"), rows)
     console.print(Text(response.summary))
+    if used := describe_usage(response.usage):
+        console.print(Text(used, style="dim"))
 
 
 def print_rows(console: Console, columns: Sequence[str], rows: Sequence[Sequence[Text]]) -> None:
@@ -113,7 +115,8 @@ def print_grounding(response: GroundResponse) -> None:
     if differing := tell_contrasts(response.contrasts):
         console.print(Text(differing))
     console.print(response.summary)
-    console.print(Text(f"{_tell_checked(response)}\n{_tell_models(response)}", style="dim"))
+    lines = (_tell_checked(response), _tell_models(response), describe_usage(response.usage))
+    console.print(Text("\n".join(filter(None, lines)), style="dim"))
 
 
 def _tell_checked(response: GroundResponse) -> str:
@@ -284,18 +287,9 @@ def _print_citations(sentence: AnswerSentenceOut, console: Console) -> None:
 
 
 def _tell_usage(response: AnswerResponse) -> str:
-    usage, source = response.usage, response.provenance
-    amount = (
-        f" {format_count(usage.requests, 'request')}, {usage.prompt_tokens:,} + {format_count(usage.completion_tokens, 'token')}"
-        if usage.requests
-        else ""
-    )
-    cost = f", {usage.cost:.4f} US dollars" if usage.cost is not None else ""
-    return (
-        f"{format_count(response.words, 'word')} by "
-        f"{response.generated_by};{amount}{cost}{';' if amount else ''} configuration {source.config}, "
-        f"profile {source.profile}, index {source.index}."
-    )
+    source, usage = response.provenance, describe_usage(response.usage)
+    made = f"configuration {source.config}, profile {source.profile}, index {source.index}."
+    return "\n".join(filter(None, (f"{format_count(response.words, 'word')} by {response.generated_by}; {made}", usage)))
 
 
 def print_chosen(response: EvidenceResponse) -> None:
@@ -314,7 +308,8 @@ def print_chosen(response: EvidenceResponse) -> None:
         console.print(line)
         console.print(Padding(Text(one.text), (0, 0, 0, 3)))
         console.print(Padding(Text(one.why, style="dim"), (0, 0, 0, 3)))
-    console.print(Text(f"\n{format_count(response.read, 'sentence')} read, {response.judged:,} judged.", style="dim"))
+    read = f"\n{format_count(response.read, 'sentence')} read, {response.judged:,} judged."
+    console.print(Text("\n".join(filter(None, (read, describe_usage(response.usage)))), style="dim"))
 
 
 def entry_line(entry: HistoryOut) -> str:

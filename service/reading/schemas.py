@@ -14,7 +14,7 @@ from retrieval.core.characters import replace_surrogates
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label, Paper, SectionKind
 from service.reading.evidence import How, PaperEvidence
-from service.schemas import OfValue, Sent, faults
+from service.schemas import OfValue, Sent, UsageField, UsageOut, faults
 
 
 def conclude(evidence: Sequence[EvidenceSentence]) -> str:
@@ -143,6 +143,7 @@ class EvidenceResponse(BaseModel):
     read: int
     judged: int
     evidence: list[EvidenceSentenceOut]
+    usage: UsageField = None
 
     @classmethod
     def of(cls, result: PaperEvidence) -> EvidenceResponse:
@@ -151,5 +152,5 @@ class EvidenceResponse(BaseModel):
             hypothesis=result.hypothesis, says=conclude(result.evidence), title=result.paper.title,
             results_only=result.results_only, how=result.how,
             models=result.models, read=result.read, judged=result.judged,
-            evidence=[EvidenceSentenceOut.of(one) for one in result.evidence],
+            evidence=[EvidenceSentenceOut.of(one) for one in result.evidence], usage=UsageOut.of(result.usage),
         )  # fmt: skip

@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from retrieval.runtime.chat import Chat, ChatUnanswered, stop_by
+from retrieval.runtime.usage import count_usage
 from tests.helpers.chat_server import Body, ChatServer, Reply, fault, serving, text, whole
 
 
@@ -38,8 +39,10 @@ def test_a_budget_is_kept(server: ChatServer) -> None:
         chat.complete("s", "u", 10)
     assert (caught.value.status, len(server.bodies)) == (503, 2)
     server.script = lambda body: text(GOOD, usage=False)
-    unknown = Chat("m", server.url, retries=0, budget=5)
-    assert unknown.complete("s" * 40, "u" * 40, 10).usage.prompt_tokens == 0
+    unknown = Chat("silent", server.url, retries=0, budget=5)
+    with count_usage() as tally:
+        unknown.complete("s" * 40, "u" * 40, 10)
+    assert (tally.total.prompt_tokens, tally.total.estimated) == (20, True), "four characters a token, and it says so"
     with pytest.raises(ChatUnanswered, match="budget"):
         unknown.complete("s", "u", 10)
 

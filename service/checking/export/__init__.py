@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from service.checking.checkable import Reason
 from service.checking.schemas import CheckedText, CitedOut, TextSentenceOut, TextVerdict
+from service.grounding.coverage import describe_usage
 from service.grounding.schemas import EvidenceOut
 from service.output.export import escaped, write_csv, write_xlsx
 from service.output.templates import load_templates
@@ -172,6 +173,8 @@ def print_checked(report: CheckedText, console: Console | None = None) -> None:
     source = report.provenance
     console.print(f"\n{report.summary}")
     console.print(Text(f"Configuration {source.config}, profile {source.profile}, index {source.index}.", style="dim"))
+    if used := describe_usage(report.usage):
+        console.print(Text(used, style="dim"))
 
 
 def _write_markdown(report: CheckedText) -> str:

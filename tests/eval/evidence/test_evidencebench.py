@@ -153,7 +153,7 @@ def test_a_section_that_cannot_be_read_costs_that_section_alone(data: Path) -> N
     for server in serving(text("ANSWER: 3, 2")):
         server.script = lambda body: text("ANSWER: 2" if 'kind="abstract"' in str(body) else "I cannot say.")
         chosen = ask_for_evidence(Chat("m", server.url, retries=0), "sections", case.hypothesis, case.paper, 1)
-        assert chosen.indices == (2,)
+        assert chosen == (2,)
 
 
 @pytest.mark.slow

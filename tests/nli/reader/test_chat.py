@@ -17,6 +17,7 @@ from retrieval.core.errors import BadConfig
 from retrieval.core.result_cache import set_cache_folder
 from retrieval.core.values import Contrast, Details
 from retrieval.runtime.chat import CHARACTERS_A_TOKEN, stop_by
+from retrieval.runtime.usage import count_usage
 from service.configuration.config import Profile
 from service.configuration.models import load_judge
 from tests.helpers.chat_server import Body, ChatServer, Reply, fault, serving, whole
@@ -163,8 +164,8 @@ def test_an_answer_that_does_not_hold_is_asked_for_once_more_and_then_the_embedd
     [
         (fault(429), "answered with HTTP status 429"),
         (fault(401), "answered with HTTP status 401"),
-        (fault(500), "answered with HTTP status 500"),
-        (fault(404), "answered with HTTP status 404 (no)"),
+        (fault(500), "answered with HTTP status 500 (no)"),
+        (fault(404), "answered with HTTP status 404 (no; check the model's name"),
     ],
 )
 def test_a_server_that_fails_is_not_asked_again_for_the_same_paper(server: ChatServer, reply: Reply, said: str) -> None:
@@ -172,7 +173,10 @@ def test_a_server_that_fails_is_not_asked_again_for_the_same_paper(server: ChatS
     found = read(server)
     assert said in found.verdict.reason
     assert found.by == "word-reader@1"
-    assert len(server.bodies) == (2 if "404" in said else 1), "404 is also what a server says that knows no json_schema"
+    once = "429" in said or "401" in said
+    assert len(server.bodies) == (1 if once else 3), "without a schema, and without all else that a server may not know"
+    read(server)
+    assert len(server.bodies) == (2 if once else 4), "and for a while no more than once"
 
 
 def test_a_server_that_is_not_there_and_a_budget_that_is_spent_are_told(server: ChatServer) -> None:
@@ -259,9 +263,11 @@ def test_a_profile_gives_the_connection_and_the_key_is_not_shown(server: ChatSer
     options = {"kind": "chat", "model": "m", "base_url": server.url, "retries": 0, "key_env": "MY_KEY", "price": [1.0, 2.0]}
     reader = load_judge("stance", Profile.model_validate({"name": "p", "judges": {"stance": options}}))
     assert isinstance(reader, ChatReader)
-    read_paper(reader, CLAIM, PAPER)
+    with count_usage() as tally:
+        read_paper(reader, CLAIM, PAPER)
     assert server.keys == ["Bearer sk-secret"]
-    assert (reader.usage.requests, reader.usage.prompt_tokens, reader.usage.completion_tokens) == (1, 100, 20)
+    assert (tally.total.requests, tally.total.prompt_tokens, tally.total.completion_tokens) == (1, 100, 20)
+    assert tally.total.cost == pytest.approx(0.00014)
     assert "sk-secret" not in reader.name
     with pytest.raises(BadConfig, match="at_once 0"):
         load_judge("stance", Profile.model_validate({"name": "p", "judges": {"stance": {**options, "at_once": 0}}}))

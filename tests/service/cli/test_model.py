@@ -11,10 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from nli.reader.judge import DocumentReader
+from retrieval.core.addresses import is_loopback
 from retrieval.core.errors import BadInput
 from service.cli.commands import app
 from service.configuration.config import load_profile
-from service.configuration.language_model import CASES, Case, complete_address, is_here
+from service.configuration.language_model import CASES, Case, complete_address
 from tests.helpers.chat_server import ChatServer, fault, serving, whole
 from tests.helpers.fakes import WordReader
 
@@ -87,8 +88,8 @@ def test_a_model_that_reads_worse_than_the_embedded_reader_only_writes(
         (["a:1", "b:2"], [], "has a:1, b:2; name one of them"),
         (["qwen3:8b", "b:2"], ["qwen3:8"], "no 'qwen3:8'; did you mean qwen3:8b?"),
         ([], [], "lists no model; load one there, or name it"),
-        (["a:1"], ["a:1"], "answered with HTTP status 500; no profile was written."),
-        ([], ["unlisted"], "answered with HTTP status 500; no profile was written."),
+        (["a:1"], ["a:1"], "answered with HTTP status 500 (no); no profile was written."),
+        ([], ["unlisted"], "answered with HTTP status 500 (no); no profile was written."),
     ],
 )
 def test_what_cannot_be_set_up_is_told_and_nothing_is_written(
@@ -121,7 +122,7 @@ def test_a_server_that_is_not_there_is_told(server: ChatServer) -> None:
 )
 def test_an_address_is_completed_and_a_server_elsewhere_is_recognised(url: str, address: str, here: bool) -> None:
     assert complete_address(url) == address
-    assert is_here(address) == here
+    assert is_loopback(address) == here
 
 
 def test_what_is_no_address_is_told() -> None:
