@@ -156,12 +156,12 @@ def _list_objects(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def describe_fault(body: object) -> str:
-    """What a server says is wrong, in one line, from the body of its error; "" if it says nothing.
+    """What a server says is wrong, in one line, from the body of its error; "" for nothing, or a web page.
 
     A fault of one field (`loc`) is told with the field's name.
     """
     if isinstance(body, str):
-        return " ".join(body.split())
+        return "" if body.lstrip().startswith("<") else " ".join(body.split())
     if isinstance(body, list):
         return next(filter(None, map(describe_fault, body)), "")
     if not isinstance(body, Mapping):
