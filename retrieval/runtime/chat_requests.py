@@ -31,21 +31,24 @@ _FIRST: Mapping[Part, Part] = {"json_object": "json_schema", "max_tokens": "max_
 """What is sent in place of each of these as long as it is not refused."""
 BARE = frozenset(PARTS) - {"stream"}
 """What a request can do without."""
+_FORM = re.compile(r"response_?format|json.?schema|json.?object|json.?mode|structured.?output|guided|grammar", re.IGNORECASE)
+_LIMIT = re.compile(r"max_(?:completion_|output_|new_)?tokens", re.IGNORECASE)
+_SYSTEM = re.compile(
+    r"system.?(?:role|messages?|prompts?|instructions?)|\broles?\b|developer (?:instructions?|messages?)", re.IGNORECASE
+)
 _NAMES: Mapping[Part, re.Pattern[str]] = {
-    part: re.compile(names, re.IGNORECASE)
-    for part, names in {
-        "json_schema": r"response_?format|json.?schema|json.?object|json.?mode|structured.?output|guided|grammar",
-        "json_object": r"response_?format|json.?schema|json.?object|json.?mode|structured.?output|guided|grammar",
-        "max_completion_tokens": r"max_(?:completion_|output_|new_)?tokens",
-        "max_tokens": r"max_(?:completion_|output_|new_)?tokens",
-        "temperature": r"temperature",
-        "system": r"system.?(?:role|messages?|prompts?|instructions?)|\broles?\b|developer (?:instructions?|messages?)",
-        "stop": r"\bstop\b",
-        "seed": r"\bseed\b",
-        "stream_options": r"stream_options|include_usage",
-        "stream": r"\bstream(?:ing|ed)?\b",
-    }.items()
-}  # fmt: skip
+    "json_schema": _FORM,
+    "json_object": _FORM,
+    "max_completion_tokens": _LIMIT,
+    "max_tokens": _LIMIT,
+    "temperature": re.compile("temperature", re.IGNORECASE),
+    "system": _SYSTEM,
+    "stop": re.compile(r"\bstop\b", re.IGNORECASE),
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+    "stream_options": re.compile("stream_options|include_usage", re.IGNORECASE),
+    "stream": re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE),
+}
+"""What errors call each part."""
 _REMEMBERED_SECONDS = 30.0
 
 

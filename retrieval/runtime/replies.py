@@ -117,9 +117,9 @@ class _NoAliases(yaml.SafeLoader):
     """YAML without references, which could make a small text huge."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.events.AliasEvent):  # type: ignore[no-untyped-call]
+        if self.check_event(yaml.events.AliasEvent):
             raise yaml.YAMLError("a reference")
-        return super().compose_node(parent, index)  # type: ignore[no-untyped-call]
+        return super().compose_node(parent, index)
 
 
 def _find_nearly_json(text: str) -> Iterator[Any]:

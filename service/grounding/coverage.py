@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from retrieval.core.values import BranchCounts, Evidence, Grounding
-from service.schemas import UsageOut
+
+if TYPE_CHECKING:
+    from service.schemas import UsageOut
 
 
 def summary(grounding: Grounding) -> str:
