@@ -208,9 +208,15 @@ class Chat:
         try:
             reply = self._send(request, refused)
         except ChatUnanswered as fault:
-            if not self._may_refuse(fault) or self.server.knows_fault(fault.said):
+            if not self._may_refuse(fault):
                 raise
-            reply, refused = self._ask_for_less(request, refused, fault)
+            with self.server.finding_out:
+                if self.server.knows_fault(fault.said):
+                    raise
+                if found := self.server.refused <= refused:
+                    reply, refused = self._ask_for_less(request, refused, fault)
+                    self.server.learn(refused - self._leave_out, request.list_parts(refused))
+            return reply if found else self._ask(request)
         self.server.learn(refused - self._leave_out, request.list_parts(refused))
         return reply
 

@@ -123,12 +123,13 @@ class KnownServer:
     """What this process knows of a model on a server, and what it has used there; shared by all who ask it.
 
     `refused` parts are left out of every request; `accepted` ones were part of a request that was answered. `used` counts towards
-    budgets.
+    budgets. What it refuses is found out by one thread at a time.
     """
 
     refused: frozenset[Part] = frozenset()
     accepted: frozenset[Part] = frozenset()
     used: Tally = field(default_factory=Tally)
+    finding_out: Lock = field(default_factory=Lock)
     _paces: dict[int | None, Pace] = field(default_factory=dict)
     _faults: dict[str, float] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)

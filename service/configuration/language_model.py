@@ -91,8 +91,8 @@ def complete_address(url: str) -> str:
     except ValueError:  # brackets that do not close, or a port that is no number
         known = False
     if not known:
-        encode = ", with / # ? in a password as %2F %23 %3F" if "@" in url else ""
-        raise BadInput(f"{hide_login(url)!r} is no address; expected that of a server, such as http://127.0.0.1:11434{encode}.")
+        encode = " (a password has / # ? as %2F %23 %3F)" if "@" in url else ""
+        raise BadInput(f"{hide_login(url)!r} is no address{encode}; expected that of a server, such as http://127.0.0.1:11434.")
     return f"{full.rstrip('/')}/v1" if parts.path in ("", "/") else full.rstrip("/")
 
 

@@ -210,6 +210,15 @@ def test_the_opinion_is_found_however_a_server_packs_it(server: ChatServer, quir
     assert len(server.bodies) == 1
 
 
+def test_of_several_papers_at_once_one_finds_out_what_is_refused(server: ChatServer) -> None:
+    server.script = REFUSING["system, in silence"](lambda body: opinion(-2))
+    reader = make_reader(server)
+    with ThreadPoolExecutor(5) as pool:
+        found = list(pool.map(lambda number: read_paper(reader, f"Zeta lowers {number}.", PAPER), range(5)))
+    assert {one.by for one in found} == {reader.name}
+    assert len(server.bodies) <= 5 + 3 + 4, "five in vain, three to find out, and the other four"
+
+
 def test_a_draft_in_thoughts_that_were_cut_off_is_no_opinion(server: ChatServer) -> None:
     server.script = pack(lambda said: f"<think>Perhaps {said}, but", "length")(lambda body: opinion(2))
     assert "was cut off after 2,000 tokens, still thinking; raise max_tokens" in read(server).verdict.reason
