@@ -262,7 +262,21 @@ class Chat:
         return fault.http_status in _MAY_REFUSE and not TOO_LONG.search(fault.said)
 
     def _send(self, request: ChatRequest, refused: Collection[Part], again: bool = False) -> ChatReply:
-        """The reply to one request; raises `_ReplyCutOff` if it breaks off. One that is sent `again` is not repeated."""
+        """The reply to one request, within the budget; one that is sent `again` is not repeated.
+
+        Raises `_ReplyCutOff` if the reply breaks off.
+        """
+        tokens = (len(request.system) + len(request.user)) // CHARACTERS_A_TOKEN
+        if not self.server.reserve(tokens, self._budget):
+            raise ChatUnanswered(
+                self._describe(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503
+            )
+        try:
+            return self._send_reserved(request, refused, again)
+        finally:
+            self.server.release(tokens)
+
+    def _send_reserved(self, request: ChatRequest, refused: Collection[Part], again: bool) -> ChatReply:
         self._wait_for_turn()
         fields, client = request.fill(refused), self._connect()
         create: Any = (client.with_options(max_retries=0) if again else client).chat.completions.create
@@ -285,12 +299,7 @@ class Chat:
         return reply
 
     def _wait_for_turn(self) -> None:
-        """Wait for this request's turn; raise if the budget is spent, or if nobody waits for the reply any more."""
-        used = self.server.used.total
-        if self._budget is not None and used.prompt_tokens + used.completion_tokens >= self._budget:
-            raise ChatUnanswered(
-                self._describe(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503
-            )
+        """Wait for this request's turn; raise if nobody waits for the reply any more, or if the server is left alone."""
         self._pace.wait()
         if check := _check.get():
             check()

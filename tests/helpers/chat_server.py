@@ -164,6 +164,11 @@ def _chunk(**more: Any) -> Body:
     return {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", **more}
 
 
+class _Patient(ThreadingHTTPServer):
+    request_queue_size = 128
+    """With the usual five, some of many connections at once are reset before they are read."""
+
+
 class ChatServer:
     """Answers by its script and keeps every request's body and key."""
 
@@ -199,7 +204,7 @@ class ChatServer:
             def log_message(self, *arguments: Any) -> None:
                 """Quiet."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Patient(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 

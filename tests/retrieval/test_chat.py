@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import pytest
@@ -45,6 +46,26 @@ def test_a_budget_is_kept(server: ChatServer) -> None:
     assert (tally.total.prompt_tokens, tally.total.estimated) == (20, True), "four characters a token, and it says so"
     with pytest.raises(ChatUnanswered, match="budget"):
         unknown.complete("s", "u", 10)
+
+
+def test_requests_on_their_way_count_towards_the_budget(server: ChatServer) -> None:
+    def script(body: Body) -> Reply:
+        time.sleep(0.3)
+        return text(GOOD)
+
+    server.script = script
+    reader, writer = (Chat("m", server.url, retries=0, budget=150) for _ in range(2))
+
+    def ask(number: int) -> str:
+        try:
+            return (reader, writer)[number % 2].complete("s" * 200, "u" * 200, 10).text
+        except ChatUnanswered as error:
+            return str(error)
+
+    with ThreadPoolExecutor(6) as pool:
+        said = list(pool.map(ask, range(6)))
+    assert len(server.bodies) == 2, "a hundred tokens each are on their way, so the third is not sent"
+    assert sum("used its budget of 150 tokens" in one for one in said) == 4
 
 
 @pytest.mark.parametrize(
