@@ -34,7 +34,8 @@ BARE = frozenset(PARTS) - {"stream"}
 _FORM = re.compile(r"response_?format|json.?schema|json.?object|json.?mode|structured.?output|guided|grammar", re.IGNORECASE)
 _LIMIT = re.compile(r"max_(?:completion_|output_|new_)?tokens", re.IGNORECASE)
 _SYSTEM = re.compile(
-    r"system.?(?:role|messages?|prompts?|instructions?)|\broles?\b|developer (?:instructions?|messages?)", re.IGNORECASE
+    r"system.?(?:role|messages?|prompts?|instructions?)|['\"`]system['\"`]|\broles?\b|developer (?:instructions?|messages?)",
+    re.IGNORECASE,
 )
 _NAMES: Mapping[Part, re.Pattern[str]] = {
     "json_schema": _FORM,
