@@ -12,6 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from retrieval.runtime.chat import Chat, ChatUnanswered, stop_by
+from retrieval.runtime.chat_requests import ChatRequest, find_refused
 from retrieval.runtime.usage import count_usage
 from tests.helpers.chat_server import Body, ChatServer, Reply, fault, serving, text, whole
 
@@ -46,6 +47,26 @@ def test_a_budget_is_kept(server: ChatServer) -> None:
     assert (tally.total.prompt_tokens, tally.total.estimated) == (20, True), "four characters a token, and it says so"
     with pytest.raises(ChatUnanswered, match="budget"):
         unknown.complete("s", "u", 10)
+
+
+@pytest.mark.parametrize(
+    ("said", "part"),
+    [
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_completion_tokens"),
+        ("This model does not take the response format `json_schema`; see stop.", "json_schema"),
+        ("Unrecognized request argument supplied: seed", "seed"),
+        ("Conversation roles must alternate user/assistant/user", "system"),
+        ("Invalid value: 'system'. Supported values are: 'user' and 'assistant'.", "system"),
+        ("Developer instruction is not enabled for this model", "system"),
+        ("stream_options is not permitted", "stream_options"),
+        ("Only stream=false is allowed", "stream"),
+        ("System error, please try later", None),
+        ("The model `x` does not exist", None),
+    ],
+)
+def test_the_part_that_an_error_names_is_known_by_its_words(said: str, part: str | None) -> None:
+    request = ChatRequest("s", "u", 9, Opinion, stop=("x",), seed=1, stream=True)
+    assert find_refused(said, request.list_parts(())) == part
 
 
 def test_requests_on_their_way_count_towards_the_budget(server: ChatServer) -> None:
