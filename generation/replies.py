@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from generation.draft import CitedSource, DraftSentence, Source
-from generation.question import load_words
+from generation.grammar import load_words
 from retrieval.core.values import Span
 from retrieval.runtime.replies import find_json
 from retrieval.words.forms import make_third_person

@@ -18,7 +18,7 @@ from pathlib import Path
 from eval.claims.measuring import ClaimOutcome, Outcome, ground_claims
 from eval.claims.reading import PaperClaim
 from eval.claims.report import ClaimsReport, Grouping, count_others, failures, provenance
-from generation.question import inflect
+from generation.grammar import inflect
 from nli.training.flips import Flips
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label

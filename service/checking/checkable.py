@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from generation.question import load_words
+from generation.grammar import load_words
 from nli.text.roles import ROLES, is_report, load_role_model
 from retrieval.core.characters import unify_characters
 from retrieval.core.word_list import read_sections
