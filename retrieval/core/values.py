@@ -424,7 +424,8 @@ class Lead:
 
     `claim` is the question as a claim; `certainty` is the probability that the verdict is right, calibrated on questions whose
     answer is known; `supporting` and `contradicting` are the papers that take a side, those that count most first; `silent` is
-    the number of papers on the question that take none.
+    the number of papers on the question that take none. If the question offers a `choice` ("apixone", "warmalin"), `chosen` is
+    the side that the papers are on, "no difference", or "", and `claim` is that of this answer.
     """
 
     claim: str
@@ -433,6 +434,8 @@ class Lead:
     supporting: tuple[Evidence, ...]
     contradicting: tuple[Evidence, ...]
     silent: int = 0
+    choice: tuple[str, ...] = ()
+    chosen: str = ""
 
     @property
     def side(self) -> Stance | None:

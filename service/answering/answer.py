@@ -1,7 +1,8 @@
 """Answering a topic: lead, or table, or retrieve → rerank; write → check every citation → keep to the limits → find conflicts.
 
 A yes-or-no question is grounded as a claim, on both sides. Its papers are those that take a side, and the first sentence states
-their overall verdict (service.answering.lead). For an open question, what each paper names as an answer is read as a claim
+their overall verdict (service.answering.lead); of a choice, either side is a claim (service.answering.choice).
+For an open question, what each paper names as an answer is read as a claim
 (service.answering.table), and without a language model the answer sums up these readings. For any other question, the generator
 gets the best documents. Whatever it writes, no unchecked sentence is kept: every sentence has a citation that holds, and those
 without one are listed as removed.
@@ -24,6 +25,7 @@ from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit,
 from retrieval.index import Index
 from retrieval.runtime.usage import Tally, count_usage
 from service.answering.attribution import Attribution, CheckedSentence, StatedVerdict
+from service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.events import KeptSentence, OnEvent, Stage
 from service.answering.lead import (
@@ -114,8 +116,7 @@ class _AnswerInProgress:
         if isinstance(found, TooLittle):
             return self._decline(found.note, found.nearest, generator.name)
         hits, sources = found.hits, self._sources(found)
-        first = write_lead_sentence(self.asked.question, grounded, self.limits.citations) if grounded else None
-        if first:
+        if grounded and (first := self._write_first(grounded)):
             self._keep(first)
         stated = StatedVerdict(grounded.question.claim, grounded.lead.side) if grounded and grounded.lead else None
         generator, note = self._write(generator, sources, stated)
@@ -138,6 +139,11 @@ class _AnswerInProgress:
             self.drafted,
             table.rows if isinstance(table, Table) else (),
         )
+
+    def _write_first(self, grounded: GroundedQuestion) -> CitedSentence | None:
+        if isinstance(grounded, GroundedChoice):
+            return write_choice_sentence(self.asked.question, grounded, self.limits.citations)
+        return write_lead_sentence(self.asked.question, grounded, self.limits.citations)
 
     def _decline(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
         if self.fill and (nearest := self._report_nearest()):
@@ -171,7 +177,8 @@ class _AnswerInProgress:
         self.on_event(
             Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')} for both sides.")
         )
-        return ground_question(self.grounder, self.asked.question)
+        question = self.asked.question
+        return ground_choice(self.grounder, question) or ground_question(self.grounder, question)
 
     def _tabulate(self, extractive: bool) -> Table | TooLittle | None:
         """The papers on an open question, or why too few report on it; None if a generator is to write from papers that were

@@ -113,9 +113,9 @@ class LeadPaperOut(BaseModel):
 
 
 class LeadOut(BaseModel):
-    """What the papers show overall, as stated in the first sentence; only for a yes-or-no question."""
+    """What the papers show overall, as stated in the first sentence; only for a yes-or-no question or a choice."""
 
-    claim: str = Field(description="The question reworded as a claim.")
+    claim: str = Field(description="The question reworded as a claim; for a choice, that of the side that the papers are on.")
     verdict: LeadVerdict
     certainty: Figure = Field(
         description="The probability that the verdict is right, calibrated on questions with known answers."
@@ -124,6 +124,8 @@ class LeadOut(BaseModel):
     supporting: list[LeadPaperOut] = Field(description="Papers that found the claim to be true, the most heavily weighted first.")
     contradicting: list[LeadPaperOut] = Field(description="Papers that found the claim to be false.")
     silent: int = Field(description="Papers on the question that do not clearly report either.")
+    choice: list[str] = Field(default=[], description="The two sides that the question offers; empty for a yes-or-no question.")
+    chosen: str = Field(default="", description="The side that the papers are on, or “no difference”; empty if they are on none.")
 
     @classmethod
     def of(cls, lead: Lead) -> LeadOut:
@@ -136,6 +138,8 @@ class LeadOut(BaseModel):
             supporting=[_lead_paper(one) for one in lead.supporting],
             contradicting=[_lead_paper(one) for one in lead.contradicting],
             silent=lead.silent,
+            choice=list(lead.choice),
+            chosen=lead.chosen,
         )
 
 
@@ -171,7 +175,7 @@ class AnswerResponse(BaseModel):
 
     topic: TopicOut
     outcome: Outcome
-    lead: LeadOut | None = Field(description="What the first sentence says; null if the question is not a yes-or-no question.")
+    lead: LeadOut | None = Field(description="What the first sentence says; null for an open question.")
     text: str = Field(
         description="The whole answer, with citations such as [1] or [1, 2]: the numbers in `documents`, in order of appearance."
     )

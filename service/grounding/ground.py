@@ -25,7 +25,7 @@ from service.grounding.claims import state_claim
 from service.grounding.find import Only, find
 from service.grounding.gate import gate, take_best
 from service.grounding.read import contrast, read
-from service.grounding.show import show
+from service.grounding.show import list_papers, show
 from service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, tell_nobody
 
 
@@ -117,6 +117,16 @@ class Grounder:
             if on_a_side >= step.sides or len(readings) < len(best) or len(best) == len(ranked):
                 break
         return readings
+
+    def ground_both(self, first: Claim, second: Claim) -> tuple[Grounding, Grounding]:
+        """Two claims that are set against each other: the papers found and read for the first are read on the second as well."""
+        grounding = self.ground(first)
+        if self.config.path is None:
+            return grounding, self.ground(second)
+        entries = {entry.pmid: entry for entry in self.index.entries([one.document.pmid for one in list_papers(grounding)])}
+        looked_at = grounding.checked["support"].documents
+        readings = self.read(second, list(entries.values()))
+        return grounding, show(_state(second), readings, entries, looked_at, self.config.path.show)
 
     def find(self, claim: Claim, only: Only | None = None, k: int | None = None) -> list[Entry]:
         """The papers that a claim may be about, best first, at most `k` if not as many as configured; only for our own path."""

@@ -45,6 +45,22 @@ def show(claim: Claim, readings: Sequence[PaperReading], entries: Mapping[str, E
     )
 
 
+def list_papers(grounding: Grounding) -> tuple[Evidence, ...]:
+    """Every paper that was decided on, those on a side first."""
+    listed = (grounding.contradicting, grounding.supporting, grounding.uncertain, grounding.more, grounding.silent)
+    return tuple(one for evidence in listed for one in evidence)
+
+
+def restate(evidence: Evidence, claim: str, stance: Stance) -> Evidence:
+    """A paper as it relates to another claim, on which it takes this side: what it says of the opposite is turned."""
+    if evidence.stance == stance:
+        return evidence
+    verdict = evidence.verdict.turn() if evidence.verdict else None
+    return evidence_for(
+        claim, stance, evidence.document, evidence.sentence, verdict, evidence.rank, evidence.score, evidence.scored_by
+    )
+
+
 def _choose_list(reading: PaperReading, document: Document, uncertain: float) -> str:
     verdict = reading.verdict
     if document.retracted:

@@ -7,7 +7,7 @@ whose stance no model judged, count for nothing. Both are reported separately.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -92,7 +92,11 @@ def place_papers(grounding: Grounding) -> tuple[Placed, ...]:
 
 def weigh(grounding: Grounding) -> Weighed:
     """The verdict on a grounded claim."""
-    placements = place_papers(grounding)
+    return weigh_papers(place_papers(grounding), grounding)
+
+
+def weigh_papers(placements: Sequence[Placed], grounding: Grounding) -> Weighed:
+    """The verdict that these papers give, which were found and read as the grounding says."""
     judged = [one for one in placements if not one.evidence.document.retracted and one.place != "unjudged"]
     counted = count_trials_once(judged)
     papers, weights = _tally(counted), _tally(counted, weighted=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from generation.question import parse_question
+from generation.question import Choice, YesNoQuestion, parse_choice, parse_question
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.store.documents import Documents
@@ -81,6 +81,7 @@ class Query:
 
     `claim` is the statement to ground: the input itself, or what a yes-or-no question asks about, or "". `cited` is the paper
     that it names; `language` is the English name of a language other than English; `sentences` is the number of sentences.
+    Of a `choice`, the claim is that of its first side.
     """
 
     kind: Kind
@@ -89,6 +90,7 @@ class Query:
     cited: CitedPaper | None = None
     language: str = ""
     sentences: int = 1
+    choice: Choice | None = None
 
 
 def classify_query(raw: str, store: Documents | None = None, is_english: Callable[[str], bool] = lambda _text: False) -> Query:
@@ -107,7 +109,8 @@ def classify_query(raw: str, store: Documents | None = None, is_english: Callabl
     if too_long or count >= _FEWEST_SENTENCES:
         return Query("text", text, sentences=count)
     if _is_question(text):
-        return Query("question", text, _state(text))
+        choice = parse_choice(text)
+        return Query("question", text, _state(choice.claims[0] if choice else _parse(text)), choice=choice)
     if _is_keywords(text):
         return Query("keywords", text)
     return Query("claim", text, text)
@@ -145,12 +148,13 @@ def _is_question(text: str) -> bool:
     return not _STOP.search(text) and bool(_INVERSION.match(text) or (_WH.match(text) and not _SUBORDINATE.match(text)))
 
 
-def _state(question: str) -> str:
-    """What a yes-or-no question asks about, as a sentence; "" where no rule is sure of its English."""
-    parse = parse_question(question if _ASKS.search(question) else f"{question}?")
-    if parse is None or not parse.sound:
-        return ""
-    return f"{parse.claim[:1].upper()}{parse.claim[1:]}."
+def _parse(question: str) -> YesNoQuestion | None:
+    return parse_question(question if _ASKS.search(question) else f"{question}?")
+
+
+def _state(asked: YesNoQuestion | None) -> str:
+    """What is asked, as a sentence; "" where no rule is sure of its English."""
+    return f"{asked.claim[:1].upper()}{asked.claim[1:]}." if asked and asked.sound else ""
 
 
 def _is_keywords(text: str) -> bool:

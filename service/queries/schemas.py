@@ -102,6 +102,12 @@ def describe(typed: Query, claim: str, document: Document | None) -> str:
     match typed.kind:
         case "claim":
             return "This is a claim."
+        case "question" if typed.choice and claim:
+            first, second = typed.choice.names
+            return (
+                f"This is a choice between “{first}” and “{second}”. It can be answered, or its first side checked as the claim "
+                f"“{claim.rstrip('.')}”: what contradicts that is for the other side, or finds no difference."
+            )
         case "question":
             alternative = f", or check the claim “{claim.rstrip('.')}”" if claim and claim != typed.text else ""
             return f"This is a question. It can be answered{alternative}."

@@ -109,6 +109,16 @@ def test_a_claim_brings_back_the_same_however_it_is_typed(demo_index: Index) -> 
     assert [way for way in ways if list_found(way) != first] == []
 
 
+def test_a_choice_is_said_to_be_one_and_its_first_side_is_the_claim(demo_index: Index) -> None:
+    typed = describe_query(demo_index, "Does aspirin or warfarin prevent more strokes?")
+    assert typed.detail.startswith("This is a choice between “aspirin” and “warfarin”. It can be answered, or its first side")
+    assert (typed.kind, typed.claim, typed.offers) == (
+        "question",
+        "Aspirin prevents more strokes than warfarin.",
+        ["answer", "ground"],
+    )
+
+
 @pytest.mark.parametrize(
     ("question", "detail"),
     [
