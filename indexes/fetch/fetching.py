@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from indexes.plan import make_folder, report_interrupt
+from retrieval.core.counts import format_count
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.store.manifest import write_atomically
 
@@ -120,7 +121,7 @@ def _resume(folder: Path, source: Source, query: str, most: int, say: Callable[[
             f"{folder} holds another search that was stopped (“{search.query}”, --source {search.source}, --max {search.most}); "
             "finish that one, delete the folder, or name another --out."
         )
-    say(f"Resuming the search of {search.began}: {search.fetched:,} of {search.wanted:,} papers are here.")
+    say(f"Resuming the search of {search.began}: of {format_count(search.wanted, 'paper')}, {search.fetched:,} here.")
     return search
 
 
@@ -134,7 +135,7 @@ def _begin(folder: Path, source: Source, query: str, most: int, say: Callable[[s
     search.began = datetime.now(UTC).isoformat(timespec="minutes")
     _save(folder, search)
     limit = f"; the first {search.wanted:,} are fetched (--max)" if search.wanted < search.found else ""
-    say(f"{source.name} finds {search.found:,} papers for “{query}”{limit}.")
+    say(f"{source.name} finds {format_count(search.found, 'paper')} for “{query}”{limit}.")
     for note in search.notes:
         say(f"  {note}")
     return search

@@ -25,6 +25,7 @@ from lxml import etree
 
 from indexes.fetch.fetching import EUROPE_PMC, NCBI, Expired, Search
 from retrieval.core.addresses import clean_key, find_proxy, hide_login, split_login
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
 from retrieval.runtime.pace import Pace
 
@@ -180,7 +181,9 @@ class PubMed:
         size = sum(part["wanted"] for part in slices)
         if size < min(total, most):
             loss = min(total, most) - size
-            notes.append(f"{loss:,} papers cannot be had: they came into PubMed on days with over {MOST_A_SEARCH:,}")
+            notes.append(
+                f"{format_count(loss, 'paper')} cannot be had: they came into PubMed on days with over {MOST_A_SEARCH:,}"
+            )
         return Search("pubmed", query, most, total, size, {"slices": slices, "slice": 0, "start": 0}, notes)
 
     def fetch_part(self, search: Search) -> bytes | None:

@@ -20,6 +20,7 @@ from generation.replies import Faults, parse_sentences, refers_elsewhere
 from nli.text.designs import find_design
 from nli.text.roles import find_findings
 from nli.text.sentences import sentence_spans
+from retrieval.core.counts import format_count
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit, RemovedSentence, Topic, Usage
 from retrieval.index import Index
@@ -41,7 +42,6 @@ from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle
 from service.answering.table import FEWEST, Table, tabulate, write_group
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
-from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.queries.classify import find_language
 

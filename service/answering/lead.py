@@ -13,9 +13,9 @@ from itertools import zip_longest
 from generation.draft import Finding
 from generation.question import YesNoQuestion, parse_question
 from nli.text.designs import find_design
+from retrieval.core.counts import format_count
 from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Grounding, Lead, LeadVerdict, Verdict
 from service.answering.attribution import find_missing_content
-from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.weigh import Outcome, Weighed, describe_certainty, place_papers, weigh
 
@@ -124,7 +124,7 @@ def write_lead(
     yes, no, total = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
     quoted = f"“{' '.join(question.split())}”"
     if verdict == "unclear":
-        papers = "one paper" if uncertain == 1 else f"{uncertain} papers"
+        papers = "one paper" if uncertain == 1 else format_count(uncertain, "paper")
         asks = f"whether {claim}" if claim else f"what the answer to {quoted} is"
         return f"Unclear: from the {papers} found on this, the judge cannot tell for sure {asks}."
     if verdict == "mixed":

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nli.text.designs import has_findings
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Claim, Evidence, Grounding, Label
 from retrieval.runtime.usage import count_usage
@@ -30,7 +31,6 @@ from service.checking.schemas import (
     TextVerdict,
 )
 from service.checking.sentences import TextSentence, sentences_of
-from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, EvidenceOut
 from service.grounding.weigh import Outcome, find_place, weigh
@@ -83,7 +83,7 @@ def explain(sides: tuple[Sequence[Evidence], Sequence[Evidence], Sequence[Eviden
     weighed = weigh(grounding)
     if not weighed.looked_at:
         return "No paper of the index shares a word with it."
-    return f"{weighed.read:,} of {weighed.looked_at:,} papers read, none takes a side."
+    return f"{weighed.read:,} of {format_count(weighed.looked_at, 'paper')} read, none takes a side."
 
 
 def _partial_note(side: Sequence[Evidence]) -> str:
@@ -257,7 +257,7 @@ def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> C
     try:
         work(run_journal, list(jobs.values()), "checking", "claims")
     except Interrupted:
-        progress = f"{sum(key in run_journal.records for key in jobs):,} of {len(jobs):,} claims"
+        progress = f"{sum(key in run_journal.records for key in jobs):,} of {format_count(len(jobs), 'claim')}"
         raise Interrupted(f"Stopped after {progress}; they are saved, and the same command resumes from there.") from None
     results = {key: ClaimResult.model_validate_json(run_journal.records[key]) for key in jobs}
     return checker.join_results(reading, results)
@@ -273,7 +273,7 @@ def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
             return check_kept(reading, checker, run_journal)
         except Interrupted:
             raise Interrupted(
-                f"Stopped after {len(run_journal.records):,} of {len(reading.claims):,} claims; "
+                f"Stopped after {len(run_journal.records):,} of {format_count(len(reading.claims), 'claim')}; "
                 "with --out FILE they would be kept."
             ) from None
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from retrieval.core.counts import format_count
 from service.cli.shared import (
     AnswersOption,
     ConfigOption,
@@ -24,7 +25,6 @@ from service.cli.shared import (
 )
 from service.cli.usage import check_sentence
 from service.configuration import defaults
-from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from service.http.schemas import DocumentOut, HitOut

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from retrieval.core.counts import format_count
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
 from service.cli.usage import check_file_name
 from service.configuration import defaults
-from service.grounding.coverage import describe_usage, format_count
+from service.grounding.coverage import describe_usage
 
 if TYPE_CHECKING:
     from service.checking.check import Checker, Reading

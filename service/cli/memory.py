@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from retrieval.core.counts import format_count
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
 from service.cli.usage import check_sentence
 from service.configuration import defaults
-from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

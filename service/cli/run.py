@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from service.cli.shared import (
     INDEX_VARIABLE,
@@ -21,7 +22,6 @@ from service.cli.shared import (
     report_errors,
 )
 from service.configuration import defaults
-from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from retrieval.store.corpus import Corpus

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from retrieval.core.counts import format_count
 from retrieval.core.values import BranchCounts, Evidence, Grounding
 
 if TYPE_CHECKING:
@@ -47,8 +48,3 @@ def describe_usage(usage: UsageOut | None) -> str:
     cost = f", {about}{usage.cost:.4f} US dollars" if usage.cost is not None else ""
     kept = f" {usage.cached:,} {'reply was' if usage.cached == 1 else 'replies were'} there from earlier." if usage.cached else ""
     return f"Language model: {format_count(usage.requests, 'request')}{tokens}{cost}.{kept}"
-
-
-def format_count(count: int, noun: str) -> str:
-    """A count with its noun: "1 document", "2,000 documents"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -19,21 +19,20 @@ from service.grounding.values import PaperReading
 def show(claim: Claim, readings: Sequence[PaperReading], entries: Mapping[str, Entry], looked_at: int, step: Show) -> Grounding:
     """Both sides of a claim, the most probable papers first, at most `step.n` a list; the rest of each list is in `more`.
 
-    A retracted paper takes no side and is listed as uncertain; a known paper is never shown as support. A paper that takes no
-    side is uncertain if one has at least the probability `step.uncertain`, otherwise silent.
+    A retracted paper takes no side and is listed as uncertain; a known paper is neither shown nor counted as support. A paper
+    that takes no side is uncertain if one has at least the probability `step.uncertain`, otherwise silent.
     """
     lists: dict[str, list[Evidence]] = {"contradict": [], "support": [], "uncertain": [], "silent": []}
-    for reading in readings:
+    shown = [one for one in readings if one.verdict.label != "support" or one.pmid not in claim.known_pmids]
+    for reading in shown:
         entry = entries[reading.pmid]
-        if reading.verdict.label == "support" and reading.pmid in claim.known_pmids:
-            continue
         lists[_choose_list(reading, entry.document, step.uncertain)].append(_make_evidence(claim, reading, entry))
     for side in ("contradict", "support"):
         trials = name_trials([one.document for one in lists[side]])
         lists[side] = [replace(one, trial=trial) for one, trial in zip(lists[side], trials, strict=True)]
     against, for_it, uncertain, silent = (_order(lists[name], step.recency) for name in lists)
-    sentences = sum(len(entries[one.pmid]) for one in readings)
-    counts = BranchCounts(looked_at, sentences, sentences, sentences, len(readings))
+    sentences = sum(len(entries[one.pmid]) for one in shown)
+    counts = BranchCounts(looked_at, sentences, sentences, sentences, len(shown))
     return Grounding(
         claim,
         _rank(against[: step.n]),

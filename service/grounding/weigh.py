@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nli.text.designs import find_design
+from retrieval.core.counts import format_count
 from retrieval.core.probabilities import log_odds, logistic
 from retrieval.core.values import Evidence, Grounding
-from service.grounding.coverage import format_count
 
 Place = Literal["contradict", "uncertain", "support", "silent", "unjudged"]
 """Where a paper belongs: on a side, between the sides, or on neither; or no model judged it."""

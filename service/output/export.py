@@ -18,6 +18,7 @@ from urllib.parse import quote
 from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
 from indexes.readers.exports.bibtex import SIGNS
 from nli.text.designs import find_design
+from retrieval.core.counts import format_count
 from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding
 from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import Place, find_place, place_papers, weigh
@@ -344,7 +345,8 @@ def _describe_checks(answer: Answer) -> str:
     quotes = sum(one.verbatim for one in citations)
     others = len(citations) - quotes
     return (
-        f"of {len(citations)} citations {quotes} are word for word in the abstract, {others} are supported according to the judge"
+        f"of {format_count(len(citations), 'citation')}, {quotes} word for word in the abstract, {others} supported according to "
+        "the judge"
     )
 
 

@@ -15,15 +15,16 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from retrieval.cluster.client import is_address, read_address, show_place
+from retrieval.core.counts import format_count
 from retrieval.store.manifest import Manifest
-from service.grounding.coverage import describe_usage, format_count
+from service.grounding.coverage import describe_usage
 from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import COUNTED, Counted
 from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
     from service.answering.events import Event, OnEvent
-    from service.answering.schemas import AnswerResponse, AnswerSentenceOut
+    from service.answering.schemas import AnswerResponse, CitationOut
     from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut
     from service.reading.schemas import EvidenceResponse
 
@@ -130,7 +131,7 @@ def _tell_checked(response: GroundResponse) -> str:
     return (
         f"Checked for contradiction: {format_count(against.documents, 'document')}, "
         f"{format_count(against.sentences, 'sentence')}, "
-        f"{against.candidates:,} candidates, {against.judged:,} judged. "
+        f"{format_count(against.candidates, 'candidate')}, {against.judged:,} judged. "
         f"For support: {format_count(for_it.documents, 'document')}, "
         f"{format_count(for_it.sentences, 'sentence')}, {for_it.judged:,} judged."
     )
@@ -253,8 +254,12 @@ def print_answer(response: AnswerResponse) -> None:
         console.print(Text(response.note, style="dim"))
     if response.sentences:
         console.print(Text("\nEvidence", style="bold green"))
-        for sentence in response.sentences:
-            _print_citations(sentence, console)
+        # The lead cites what a later sentence quotes: each sentence of a paper is shown once, as it was checked first.
+        cited: dict[tuple[int, int], CitationOut] = {}
+        for citation in (one for sentence in response.sentences for one in sentence.citations):
+            cited.setdefault((citation.number, citation.sentence.start), citation)
+        for citation in cited.values():
+            _print_citation(citation, console)
     if response.conflicts:
         console.print(Text("\nContradicting", style="bold red"))
         for conflict in response.conflicts:
@@ -280,10 +285,9 @@ def print_answer(response: AnswerResponse) -> None:
     console.print(Text(f"\n{_tell_usage(response)}", style="dim"))
 
 
-def _print_citations(sentence: AnswerSentenceOut, console: Console) -> None:
-    for citation in sentence.citations:
-        console.print(Text(f"[{citation.number}] “{citation.sentence.text}”"))
-        console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
+def _print_citation(citation: CitationOut, console: Console) -> None:
+    console.print(Text(f"[{citation.number}] “{citation.sentence.text}”"))
+    console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
 
 
 def _tell_usage(response: AnswerResponse) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from retrieval.core.counts import format_count
 from retrieval.core.values import Document
 from service.grounding.schemas import GroundResponse
 from service.queries.classify import Kind, Query
@@ -114,7 +115,8 @@ def describe(typed: Query, claim: str, document: Document | None) -> str:
         case "keywords":
             return "These are keywords, which have no verdict. A claim is one sentence with a verb that can be true or false."
         case "text":
-            return f"This is a text of {typed.sentences} sentences. Check a text gives a verdict on each of its claims."
+            length = format_count(typed.sentences, "sentence")
+            return f"This is a text of {length}. Check a text gives a verdict on each of its claims."
         case "language":
             return f"This seems to be {typed.language}. The papers and the models are English: write the claim in English."
         case "paper":

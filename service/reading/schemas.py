@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from indexes.readers.paper import make_paper, parse_paper
 from nli.evidence import EvidenceSentence
 from retrieval.core.characters import replace_surrogates
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label, Paper, SectionKind
 from service.reading.evidence import How, PaperEvidence
@@ -24,7 +25,7 @@ def conclude(evidence: Sequence[EvidenceSentence]) -> str:
     if not against and not for_it:
         return "None of the sentences chosen clearly contradicts or supports the hypothesis."
     counts = (
-        f"{against} of the {len(evidence)} sentences chosen {_verb('contradict', against)} it and "
+        f"{against} of the {format_count(len(evidence), 'sentence')} chosen {_verb('contradict', against)} it and "
         f"{for_it} {_verb('support', for_it)} it."
     )
     if against and for_it:

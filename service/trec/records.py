@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.core.characters import replace_surrogates
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents
-from service.grounding.coverage import format_count
 
 _MOST_DIGITS = 400
 """Python reads longer numbers slowly, and not at all beyond 4,300 digits."""

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, BadRecord, ModelUnusable, Unfinished
 from retrieval.core.values import Topic
 from retrieval.store.corpus import Corpus
@@ -16,7 +17,6 @@ from retrieval.store.documents import Documents
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.grounding.claims import check_topic
-from service.grounding.coverage import format_count
 from service.runs.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, list_few, shared_facts, work
 from service.runs.shards import Shard, take_shard
 from service.trec.records import (
@@ -137,7 +137,8 @@ def run(
         if gaps:
             last_fault = str(list(faults.values())[-1])
             raise Unfinished(
-                f"{len(gaps)} of {len(topics)} topics have no answer yet ({list_few(gaps)}; the last fault: "
+                f"{len(gaps)} of {format_count(len(topics), 'topic')} {'has' if len(gaps) == 1 else 'have'} no answer yet "
+                f"({list_few(gaps)}; the last fault: "
                 f"{last_fault.rstrip('.')}); the others are saved, and the same command resumes with these."
             )
         records = [json.loads(run_journal.records[topic.id]) for topic in topics]

@@ -183,7 +183,7 @@ def test_the_commands_make_a_run_and_check_it(
     settings = ("run", "task-b", topics_file, "--index", index.folder, "--out", out, "--team", "t", "--run-id", "r")
     unfinished = call(*settings)
     assert (unfinished.exit_code, len(unfinished.stderr.splitlines())) == (2, 2)
-    assert "Error: 1 of 3 topics have no answer yet (8; " in unfinished.stderr
+    assert "Error: 1 of 3 topics has no answer yet (8; " in unfinished.stderr
     done = call(*settings)
     assert done.exit_code == 0
     assert "3 topics, 4 sentences; on 1 topic the index has too little" in done.stderr
