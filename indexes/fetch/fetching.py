@@ -121,7 +121,7 @@ def _resume(folder: Path, source: Source, query: str, most: int, say: Callable[[
             f"{folder} holds another search that was stopped (“{search.query}”, --source {search.source}, --max {search.most}); "
             "finish that one, delete the folder, or name another --out."
         )
-    say(f"Resuming the search of {search.began}: of {format_count(search.wanted, 'paper')}, {search.fetched:,} here.")
+    say(f"Resuming the search of {search.began}: {search.fetched:,} of {search.wanted:,} papers are here.")
     return search
 
 

@@ -6,6 +6,7 @@ finds no difference if it contradicts both. Each of these three answers is weigh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -13,6 +14,9 @@ from itertools import zip_longest
 from generation.question import Choice, YesNoQuestion, parse_choice
 from nli.text.designs import find_design
 from retrieval.core.values import CitedSentence, Claim, Evidence, Grounding, Lead, LeadVerdict, Stance
+from retrieval.rerank.reranker import make_passage
+from retrieval.words.terms import find_shared_terms, split_terms
+from service.answering.attribution import NUMBERS
 from service.answering.lead import GroundedQuestion, cite_lead, count_of_all, count_papers, write_lead
 from service.grounding.ground import Grounder
 from service.grounding.show import restate
@@ -47,7 +51,7 @@ def ground_choice(grounder: Grounder, question: str) -> GroundedChoice | None:
 def weigh_choice(choice: Choice, first: Grounding, second: Grounding) -> GroundedChoice:
     """The lead that the groundings of both sides make, of the same papers; there is none if no paper is on the question."""
     others = {one.evidence.document.pmid: one for one in place_papers(second)}
-    papers = [_decide(one, others[one.evidence.document.pmid]) for one in place_papers(first)]
+    papers = [_decide(choice, one, others[one.evidence.document.pmid]) for one in place_papers(first)]
     answers = tuple(tuple(one.evidence for answer, one in papers if answer == at) for at in range(3))
     questions = (*choice.claims, choice.both)
     # A side is what a paper supports of its claim, and no difference what it contradicts of both at once.
@@ -73,18 +77,36 @@ def weigh_choice(choice: Choice, first: Grounding, second: Grounding) -> Grounde
     return GroundedChoice(questions[about], first, weighed[about], lead, carrying if lead else (), choice, answers, won)
 
 
-def _decide(first: Placed, second: Placed) -> tuple[int | None, Placed]:
-    """The answer that a paper gives, as a place in the list of answers, None for no clear one; and how it was read for that."""
+def _decide(choice: Choice, first: Placed, second: Placed) -> tuple[int | None, Placed]:
+    """The answer that a paper gives, as a place in the list of answers, None for no clear one; and how it was read for that.
+
+    A paper that names only one of two things has not compared them, whatever a reader makes of it.
+    """
     places = (first.place, second.place)
     surer = max(first, second, key=lambda one: (one.place != "silent", one.evidence.score))
     if first.evidence.document.retracted or not surer.evidence.sentence:
         return None, surer
+    if not choice.opposed and not _names_both(choice.names, make_passage(first.evidence.document)):
+        return None, Placed(surer.evidence, "uncertain" if surer.place != "silent" else "silent")
     if "support" in places and places != ("support", "support"):
         answer = places.index("support")
         return answer, (first, second)[answer]
     if places == ("contradict", "contradict"):
         return _NEITHER, min(first, second, key=lambda one: one.evidence.score)
     return None, Placed(surer.evidence, "uncertain") if surer.place in ("support", "contradict") else surer
+
+
+def _names_both(names: tuple[str, str], passage: str) -> bool:
+    """Whether a text has, for either side, a word by which it differs from the other, in the same or other words."""
+    sides = [frozenset(split_terms(name)) for name in names]
+    number = re.compile("|".join(rf"\b{word}\b" for word in NUMBERS), re.IGNORECASE)
+    text = f"{passage} {number.sub(lambda found: str(NUMBERS[found[0].lower()]), passage)}"
+    for name, own, other in zip(names, sides, reversed(sides), strict=True):
+        figures = {term: str(NUMBERS.get(term, term)) for term in own - other}
+        held = find_shared_terms(name, text)
+        if figures and held.isdisjoint({*figures, *figures.values()}):
+            return False
+    return True
 
 
 def _place(answer: int | None, paper: Placed, about: int, question: YesNoQuestion) -> Placed:

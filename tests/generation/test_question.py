@@ -36,6 +36,7 @@ from generation.question import parse_choice, parse_question, write_question
         ("Do sailors with gout or falls have a higher risk of colds?", "sailors with gout or falls have a higher risk of colds"),
         ("Is zeta or eta better than placebo?", "zeta or eta is better than placebo"),
         ("Does zeta work or not?", "zeta works"),
+        ("Does tight zeta control lower mortality?", "tight zeta control lowers mortality"),
         ("Zeta reduces falls, does it not?", "zeta reduces falls"),
         ("Zeta and eta are safe, aren't they?", "zeta and eta are safe"),
         ("Zeta is an antidote, yes or no?", "zeta is an antidote"),

@@ -102,6 +102,11 @@ def test_papers_on_the_subject_that_settle_nothing_are_named(tmp_path: Any) -> N
     assert "“Zeta and eta for gout: a randomised trial” (1)" in found.note
 
 
+def test_a_paper_on_one_side_alone_has_not_compared_them(tmp_path: Any) -> None:
+    found = answer(tmp_path, ["Sailors beat gout with zeta 50 mg."], "Is zeta 50 mg or 100 mg better for gout?")
+    assert found.lead is None or found.lead.verdict == "unclear"
+
+
 def test_a_choice_of_which_no_paper_speaks_was_not_studied(tmp_path: Any) -> None:
     found = answer(tmp_path, [FOR_ZETA], "Is yoga or massage better for migraine?")
     assert found.note.startswith("Not studied here: ")
