@@ -294,8 +294,8 @@ def _complete(first: list[str], second: list[str]) -> tuple[list[str], list[str]
     if len(bare) > 1 and len(second) > len(first) and _ADJECTIVE.fullmatch(first[-1]):
         return [*first, *bare[1:]], second
     shared = [place for place, word in enumerate(first) if word.lower() in _WITH]
-    own = _WITH.isdisjoint(word.lower() for word in second) and not second[-1].endswith("ly")
-    if shared and own and len(second) <= len(first) - shared[-1]:
+    bare_noun = _WITH.isdisjoint(word.lower() for word in second) and not second[-1].endswith("ly")
+    if shared and bare_noun and len(second) <= len(first) - shared[-1]:
         return first, [*first[: shared[-1] + 1], *second]
     return first, second
 

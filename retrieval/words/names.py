@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -98,7 +98,7 @@ def _find_long_form(acronym: str, before: list[str]) -> str:
     return ""
 
 
-def _count_content(words: list[str]) -> int:
+def _count_content(words: Iterable[str]) -> int:
     return sum(word.lower() not in _SMALL for word in words)
 
 

@@ -188,3 +188,8 @@ def test_a_typed_doi_opens_its_paper(tmp_path: Path, written: str, pmid: str) ->
 def test_a_paper_that_the_index_lacks_is_told(demo_index: Index) -> None:
     with pytest.raises(BadInput, match="PMID 999999 is not among the"):
         describe_query(demo_index, "PMID 999999")
+
+
+def test_a_long_sentence_is_a_text_of_one_sentence(demo_index: Index) -> None:
+    typed = describe_query(demo_index, f"Aspirin reduces {'very ' * 500}high fever in adults.")
+    assert typed.detail.startswith("This is a text of 1 sentence. ")
