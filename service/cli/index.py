@@ -437,7 +437,8 @@ def _find_and_keep(place: Path, profile: str) -> int:
     grounder = assemble(place, defaults.CONFIG, profile)
     try:
         examples = find_examples(grounder, tqdm(statements, desc="examples", unit=" claims", disable=None, leave=False))
-        keep_examples(place, grounder.index.manifest.version, ExamplesResponse.of(examples, Provenance.of(grounder)))
+        made_with = Provenance.of(grounder)
+        keep_examples(place, manifest.version, ExamplesResponse.of(examples, made_with), made_with)
     finally:
         grounder.index.close()
     return len(examples)

@@ -84,5 +84,6 @@ def find_in(index: Index) -> tuple[Example, ...]:
 def keep_in(index: Index, version: int = 1) -> Grounder:
     """Keep the examples of an index with it, as of a version of it; the grounder that they were made with."""
     grounder = make_reading_grounder(index, SureReader())
-    keep_examples(index.folder, version, ExamplesResponse.of(find_in(index), Provenance.of(grounder)))
+    made_with = Provenance.of(grounder)
+    keep_examples(index.folder, version, ExamplesResponse.of(find_in(index), made_with), made_with)
     return grounder
