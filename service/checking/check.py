@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from nli.text.designs import has_findings
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Claim, Evidence, Grounding, Label
 from retrieval.runtime.usage import count_usage
-from service.checking.citations import CitedPaper, find_cited
+from service.checking.citations import CitedPaper, Named
 from service.checking.readers.passage import Passage
+from service.checking.references import find_reference
 from service.checking.schemas import (
+    CITED,
     VERDICTS,
     BlockOut,
     CheckedText,
@@ -97,24 +99,28 @@ def _partial_note(side: Sequence[Evidence]) -> str:
 _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "contradicts it", "neutral": "does not say it"}
 
 
-def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOut:
-    """What the cited paper says about the claim, if the index holds it (a DOI may also be a document's id).
+def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOut | None:
+    """What the cited paper says about the claim, if the index holds it; None for a name with a year that is perhaps no author.
 
     A protocol has no findings yet, so it takes no side and is not judged; nor is a paper without an abstract, or any paper by a
     variant of *Negation is Not Semantic*, which judges no paper as a whole.
     """
-    entry = find_cited(grounder.index.store, citation)
-    if entry is None:
-        return CitedOut(kind=citation.kind, id=citation.id, status="not in the index")
+    found = find_reference(grounder.index, citation)
+    name: dict[str, Any] = {"kind": citation.kind, "id": citation.id}
+    if len(found) != 1:
+        named = Named.of(citation.id) if citation.kind == "author" and not found else None
+        status: CitedStatus = "several fit" if found else "not in the index"
+        return None if named and not named.several else CitedOut(**name, status=status)
+    entry = found[0]
     facts = facts_of(entry.document)
-    details = {name: facts[name] for name in ("title", "year", "journal", "retracted")}
+    details = name | {field: facts[field] for field in ("pmid", "title", "year", "journal", "retracted")}
     if grounder.reader is None or not len(entry) or not has_findings(entry.document):
-        return CitedOut(kind=citation.kind, id=citation.id, status="not judged", **details)
+        return CitedOut(status="not judged", **details)
     (reading,) = grounder.read(Claim(claim), [entry])
     verdict = reading.verdict
     quote = None if reading.sentence is None else SentenceOut.model_validate(entry.sentences()[reading.sentence])
     likely = round(verdict.probability(verdict.side), 6)
-    return CitedOut(kind=citation.kind, id=citation.id, status=_STATUS[verdict.label], likely=likely, sentence=quote, **details)
+    return CitedOut(status=_STATUS[verdict.label], likely=likely, sentence=quote, **details)
 
 
 Ground = Callable[[Claim], Grounding]
@@ -156,7 +162,7 @@ class Reading:
 
 def key_of(sentence: TextSentence) -> str:
     """A hash of what the result of a claim depends on besides the index and the models: its words and what it cites."""
-    facts = [sentence.claim, [[one.kind, one.id] for one in sentence.cited]]
+    facts = [sentence.claim, [[one.kind, one.id, one.entry] for one in sentence.cited]]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
 
@@ -185,7 +191,7 @@ class Checker:
         """What is found for one claim, and what the papers that it cites say of it."""
         with count_usage() as tally:
             grounding = self._ground(Claim(sentence.claim))
-            cited = [cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited]
+            cited = self._read_cited(sentence)
         sides = split_sides(grounding)
         against, in_favour, uncertain = ([EvidenceOut.of(one) for one in papers] for papers in sides)
         return ClaimResult(
@@ -198,6 +204,11 @@ class Checker:
             cited=cited,
             usage=UsageOut.of(tally.total),
         )
+
+    def _read_cited(self, sentence: TextSentence) -> list[CitedOut]:
+        """What each paper that the sentence cites says of it, a paper that is cited in two ways once."""
+        found = [cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited]
+        return list({one.pmid or one.id: one for one in reversed(found) if one}.values())[::-1]
 
     def join_results(self, reading: Reading, results: Mapping[str, ClaimResult]) -> CheckedText:
         """The text with the results of its claims, each by its `key_of`."""
@@ -236,16 +247,10 @@ def _summary(plan: TextPlan, counts: Mapping[TextVerdict, int], sentences: list[
 
 
 def _tell_citations(statuses: list[CitedStatus]) -> str:
-    """How many citations the index holds, and how many of those support what they are cited for."""
-    outcomes = [one for one in statuses if one != "not in the index"]
-    right, rest = outcomes.count("bears it out"), outcomes.count("not judged")
-    wrong = len(outcomes) - right - rest
-    what = "" if right else f" bear out {'its claim' if wrong == 1 else 'their claims'}"
-    parts = [f"{right} {'bears out its claim' if right == 1 else 'bear out their claims'}"] * bool(right)
-    parts += [f"{wrong} {'does' if wrong == 1 else 'do'} not{what}"] * bool(wrong)
-    parts += [f"{rest} not judged"] * bool(rest)
-    counts = f"{format_count(len(statuses), 'citation')}, {len(outcomes) or 'none'} in the index"
-    return f"{counts}: {', '.join(parts)}." if parts else f"{counts}."
+    """How many citations there are, and how many have each status."""
+    counts = ((status, statuses.count(status)) for status in get_args(CitedStatus))
+    parts = [f"{number} {CITED[status][number > 1]}" for status, number in counts if number]
+    return f"{format_count(len(statuses), 'citation')}: {', '.join(parts)}."
 
 
 def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> CheckedText:
