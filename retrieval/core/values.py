@@ -478,6 +478,8 @@ class Answer:
     lead: Lead | None = None
     drafted: Drafted | None = None
     rows: tuple[Row, ...] = ()
+    grounding: Grounding | None = None
+    """What was found for the claim that a yes-or-no question asks about."""
 
     @property
     def words(self) -> int:

@@ -107,7 +107,8 @@ class _AnswerInProgress:
         grounded = self._ground()
         if grounded and grounded.lead is None:
             nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]
-            return self._decline(describe_not_studied(grounded), nearest, generator.name)
+            declined = self._decline(describe_not_studied(grounded), nearest, generator.name)
+            return replace(declined, grounding=grounded.grounding)
         table = None if grounded else self._tabulate(generator.extractive)
         if isinstance(table, Table) and generator.extractive:
             return self._sum_up(table, generator.name)
@@ -138,6 +139,7 @@ class _AnswerInProgress:
             grounded.lead if grounded else None,
             self.drafted,
             table.rows if isinstance(table, Table) else (),
+            grounding=grounded.grounding if grounded else None,
         )
 
     def _write_first(self, grounded: GroundedQuestion) -> CitedSentence | None:

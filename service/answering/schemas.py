@@ -11,8 +11,8 @@ from retrieval.core.values import Answer, Citation, CitedSentence, Evidence, Lea
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.events import KeptSentence, Stage
-from service.grounding.schemas import EvidenceOut, VerdictOut
-from service.grounding.weigh import describe_certainty
+from service.grounding.schemas import DesignOut, EvidenceOut, VerdictOut, WeighedOut
+from service.grounding.weigh import describe_certainty, weigh
 from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, UsageOut, facts_of
 
 
@@ -93,6 +93,7 @@ class CitedDocumentOut(BaseModel):
     doi: str
     pmcid: str
     types: list[str]
+    design: DesignOut
     score: Rounded = Field(description="The score that ranked it; 0 for a document added by a conflict.")
     cited: bool
 
@@ -176,6 +177,9 @@ class AnswerResponse(BaseModel):
     topic: TopicOut
     outcome: Outcome
     lead: LeadOut | None = Field(description="What the first sentence says; null for an open question.")
+    balance: WeighedOut | None = Field(
+        default=None, description="The verdict on the claim of a yes-or-no question, as for a claim; null for other questions."
+    )
     text: str = Field(
         description="The whole answer, with citations such as [1] or [1, 2]: the numbers in `documents`, in order of appearance."
     )
@@ -202,6 +206,7 @@ class AnswerResponse(BaseModel):
             CitedDocumentOut(
                 number=number,
                 **facts_of(entry.document),
+                design=DesignOut.model_validate(find_design(entry.document)),
                 score=scores.get(entry.pmid, 0.0),
                 cited=entry.pmid in cited,
             )
@@ -211,6 +216,7 @@ class AnswerResponse(BaseModel):
             topic=TopicOut.model_validate(answer.topic),
             outcome=answer.outcome,
             lead=LeadOut.of(answer.lead) if answer.lead else None,
+            balance=WeighedOut.model_validate(weigh(answer.grounding)) if answer.grounding else None,
             text=running_text(answer),
             sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
             conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],

@@ -84,6 +84,7 @@ class WeighedOut(OfValue):
     certainty: Figure = Field(
         description="The probability that the outcome is right, if it is a side; calibrated on questions with known answers."
     )
+    word: str = Field(description="The certainty in one word: sure, probable or possible.")
     says: str = Field(description="The verdict in one sentence.")
     detail: str = Field(description="The figures in words.")
     papers: PapersOut

@@ -76,6 +76,11 @@ class Weighed:
     looked_at: int
     read: int
 
+    @property
+    def word(self) -> str:
+        """The certainty in one word (`describe_certainty`)."""
+        return describe_certainty(self.certainty)
+
 
 def find_place(evidence: Evidence) -> Place:
     """Where a listed paper belongs: on its side only if the judge's own label says so, whatever ranked it there."""

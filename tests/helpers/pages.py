@@ -52,7 +52,7 @@ def make_grounding(papers: list[dict[str, Any]], says: str = "Most evidence foun
             tallies["strong"][paper["place"]] += paper["design"]["strong"]
     against, for_it = tallies["weights"]["contradict"], tallies["weights"]["support"]
     balance = {
-        "leans": "contradict" if against > for_it else "support", "certainty": 0.7, "says": says,
+        "leans": "contradict" if against > for_it else "support", "certainty": 0.7, "word": "probable", "says": says,
         "detail": f"Of {len(papers)} papers read, some do.",
         **tallies, "retracted": sum(one["retracted"] for one in papers), "unjudged": 0,
     }  # fmt: skip

@@ -69,7 +69,7 @@ function fillApart(shown, { score, verdict, why, scored_by }) {
 /** A paper that an answer cites, under its number, with each sentence that bears the answer out. */
 export function source(cited, citations) {
   const { shown, at } = paper(cited, cited.number);
-  fillBadges(at(".badges"), badgesOf(cited));
+  fillBadges(at(".badges"), strengthOf(badgesOf(cited), cited));
   for (const { sentence, note } of citations) at(".quotes").append(quoted(cited, sentence, {}, note));
   for (const part of [".likely", ".numbers"]) at(part).remove();
   return shown;
