@@ -37,12 +37,15 @@ export function leadOf(answer, linkTo) {
   const shown = balanceOf(answer);
   if (!lead) return shown;
   const claim = claimOf(lead);
-  const both = element("a", claim);
+  const both = element("a", claim.slice(0, -1));
   both.href = linkTo(claim);
   both.title = "Both sides of this claim";
   const says = shown.querySelector(".says");
-  says.after(holding("p", "asks", `${says.textContent} It says: `, both));
+  const [before, after = ""] = says.textContent.split("this claim");
+  const [open, close] = after ? ["the claim “", "”"] : [" The claim is “", "”."];
+  const told = holding("p", "asks", before, open, both, close, after);
   says.textContent = lead.choice?.length ? capital(lead.chosen) || "Not settled" : VERDICTS[lead.verdict];
+  (shown.querySelector(".certain") ?? says).after(told);
   return shown;
 }
 

@@ -20,7 +20,8 @@ export function grounding(answer, { read }, again) {
   at(".sum").textContent = answer.summary;
   // Found now: once it is on the page nothing is left in what the template held.
   const columns = fillColumns(at, answer);
-  at(".glance").append(...[balanceOf(answer, readersOf(papers)), isEmpty(answer) ? null : timelineOf(answer, columns.open), differencesOf(answer), readMore(answer, papers, read, again)].filter(Boolean));
+  at(".glance").append(...[balanceOf(answer, readersOf(papers)), isEmpty(answer) ? null : timelineOf(answer, columns.open), differencesOf(answer)].filter(Boolean));
+  at(".tray").append(...readMore(answer, papers, read, again));
   watchChoices(at(".tools"), papers, columns.choose);
   fillLegend(at(".legend"), papers);
   at(".ground tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
@@ -41,12 +42,12 @@ function readersOf(papers) {
   return readers.size ? [`Read by ${[...readers].join("; by ")}.`] : [];
 }
 
-/** A button that has more papers read, where papers are read whole and there may be more. */
+/** A button, alone in a list, that has more papers read; none where papers are not read whole or there are no more. */
 function readMore({ checked }, papers, asked, again) {
   const { read, documents } = checked.contradict;
   const next = Math.min(MOST_READ, documents, Math.max(10, 2 * read));
   const whole = papers.some(({ verdict }) => verdict?.of === "document");
-  return whole && read < next && read >= (asked ?? 0) ? button("Read more papers", "quiet read-more", () => again({ read: next })) : null;
+  return whole && read < next && read >= (asked ?? 0) ? [button("Read more papers", "quiet read-more", () => again({ read: next }))] : [];
 }
 
 /** Explains the marks, where there are any. */
