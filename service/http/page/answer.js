@@ -17,8 +17,8 @@ export function answered(answer) {
   at(".too-little p").textContent = answer.note;
   at(".sum").hidden = !told;
   at(".sum").textContent = summaryOf(answer, cited.length);
-  // A question of another kind has no verdict.
-  if (answer.balance) at(".glance").append(leadOf(answer, (claim) => toHash({ mode: "claim", body: { claim } })));
+  // A question of another kind has no verdict, and one that no paper is on has its note.
+  if (answer.lead) at(".glance").append(leadOf(answer, (claim) => toHash({ mode: "claim", body: { claim } })));
   else at(".glance").remove();
   fillProse(at(".prose"), answer);
   fillRows(at(".rows"), answer.rows);

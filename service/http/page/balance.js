@@ -35,7 +35,6 @@ const VERDICTS = { yes: "Yes", no: "No", mixed: "Mixed", unclear: "Unclear" };
 export function leadOf(answer, linkTo) {
   const { balance, lead } = answer;
   const shown = balanceOf(answer);
-  if (!lead) return shown;
   const claim = claimOf(lead);
   const both = element("a", claim.slice(0, -1));
   both.href = linkTo(claim);
