@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from retrieval.index import Index
 from service.http.app import create_app
-from tests.browser.chromium import IN_CHROMIUM, Open, find_faults, link, stream
+from tests.browser.chromium import IN_CHROMIUM, Open, example, find_faults, link, stream
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.pages import SureReader, keep_in, make_grounding, make_paper
 
@@ -135,6 +135,21 @@ def test_the_table_is_sorted_by_its_heads_and_its_links_can_be_hit(show: Open) -
     page.set_viewport_size({"width": 390, "height": 844})
     expect(table.get_by_role("button", name="Design")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_click_on_a_row_of_an_answer_puts_its_claim_into_the_field(open_page: Open) -> None:
+    rows = [{"answer": "Zeta", "named": "zeta", "claim": "Zeta lowers pressure.", "statement": "Zeta lowers pressure.", "evidence": one}
+            for one in PAPERS[:2]]  # fmt: skip
+    answer = {**example("answer"), "lead": None, "rows": rows, "others": [], "heading": "What 2 papers here found"}
+
+    def before(page: Page) -> None:
+        page.route("**/v1/answer/stream", stream(("answer", answer)))
+        page.route("**/v1/ground/stream", stream(("grounding", make_grounding(PAPERS))))
+
+    page = open_page(link(question="What lowers pressure?"), before)
+    page.locator(".rows tbody .words").first.click()
+    expect(page.locator("#text")).to_have_value("Zeta lowers pressure.")
+    expect(page.locator("#mode-claim")).to_be_checked()
 
 
 def test_more_is_shown_and_papers_are_chosen_and_sorted(show: Open) -> None:

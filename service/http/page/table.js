@@ -30,8 +30,14 @@ export function addRows(table, papers, first) {
     if (place) for (const cell of cells) cell.dataset.label = column.textContent;
     if (cells.every((cell) => !cell.textContent)) for (const one of [column, ...cells]) one.remove();
   }
+  for (const row of rows) row.addEventListener("click", follow);
   table.querySelector("tbody").append(...rows);
   return rows;
+}
+
+/** Where a row is named by a link, the whole row leads there; words that are being selected, and other links, stay what they are. */
+function follow({ currentTarget, target }) {
+  if (!target.closest("a, button") && !String(getSelection())) currentTarget.querySelector("th a")?.click();
 }
 
 function cellsOf(evidence) {
