@@ -372,7 +372,7 @@ class Store:
             f"AND substr(authors, 1, {self._NAMES}) < ? ORDER BY pmid LIMIT {self._FEW}",
             (year, begins, begins + "\U0010ffff"),
         )
-        return [Entry(row, self._cue_names) for row in rows]  # type: ignore[arg-type]
+        return [Entry(row, self._cue_names) for row in rows]
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, by PMID, in batches."""

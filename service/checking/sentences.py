@@ -128,7 +128,9 @@ def _references(passage: Passage, links: Sequence[Link]) -> Mapping[int | str, t
         papers = _papers_of(words, cited_in(entry, _links_within(links, start, end)))
         references.setdefault(int(number[1] or number[2]) if number else order, papers)
         first = _FIRST.match(words)
-        for year in dict.fromkeys(_YEAR.findall(words)) if first else ():
+        for year in dict.fromkeys(_YEAR.findall(words)):
+            if first is None:
+                break
             key = _key_of(first[0], year)
             references[key] = () if key in references else papers
     return references

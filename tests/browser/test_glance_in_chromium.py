@@ -90,8 +90,12 @@ def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(show: Open) -> None:
 
 @pytest.mark.parametrize(
     ("certainty", "word", "told"),
-    [(0.934, "sure", "93% certain."), (0.72, "probable", "Probably right: 72% certain."), (0.5, "possible", "Possibly right: 50% certain.")],
-)  # fmt: skip
+    [
+        (0.934, "sure", "93% certain."),
+        (0.72, "probable", "Probably right: 72% certain."),
+        (0.5, "possible", "Possibly right: 50% certain."),
+    ],
+)
 def test_the_verdict_says_in_words_how_certain_it_is(show: Open, certainty: float, word: str, told: str) -> None:
     answer = make_grounding(PAPERS)
     answer["balance"] |= {"certainty": certainty, "word": word}
@@ -119,7 +123,10 @@ def test_the_table_is_sorted_by_its_heads_and_its_links_can_be_hit(show: Open) -
     table = page.get_by_role("table", name="Papers")
     head = table.get_by_role("columnheader", name="Probability")
     assert head.get_attribute("aria-sort") is None
-    shares = lambda: table.locator("tbody td:nth-child(3)").all_inner_texts()  # noqa: E731
+
+    def shares() -> list[str]:
+        return table.locator("tbody td:nth-child(3)").all_inner_texts()
+
     head.get_by_role("button").focus()
     page.keyboard.press("Enter")
     assert head.get_attribute("aria-sort") == "descending"
@@ -138,8 +145,9 @@ def test_the_table_is_sorted_by_its_heads_and_its_links_can_be_hit(show: Open) -
 
 
 def test_a_click_on_a_row_of_an_answer_puts_its_claim_into_the_field(open_page: Open) -> None:
-    rows = [{"answer": "Zeta", "named": "zeta", "claim": "Zeta lowers pressure.", "statement": "Zeta lowers pressure.", "evidence": one}
-            for one in PAPERS[:2]]  # fmt: skip
+    claim = "Zeta lowers pressure."
+    named = {"answer": "Zeta", "named": "zeta", "claim": claim, "statement": claim}
+    rows = [{**named, "evidence": one} for one in PAPERS[:2]]
     answer = {**example("answer"), "lead": None, "rows": rows, "others": [], "heading": "What 2 papers here found"}
 
     def before(page: Page) -> None:
@@ -148,7 +156,7 @@ def test_a_click_on_a_row_of_an_answer_puts_its_claim_into_the_field(open_page: 
 
     page = open_page(link(question="What lowers pressure?"), before)
     page.locator(".rows tbody .words").first.click()
-    expect(page.locator("#text")).to_have_value("Zeta lowers pressure.")
+    expect(page.locator("#text")).to_have_value(claim)
     expect(page.locator("#mode-claim")).to_be_checked()
 
 

@@ -162,7 +162,9 @@ def test_a_claim_s_papers_are_a_list_or_a_table(open_page: Open) -> None:
     expect(page.locator("#answer .sides")).to_be_hidden()
     papers = [one for name in ("contradicting", "supporting", "uncertain", "more") for one in grounding[name]]
     expect(table.locator("tbody tr")).to_have_count(sum(not one["retracted"] for one in papers))
-    expect(table.locator("thead th")).to_have_text(["Paper", "Direction", "Probability", "Design", "Year", "People", "Number", "Quotation"])
+    expect(table.locator("thead th")).to_have_text(
+        ["Paper", "Direction", "Probability", "Design", "Year", "People", "Number", "Quotation"]
+    )
     cells = table.locator("tbody tr").first.locator("th, td")
     expect(cells.nth(0)).to_have_text(first["title"])
     expect(cells.nth(6)).to_have_text("16,608")

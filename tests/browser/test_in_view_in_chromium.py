@@ -98,7 +98,9 @@ def test_the_verdict_and_the_first_paper_are_in_view_when_an_answer_comes(
 
 def test_the_first_quotation_is_in_view_whole(open_page: Open) -> None:
     answer = stream(("grounding", both_sides()))
-    page = open_page(link(claim=CLAIM), lambda page: page.route("**/v1/ground/stream", answer), viewport={"width": 1440, "height": 900})
+    page = open_page(
+        link(claim=CLAIM), lambda page: page.route("**/v1/ground/stream", answer), viewport={"width": 1440, "height": 900}
+    )
     quote = page.locator("#answer blockquote").first
     expect(quote).to_be_visible()
     box = quote.bounding_box()
