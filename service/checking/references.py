@@ -67,8 +67,9 @@ def _find_untitled(index: Index, entry: str) -> Sequence[Entry]:
 
 def _has_no_title(entry: str, document: Document) -> bool:
     known = {*_words_of(document.journal), *(word for author in document.authors for word in _words_of(str(author)))}
-    rest = [word for word in _words_of(entry) if len(word) >= _LONG and word.isalpha() and word not in known]
-    return len(rest) <= _MOST_OTHER_WORDS
+    rest = [word for word in _WORD.findall(entry) if len(word) >= _LONG and word.isalpha() and _words_of(word)[0] not in known]
+    # Names and journals have capitals, and so may a title; a word in small letters is a title's.
+    return len(rest) <= _MOST_OTHER_WORDS and sum(word.islower() for word in rest) <= 1
 
 
 def _words_of(text: str) -> list[str]:

@@ -48,6 +48,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("Rossi A, Berg A. Lancet. 2002;1(4):2-9.", ["1"]),
         ("Rossi A, Berg A. A different paper on eta and sleep among nurses. Lancet. 2002;1(4):2-9.", []),
         ("Rossi A, Berg A. Eta And Sleep Among Night Nurses In Rome. Lancet. 2002;1(4):2-9.", []),
+        ("Rossi A, Berg A. Pain after eta in women. Lancet. 2002;1(4):2-9.", []),
         ("Ito A. Lancet 2010;2:3.", ["3", "4"]),
         ("Nobody N. Lancet 2010;2:3.", []),
     ],
