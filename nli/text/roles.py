@@ -18,14 +18,13 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import get_args
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nli.text.headings import Part, find_heading_kind
+from nli.text.model_file import read_model
 from retrieval.core.characters import unify_characters
-from retrieval.core.errors import ModelUnusable
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import ROLE_OF, PaperSentence, Role
 from retrieval.core.word_list import read_word_list
@@ -79,13 +78,8 @@ class RoleModel:
     @classmethod
     def read(cls, path: Path = ROLES_MODEL) -> RoleModel:
         """The shipped model. Raises `ModelUnusable` where its file is missing or damaged."""
-        try:
-            with np.load(path) as file:
-                words = {word: row for row, word in enumerate(bytes(file["words"]).decode().split("\n"))}
-                weights, bias, places = (file[name].astype(np.float32) for name in ("weights", "bias", "places"))
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise ModelUnusable(f"{path} cannot be read ({error}); reinstall the package.") from error
-        return cls(words, weights, bias, places)
+        words, *arrays = read_model(path, "words", "weights", "bias", "places")
+        return cls({word: row for row, word in enumerate(words)}, *arrays)
 
     def probabilities(self, sentences: Sequence[PaperSentence]) -> NDArray[np.float64]:
         """[sentences, roles]: the probability of each role, in the order of `ROLES`."""
