@@ -67,7 +67,7 @@ def sentences_of(passage: Passage) -> tuple[TextSentence, ...]:
         claim: str = ""
         reason: Reason | None = "references" if section == "references" else "heading"
         if section not in ("references", "heading"):
-            claim, reason = claim_in(words, section, given=block.kind == "claim", whole=block.kind not in ("item", "cell"))
+            claim, reason = claim_in(words, section, given=block.kind == "claim")
         cited = tuple(dict.fromkeys(citations))
         sentences.append(TextSentence(len(sentences), place, start, end, claim, reason, cited, tuple(unresolved), block.row))
     return tuple(sentences)

@@ -66,7 +66,7 @@ class TypedOut(BaseModel):
     suggestions: list[SuggestionOut] = Field(
         default_factory=list, description="Replacements for words that are not in the index."
     )
-    missing: list[str] = Field(default_factory=list, description="The words, other than its verb, that no document contains.")
+    missing: list[str] = Field(default_factory=list, description="The words, other than verbs, that no document contains.")
 
     @classmethod
     def of(
@@ -84,7 +84,7 @@ class TypedOut(BaseModel):
             detail=describe(typed, claim, document),
             text=typed.text,
             claim=claim,
-            offers=[one for one in _OFFERS[typed.kind] if one != "ground" or claim],
+            offers=[*(one for one in _OFFERS[typed.kind] if one != "ground" or claim), *(["search"] if typed.unsure else [])],
             language=typed.language,
             paper=PaperOut(**facts_of(document), finding=finding) if document else None,
             suggestions=[SuggestionOut.model_validate(one) for one in suggestions],
@@ -102,7 +102,7 @@ def describe(typed: Query, claim: str, document: Document | None) -> str:
     """What the input is taken for, in one or two sentences."""
     match typed.kind:
         case "claim":
-            return "This is a claim."
+            return "Read as a claim; if you meant keywords, use search." if typed.unsure else "This is a claim."
         case "question" if typed.choice and claim:
             first, second = typed.choice.names
             return (
