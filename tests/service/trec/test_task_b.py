@@ -222,7 +222,14 @@ def test_the_topics_of_another_year_are_told(index: Index, tmp_path: Path, first
 
 
 def test_empty_fields_of_topics_are_no_answers(tmp_path: Path) -> None:
-    empty: dict[str, object] = {"topic": None, "narrative": None, "answer": None, "context": "", "retrieved_docs": [], "responses": None}
+    empty: dict[str, object] = {
+        "topic": None,
+        "narrative": None,
+        "answer": None,
+        "context": "",
+        "retrieved_docs": [],
+        "responses": None,
+    }
     path = tmp_path / "topics.json"
     path.write_text(json.dumps([{"id": 7, "question": "Does tea help?"} | empty, {"id": 8, "question": "Why?", "answer": []}]))
     assert [(one.id, one.question, one.topic, one.narrative) for one in read_topics(path)] == [
