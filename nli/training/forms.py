@@ -229,7 +229,7 @@ def fit(examples: Sequence[Example], seed: int = 0) -> FormModel:
             packed = pack([encoded[row] for row in batches[place]], end, none, rng)
             loss = torch.nn.functional.cross_entropy(network(packed), labels[batches[place]])
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             schedule.step()
             with torch.no_grad():

@@ -24,6 +24,7 @@ _OFFERS: dict[Kind, tuple[Offer, ...]] = {
     "text": ("text",),
     "language": ("ground",),
 }
+_UNSURE_OFFERS: tuple[Offer, ...] = ("ground", "search")
 
 
 class TypedRequest(Sent):
@@ -84,7 +85,7 @@ class TypedOut(BaseModel):
             detail=describe(typed, claim, document),
             text=typed.text,
             claim=claim,
-            offers=[*(one for one in _OFFERS[typed.kind] if one != "ground" or claim), *(["search"] if typed.unsure else [])],
+            offers=[one for one in (_UNSURE_OFFERS if typed.unsure else _OFFERS[typed.kind]) if one != "ground" or claim],
             language=typed.language,
             paper=PaperOut(**facts_of(document), finding=finding) if document else None,
             suggestions=[SuggestionOut.model_validate(one) for one in suggestions],

@@ -88,7 +88,7 @@ def _find_parted(index: Index, word: str, edits: int) -> str:
         known = first if begun else second if ended else ""
         for entry in index.entries(index.vocabulary.find_documents(known, _PAPERS)) if known else ():
             text = f"{entry.document.title} {entry.document.abstract}".lower()
-            parted = re.findall(rf"\b{word[:place]}-\w+" if begun else rf"\b\w+-{word[place:]}\b", text)
+            parted: list[str] = re.findall(rf"\b{word[:place]}-\w+" if begun else rf"\b\w+-{word[place:]}\b", text)
             near = [one for one in parted if OSA.distance(word, one.replace("-", "")) <= edits]
             if near and not _are_opposed(word, near[0]):
                 return near[0]
