@@ -166,11 +166,11 @@ def test_a_batch_has_1_to_100_claims(client: TestClient, claims: object) -> None
 
 
 def test_keywords_get_no_verdict(client: TestClient) -> None:
-    for body in ({"claim": "zeta pressure"}, {"claim": "Finally, zeta pressure."}):
+    for body in ({"claim": "blood pressure"}, {"claim": "Finally, blood pressure."}):
         assert "no claim but keywords" in problem(client.post("/v1/ground", json=body), 422)["detail"]
         (many,) = client.post("/v1/ground/batch", json={"claims": [body]}).json()["results"]
         assert many["status"] == 422 and "no claim but keywords" in many["problem"]["detail"]
-    typed = client.post("/v1/typed", json={"text": "zeta pressure"}).json()
+    typed = client.post("/v1/typed", json={"text": "blood pressure"}).json()
     assert typed["kind"] == "keywords" and typed["offers"] == ["search"]
 
 
