@@ -43,6 +43,7 @@ from retrieval.bm25.analysis import BIOMEDICAL
 from retrieval.cluster.client import Address, ClusterBusy, is_address, read_address, translate_faults
 from retrieval.cluster.mapping import make_source, read_row, read_state
 from retrieval.cluster.search import ClusterDocuments
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, IndexUnusable, Unfinished
 from retrieval.index import read_index_manifest
 from retrieval.store.documents import open_read_only, read_rows
@@ -156,8 +157,8 @@ def _check_same(manifest: Manifest, summary: tuple[Any, str], place: str) -> Non
     counts, digest = summary
     if digest != manifest.corpus_sha256 or counts != manifest.counts:
         raise IndexUnusable(
-            f"The copy at {place} is not the same ({counts.documents:,} documents instead of {manifest.counts.documents:,}, or "
-            "other texts): the index was changed while it was copied; copy it again."
+            f"The copy at {place} is not the same ({format_count(counts.documents, 'document')} instead of "
+            f"{manifest.counts.documents:,}, or other texts): the index was changed while it was copied; copy it again."
         )
 
 
@@ -360,4 +361,5 @@ def apply_new(index: Path, source: Path, tell: Tell, skip_bad: int = 0) -> int:
 
 def describe(report: BuildReport) -> str:
     """What an update changed, and what the index holds now."""
-    return f"{report.read.changes}; version {report.manifest.version}, {report.manifest.counts.documents:,} documents"
+    manifest = report.manifest
+    return f"{report.read.changes}; version {manifest.version}, {format_count(manifest.counts.documents, 'document')}"

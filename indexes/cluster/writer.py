@@ -25,6 +25,7 @@ from indexes.writer import Change, annotate, settle, take_text
 from nli.text.negation import load_cue_list
 from retrieval.cluster.client import Address, ClusterBusy, connect, translate_faults
 from retrieval.cluster.mapping import make_source
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, IndexUnusable, OutOfSpace
 from retrieval.core.values import Document
 from retrieval.store.documents import Row
@@ -103,7 +104,7 @@ class BulkSender:
             nonlocal rest
             rest = self._try(rest)
             if rest:
-                raise ClusterBusy(f"The cluster of {self.address} did not take {len(rest)} documents; try again.")
+                raise ClusterBusy(f"The cluster of {self.address} did not take {format_count(len(rest), 'document')}; try again.")
 
         insist(send_rest)
 

@@ -39,6 +39,13 @@ _OPTIONS = (
     # A search leaves a few megabytes of garbage. A young generation of Java's default size is collected only after hundreds of
     # searches, and until then the process grows by 100 MB.
     "-XX:MaxNewSize=32m",
+    # Neither figures for Java's own tools nor a socket by which they could attach: both would lie in /tmp.
+    "-XX:-UsePerfData",
+    "-XX:+DisableAttachMechanism",
+    # A Java object that Python frees on the main thread, as after an interrupted build, attaches that thread for good. Java would
+    # then take its stack for one of 1 MB and forbid the memory below: Python, which may use 8 MB, would be killed there.
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:+DisablePrimordialThreadGuardPages",
     # Nobody reads Anserini's log: errors are raised. Log4j's full set-up adds a second to every start.
     "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
     "-Dorg.apache.logging.log4j.simplelog.level=OFF",

@@ -228,6 +228,10 @@ class ClusterDocuments:
         hits = self._find({"query": {"term": {"doi": doi}}, "size": 1, "sort": ["pmid"]}) if doi else []
         return self._make_entry(hits[0]["_source"]) if hits else None
 
+    def find_by_author(self, family: str, year: int) -> list[Entry]:
+        """None: a cluster keeps authors and years in the source of a document alone, where they cannot be searched."""
+        return []
+
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, in order of PMID, in batches."""
         for hits in self.pages(batch, ["pmid", "title", "abstract"]):

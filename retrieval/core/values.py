@@ -218,7 +218,7 @@ class Evidence:
 
     `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's verdict on the
     sentence, or on the whole paper, if one was asked for; `qualifiers` are the reservations in its words; `why` says in words
-    what speaks for the stance.
+    what speaks for the stance. `trial` names the trial that other papers on this side report too, "" if none does.
     """
 
     document: Document
@@ -231,6 +231,7 @@ class Evidence:
     negations: tuple[NegationScope, ...] = ()
     qualifiers: tuple[Qualifier, ...] = ()
     why: str = ""
+    trial: str = ""
 
     @property
     def standing(self) -> Standing:
@@ -266,13 +267,40 @@ class BranchCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Requests to language models and their tokens, as counted by the server; `cost` is in US dollars if a price is configured.
+
+    Tokens are `estimated` if a server did not count them. Nothing was sent for `cached` replies, which were there from earlier.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    cached: int = 0
+    estimated: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        """The sum of both; a cost is known if either is."""
+        costs = [usage.cost for usage in (self, other) if usage.cost is not None]
+        return Usage(
+            self.requests + other.requests,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            sum(costs) if costs else None,
+            self.cached + other.cached,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Grounding:
     """The answer to a claim: evidence on both sides and how much was checked to find it.
 
     `uncertain` is what may take a side but is on neither, contradictions first, for readers who must not miss one. `more` is what
     was given a stance or is uncertain, but ranks below the first few of its list; `silent` is what was read and takes no side.
     Together they are every document that was decided on. `contrasts` is what differs between the most probable papers of either
-    side, the contradicting one first; only a language model says so.
+    side, the contradicting one first; only a language model says so, and `usage` is what language models were asked.
     """
 
     claim: Claim
@@ -283,6 +311,7 @@ class Grounding:
     more: tuple[Evidence, ...] = ()
     silent: tuple[Evidence, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
+    usage: Usage = Usage()
 
 
 SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "other"]
@@ -378,16 +407,6 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """A generator's requests and tokens, as counted by its server; `cost` is in US dollars if a price is configured."""
-
-    requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Drafted:
     """Counts of what a generator wrote, before any check: sentences, sentences with a citation, and citations."""
 
@@ -405,7 +424,8 @@ class Lead:
 
     `claim` is the question as a claim; `certainty` is the probability that the verdict is right, calibrated on questions whose
     answer is known; `supporting` and `contradicting` are the papers that take a side, those that count most first; `silent` is
-    the number of papers on the question that take none.
+    the number of papers on the question that take none. If the question offers a `choice` ("apixone", "warmalin"), `chosen` is
+    the side that the papers are on, "no difference", or "", and `claim` is that of this answer.
     """
 
     claim: str
@@ -414,6 +434,8 @@ class Lead:
     supporting: tuple[Evidence, ...]
     contradicting: tuple[Evidence, ...]
     silent: int = 0
+    choice: tuple[str, ...] = ()
+    chosen: str = ""
 
     @property
     def side(self) -> Stance | None:
@@ -456,6 +478,8 @@ class Answer:
     lead: Lead | None = None
     drafted: Drafted | None = None
     rows: tuple[Row, ...] = ()
+    grounding: Grounding | None = None
+    """What was found for the claim that a yes-or-no question asks about."""
 
     @property
     def words(self) -> int:

@@ -8,6 +8,7 @@ from itertools import islice
 
 from generation.draft import Finding
 from nli.text.designs import has_findings
+from retrieval.core.counts import format_count
 from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
@@ -17,7 +18,6 @@ from service.answering.events import OnEvent, Stage
 from service.answering.lead import NEAREST, name_nearest
 from service.configuration.config import AnswerConfig
 from service.configuration.models import Models
-from service.grounding.coverage import format_count
 
 NO_WORD = "The index has too little on this: no document shares a word with the question"
 

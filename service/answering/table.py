@@ -14,12 +14,12 @@ from itertools import zip_longest
 from generation.draft import Finding
 from nli.reader.answers import AnswerFinder, make_claim
 from nli.text.designs import find_design, has_findings
+from retrieval.core.counts import format_count
 from retrieval.core.values import CitedSentence, Claim, Document, Hit, Row
 from retrieval.words.terms import split_terms
 from service.answering.events import OnEvent, Stage
 from service.answering.lead import cite, list_kinds
 from service.configuration.config import OpenQuestions
-from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.read import make_abstract, read
 from service.grounding.show import show

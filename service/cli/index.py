@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from retrieval.cluster.client import is_address, read_address, show_place
+from retrieval.core.counts import format_count
 from service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_place, report_errors
 from service.configuration import defaults
-from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from indexes.fetch.fetching import Source
@@ -385,9 +385,11 @@ _MOST_NOTES = 20
 def _list_left_out(read: SourcesRead) -> None:
     for source in read.sources:
         if source.without_abstract:
-            print_note(f"{source.without_abstract:,} of {source.records:,} records in {source.path} have no abstract: left out.")
+            left_out = format_count(source.without_abstract, "record")
+            print_note(f"Left out of {source.path}: {left_out} of {source.records:,} without an abstract.")
         if source.repeated:
-            print_note(f"{source.repeated:,} of {source.records:,} records in {source.path} repeat a paper: left out.")
+            left_out = format_count(source.repeated, "record")
+            print_note(f"Left out of {source.path}: {left_out} of {source.records:,}, repeating a paper.")
     if read.bad:
         print_note(f"Skipped {format_count(len(read.bad), 'bad record')}:")
         for fault in read.bad:
@@ -448,7 +450,8 @@ def _find_and_keep(place: Path, profile: str) -> int:
     grounder = assemble(place, defaults.CONFIG, profile)
     try:
         examples = find_examples(grounder, tqdm(statements, desc="examples", unit=" claims", disable=None, leave=False))
-        keep_examples(place, grounder.index.manifest.version, ExamplesResponse.of(examples, Provenance.of(grounder)))
+        made_with = Provenance.of(grounder)
+        keep_examples(place, manifest.version, ExamplesResponse.of(examples, made_with), made_with)
     finally:
         grounder.index.close()
     return len(examples)

@@ -9,13 +9,13 @@ import numpy as np
 
 from generation.extractive import drop_label
 from nli.reader.encode import score_for_reading
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Document, Hit, Sentence
 from retrieval.index import Index
 from retrieval.store.documents import Documents, Entry
 from service.checking.checkable import claim_in
 from service.checking.citations import CitedPaper, cited_in, find_cited
-from service.grounding.coverage import format_count
 from service.queries.classify import classify_query
 
 

@@ -22,8 +22,6 @@ _WORD = re.compile(r"(?<![0-9A-Za-z])[^\W\d_]+(?![0-9A-Za-z])")
 _SHORTEST, _LONG = 5, 8
 """The fewest letters of a word that is checked, and of one in which two letters may be wrong."""
 _MOST_WORDS, _MOST_TRIED, _PAPERS = 40, 3, 20
-_FEW_WORDS = 5
-"""Of more words, a language is guessed well enough from its letters."""
 _RARE = 8.0
 """From this weight (retrieval.words.terms), a word does not occur in PubMed's usual texts. The table is hashed, so one
 misspelling in ten passes for a word that does."""
@@ -57,13 +55,6 @@ def find_missing(index: Index, text: str) -> tuple[str, ...]:
     return tuple(word for word, spellings in forms if not sum([next(counts) for _ in spellings]))
 
 
-def knows_words(index: Index, text: str) -> bool:
-    """Whether a few words are English for all that the index shows: each is in a document, or much like a word that is."""
-    if len(_WORD.findall(text)) > _FEW_WORDS:
-        return False
-    return {*find_missing(index, text)} <= {one.word for one in suggest_words(index, text)}
-
-
 def _is_word(word: str) -> bool:
     """Whether a word may be misspelt: symbols with capitals ("CYP", "IgG") are taken as intended."""
     return word.isascii() and len(word) >= _SHORTEST and word[1:].islower()
@@ -85,6 +76,23 @@ def _find_offer(index: Index, word: str) -> str:
             candidate = _find_written(index, neighbour.term, word)
             if candidate and not _are_opposed(word, candidate) and _count_edits(candidate, word) <= edits:
                 return candidate
+    return _find_parted(index, word, edits)
+
+
+def _find_parted(index: Index, word: str, edits: int) -> str:
+    """The most similar word that the index's papers write with a hyphen, "beta-carotene" for "betacarotine"; "" if none is."""
+    places = range(_SHORTEST - 1, len(word) - _SHORTEST + 1)
+    stems = index.vocabulary.stem([part for place in places for part in (word[:place], word[place:])])
+    pairs = list(zip(places, stems[::2], stems[1::2], strict=True))
+    counts = index.vocabulary.count_documents([stem for _, *both in pairs for stem in both])
+    for (place, first, second), begun, ended in zip(pairs, counts[::2], counts[1::2], strict=True):
+        known = first if begun else second if ended else ""
+        for entry in index.entries(index.vocabulary.find_documents(known, _PAPERS)) if known else ():
+            text = f"{entry.document.title} {entry.document.abstract}".lower()
+            parted: list[str] = re.findall(rf"\b{word[:place]}-\w+" if begun else rf"\b\w+-{word[place:]}\b", text)
+            near = [one for one in parted if OSA.distance(word, one.replace("-", "")) <= edits]
+            if near and not _are_opposed(word, near[0]):
+                return near[0]
     return ""
 
 

@@ -104,11 +104,13 @@ def test_an_address_survives_being_a_path() -> None:
         ("opensearch://host:9200/Pub Med", "should end in the name"),
         ("opensearch://host:99999/a", "names no usable host"),
         ("opensearch://me:secret@host/a", "COUNTERPOINT_OPENSEARCH_PASSWORD"),
+        ("https://me:secret@host:9200/a", "^https://host:9200/a is not the address of an index on a cluster; expected one such"),
     ],
 )
 def test_a_wrong_address_is_one_sentence(wrong: str, says: str) -> None:
     with pytest.raises(BadInput, match=says) as told:
         read_address(wrong)
+    assert is_address(wrong)
     assert "secret" not in str(told.value)
 
 

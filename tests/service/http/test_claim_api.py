@@ -88,6 +88,8 @@ def test_where_papers_are_read_whole_the_verdict_says_so_and_the_stream_tells_ea
         body = reading.post("/v1/ground", json={**CLAIM, "read": 2}).json()
         told = events(reading, "/v1/ground/stream", {**CLAIM, "read": 2})
         few = problem(reading.post("/v1/ground", json={**CLAIM, "read": 0}), 422)
+        for wrong in ({"read": True}, {"read": "2"}, {"known_pmids": [True]}):
+            problem(reading.post("/v1/ground", json={**CLAIM, **wrong}), 422)
     assert few["detail"] == "read should be at least 1, not 0; correct it."
     [against], [retracted] = body["contradicting"], body["uncertain"]
     assert (against["verdict"]["of"], against["verdict"]["label"]) == ("document", "contradict")
