@@ -116,7 +116,7 @@ def answer_all(
     Raises `Interrupted` where the user stops it.
     """
     texts = list(dict.fromkeys(question.question for question in questions))
-    origin = Origin(answerer.index.manifest.corpus_sha256, settings, code_of(*_CODE))
+    origin = Origin(answerer.index.manifest.id, settings, code_of(*_CODE))
     items = [(hash_json(text), (hash_json(text)[:8], text)) for text in texts]
 
     def ask(one: tuple[str, str]) -> dict[str, Any]:

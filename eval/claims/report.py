@@ -89,6 +89,7 @@ def provenance(grounder: Grounder, command: str) -> dict[str, Any]:
         "code": grounding_code(),
         "command": command,
         "index": grounder.index.manifest.id,
+        "analyzer": grounder.index.manifest.analyzer,
         "config": grounder.config.name,
         "models": grounder.models.names(),
         "bootstrap_seed": SEED,

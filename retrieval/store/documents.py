@@ -243,6 +243,14 @@ def open_read_only(store: Path) -> sqlite3.Connection:
     return db
 
 
+def read_rows(store: sqlite3.Connection, last: str = "", batch: int = 1000) -> Iterator[list[tuple[Row, int]]]:
+    """The rows of a store by PMID, in batches, from after `last`, each with the version that wrote it."""
+    statement = f"SELECT {COLUMNS}, written FROM documents WHERE pmid > ? ORDER BY pmid LIMIT {batch}"
+    while rows := store.execute(statement, (last,)).fetchall():
+        yield [(row[:-1], int(row[-1])) for row in rows]
+        last = rows[-1][0]
+
+
 def attach(db: sqlite3.Connection, files: Sequence[Path]) -> list[str]:
     """Let a connection read these finished files; returns their names in its statements."""
     names = [f"layer{number}" for number in range(len(files))]

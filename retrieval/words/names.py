@@ -17,12 +17,11 @@ rarely lacks where the claim contains them.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-from retrieval.core.characters import unify_characters
+from retrieval.core.characters import fold_accents, unify_characters
 from retrieval.core.errors import BadConfig
 from retrieval.core.word_list import read_shipped, read_word_list
 from retrieval.words.terms import find_shared_terms, find_terms, split_terms
@@ -140,12 +139,6 @@ def find_missing(names: Collection[str], claim: str, text: str) -> frozenset[str
     terms = find_terms(spelt_out)
     held = terms | find_shared_terms(claim, spelt_out)
     return frozenset(term for term in names if term not in held and not _contains_form(term, terms))
-
-
-def fold_accents(text: str) -> str:
-    """The text in one form of characters, without accents: "Sjögren" as "Sjogren"."""
-    parts = unicodedata.normalize("NFD", unify_characters(text))
-    return unicodedata.normalize("NFC", "".join(letter for letter in parts if not unicodedata.combining(letter)))
 
 
 def _contains_form(term: str, terms: Collection[str]) -> bool:

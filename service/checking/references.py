@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from retrieval.core.characters import fold_accents
 from retrieval.core.values import Document
 from retrieval.index import Index
 from retrieval.store.documents import Entry
 from retrieval.words.forms import unify_text
-from retrieval.words.names import fold_accents
 from service.checking.citations import FAMILY, CitedPaper, Named, cited_in, find_cited
 
 _CANDIDATES = 20

@@ -11,8 +11,8 @@ from typing import Literal
 
 from nli.text.headings import find_heading_kind, looks_like_heading
 from nli.text.sentences import sentence_spans
+from retrieval.core.characters import fold_accents
 from retrieval.core.values import SectionKind, Span
-from retrieval.words.names import fold_accents
 from service.checking.checkable import Reason, claim_in
 from service.checking.citations import FAMILY, CitedPaper, Named, cited_in, leading_citations, named_in, numbers_in
 from service.checking.readers.passage import Block, Link, Passage

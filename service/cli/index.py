@@ -9,7 +9,7 @@ import typer
 
 from retrieval.cluster.client import is_address, read_address, show_place
 from retrieval.core.counts import format_count
-from service.cli.shared import ProfileOption, print_note, read_place, report_errors
+from service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_place, report_errors
 from service.configuration import defaults
 
 if TYPE_CHECKING:
@@ -92,19 +92,26 @@ def index_build(
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
     description: DescriptionOption = "",
+    analyzer: AnalyzerOption = "biomedical",
     examples: ExamplesOption = True,
 ) -> None:
     """Build one BM25 index of every document in SOURCE, with its sentences and negation cues."""
     import time
 
     from indexes.cluster.places import build_at
+    from retrieval.core.errors import BadInput
+    from retrieval.dense.codes import check_factory
 
     with report_errors():
         # Report a missing model before hours of work, not after them.
         model = _load_encoder(out, profile, encoder) if dense else None
+        if factory and model is None:
+            raise BadInput("--factory says how vectors are kept; add --dense to encode them.")
+        if factory and model:
+            check_factory(model.queries(["width"]).shape[1], factory)
         print_note(f"Building an index at {show_place(out)}.")
         start = time.monotonic()
-        report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column), description.strip())
+        report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column), description.strip(), analyzer)
         counts, seconds = report.manifest.counts, time.monotonic() - start
         _list_left_out(report.read)
         added = report.read.changes.touched
@@ -305,12 +312,18 @@ def index_copy(
 
 
 @index_app.command("merge")
-def index_merge(index: IndexArgument) -> None:
+def index_merge(
+    index: IndexArgument,
+    analyzer: Annotated[
+        Literal["biomedical", "anserini"] | None,
+        typer.Option("--analyzer", show_default=False, help="Also index the stored texts anew, with this analyzer."),
+    ] = None,
+) -> None:
     """Merge an index, so that replaced and deleted documents no longer count in its word statistics."""
     from indexes.cluster.places import merge_at
 
     with report_errors():
-        merge_at(index)
+        merge_at(index, analyzer)
         print_note(f"Merged {show_place(index)}.")
         _make_examples(index, defaults.PROFILE)
 

@@ -206,6 +206,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         f"  texts (sha256)   {manifest.corpus_sha256}",
         f"  size             {f'{sum(manifest.files.values()) / 1e6:,.1f} MB' if manifest.files else 'kept by the cluster'}",
         f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
+        f"  analyzer         {_tell_analyzer(folder, manifest)}",
         f"  vectors          {_tell_vectors(folder, manifest)}",
         "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
         *([f"  description      {manifest.description}"] if manifest.description else []),
@@ -219,6 +220,15 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
             f"{format_count(source.records, 'record')}{f'; left out: {reasons}' if reasons else ''})"
         )
     return lines
+
+
+def _tell_analyzer(folder: Path, manifest: Manifest) -> str:
+    """Describe the analyzer in one line; of an index of an older format, what would be gained and how."""
+    if manifest.has_fields:
+        return manifest.analyzer
+    place = show_place(folder)
+    command = f"build SOURCE --out {place} --overwrite" if is_address(folder) else f"merge {place} --analyzer biomedical"
+    return f"{manifest.analyzer} (`counterpoint index {command}` makes accents, hyphens and missing blanks matter no more)"
 
 
 def _tell_vectors(folder: Path, manifest: Manifest) -> str:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
-from retrieval.core.characters import unify_characters
+from retrieval.core.characters import fold_accents, unify_characters
 from retrieval.index import Index
 from retrieval.words.forms import list_british_forms, unify_text
 from retrieval.words.terms import load_shipped_rarity, locate_term, split_terms
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"(?<![0-9A-Za-z])[^\W\d_]+(?![0-9A-Za-z])")
+"""Letters alone: "HT2A" is no word that could be misspelt."""
 _SHORTEST, _LONG = 5, 8
 """The fewest letters of a word that is checked, and of one in which two letters may be wrong."""
 _MOST_WORDS, _MOST_TRIED, _PAPERS = 40, 3, 20
@@ -73,7 +74,7 @@ def _find_offer(index: Index, word: str) -> str:
     for neighbour in index.vocabulary.find_similar(stem, edits)[:_MOST_TRIED]:
         if neighbour.term.isalpha() and not _are_opposed(stem, neighbour.term):
             candidate = _find_written(index, neighbour.term, word)
-            if candidate and not _are_opposed(word, candidate) and OSA.distance(word, candidate) <= edits:
+            if candidate and not _are_opposed(word, candidate) and _count_edits(candidate, word) <= edits:
                 return candidate
     return _find_parted(index, word, edits)
 
@@ -100,12 +101,17 @@ def _find_written(index: Index, term: str, like: str) -> str:
     counts: dict[str, int] = {}
     for entry in index.entries(index.vocabulary.find_documents(term, _PAPERS)):
         for word in _WORD.findall(f"{entry.document.title} {entry.document.abstract}".lower()):
-            if word[:2] == term[:2] and abs(len(word) - len(term)) < 6:
+            if fold_accents(word[:2]) == fold_accents(term[:2]) and abs(len(word) - len(term)) < 6:
                 counts[word] = counts.get(word, 0) + 1
     words = sorted(counts, key=lambda word: (-counts[word], word))
     stems = index.vocabulary.stem(words)
     forms = [word for word, stem in zip(words, stems, strict=True) if stem == term]
-    return min(forms, key=lambda form: OSA.distance(form, like), default="")
+    return min(forms, key=lambda form: (_count_edits(form, like), OSA.distance(form, like)), default="")
+
+
+def _count_edits(word: str, like: str) -> int:
+    """How many letters apart two words are, whatever their accents."""
+    return OSA.distance(fold_accents(word), fold_accents(like))
 
 
 def _are_opposed(one: str, other: str) -> bool:

@@ -110,9 +110,9 @@ def test_the_best_papers_are_read_once_for_both_sides_and_found_by_one_search(
     fetched: list[str] = []
     search, entries = Index.search, Index.entries
 
-    def count_search(self: Index, query: str, k: int) -> list[Hit]:
+    def count_search(self: Index, query: str, k: int, spellings: bool = False) -> list[Hit]:
         searched.append(query)
-        return search(self, query, k)
+        return search(self, query, k, spellings)
 
     def count_entries(self: Index, pmids: Sequence[str]) -> Iterator[Entry]:
         fetched.extend(pmids)
