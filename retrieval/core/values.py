@@ -17,6 +17,8 @@ OPPOSITE: dict[Stance, Stance] = {"support": "contradict", "contradict": "suppor
 Standing = Literal["plain", "partial", "retracted"]
 QualifierKind = Literal["hedge", "subgroup", "population", "dose", "condition"]
 Span = tuple[int, int]
+SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "table", "caption", "other"]
+"""What a heading stands for; a table's rows and the captions of tables and figures are kinds of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,61 @@ class Cue:
 
 
 @dataclass(frozen=True, slots=True)
+class Location:
+    """Where words stand in a full text.
+
+    `section` is the nearest heading as printed or, of a row or caption, the label of its table or figure ("Table 2"). `number`
+    counts the section's paragraphs or the table's rows from 1 and is 0 for a caption; `page` counts from 1.
+    """
+
+    kind: SectionKind
+    section: str
+    number: int
+    page: int | None = None
+
+    def __str__(self) -> str:
+        what = "row" if self.kind == "table" else "paragraph"
+        number = f"{what} {self.number}" if self.number and (self.section or self.page is None) else ""
+        return ", ".join(filter(None, (self.section, number, f"p. {self.page}" if self.page else ""))) or "the text"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, a caption or a row of a table in a full text; `spans` are its sentences, with offsets into `text`.
+
+    A row is one sentence, its cells parted by " | ". `context` belongs to it without being its own words: the table's caption,
+    the heads of its columns and its group of rows.
+    """
+
+    location: Location
+    text: str
+    spans: tuple[Span, ...]
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FullText:
+    """The whole text of a paper, as its reader gives it: what its front or first page says of it (`record`, whose `pmid` is ""
+    where it names none), and its blocks in order, without the abstract.
+
+    `licence` is what the file says of it, `source` the file's name; `pictures` counts the tables that are pictures.
+    """
+
+    record: Document
+    blocks: tuple[Block, ...]
+    format: Literal["jats", "pdf"]
+    source: str = ""
+    licence: str = ""
+    pictures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an abstract, found when the index was built: `text == abstract[start:end]`, `index` counts from 0."""
+    """A sentence of an abstract or a full text, found when the index was built; `index` counts from 0 in either.
+
+    `text == abstract[start:end]` if there is no `location`, else the offsets are into the block there, and `context` is that
+    block's.
+    """
 
     pmid: str
     index: int
@@ -122,6 +177,8 @@ class Sentence:
     end: int
     text: str
     cues: tuple[Cue, ...] = ()
+    location: Location | None = None
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +371,6 @@ class Grounding:
     usage: Usage = Usage()
 
 
-SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "other"]
-"""What a heading stands for."""
 Role = Literal["background", "methods", "results", "conclusion"]
 """What a sentence does in a paper: it gives the background, the methods, the results or the conclusion."""
 ROLE_OF: Mapping[SectionKind, Role] = {
