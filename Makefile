@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := indexes/built/demo
 
-.PHONY: install serve test test-all cluster cluster-stop test-cluster bench llm test-llm lint examples clean
+.PHONY: install serve test test-all chromium cluster cluster-stop test-cluster bench llm test-llm lint examples clean
 
 install: $(INSTALLED)
 
@@ -30,8 +30,15 @@ serve: $(DEMO)/manifest.json
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-test-all: $(INSTALLED)
-	$(BIN)/python -m pytest -m 'not cluster and not llm'
+# Every test but those that need a cluster or a language model, the slow ones and those in a browser too; none may be skipped
+# without a reason that counts (tests/helpers/missing.py). Two processes: some tests start services of their own.
+test-all: $(INSTALLED) chromium
+	$(BIN)/python -m pytest -m 'not cluster and not llm' -n 2 --dist loadfile --skips-fail
+
+chromium:
+	@command -v chromium || command -v chromium-browser || \
+		{ export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
+		{ echo "The browser's tests need Chromium, which could not be installed here: install it (Debian: apt install chromium)."; exit 2; }
 
 # Three real OpenSearch nodes on this machine, at ports 9200 to 9202 (docs/cluster.md); needs Maven once, to fetch their jars.
 cluster: $(INSTALLED)

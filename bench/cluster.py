@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from retrieval.core.errors import BadInput, CounterpointError, Unfinished
+from retrieval.core.user_folders import find_user_folder
 from retrieval.store.journal import hash_file, hash_json
 
 SOURCE = Path(__file__).parents[1] / "deploy" / "cluster"
@@ -184,12 +183,14 @@ def find_java() -> str:
 
 def name_cache_folder() -> Path:
     """Where the jars are kept: COUNTERPOINT_CLUSTER_JARS, or a subfolder of the user's cache named by the content of the pom."""
-    folder = os.environ.get("COUNTERPOINT_CLUSTER_JARS")
-    return (
-        Path(folder)
-        if folder
-        else Path(platformdirs.user_cache_dir("counterpoint")) / f"cluster-{hash_file(SOURCE / 'pom.xml')[:12]}"
-    )
+    if folder := os.environ.get("COUNTERPOINT_CLUSTER_JARS"):
+        return Path(folder)
+    kept = find_user_folder("cache")
+    if kept is None:
+        raise BadInput(
+            "A cluster's jars are kept in the home folder, which this user lacks: name another with COUNTERPOINT_CLUSTER_JARS."
+        )
+    return kept / f"cluster-{hash_file(SOURCE / 'pom.xml')[:12]}"
 
 
 def fetch_jars() -> str:

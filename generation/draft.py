@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
-from retrieval.core.values import Document, Sentence, Stance, Topic, Usage
+from retrieval.core.values import Document, Sentence, Stance, Topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,6 @@ class Draft:
 
     text: str = ""
     sentences: tuple[DraftSentence, ...] = ()
-    usage: Usage = field(default_factory=Usage)
 
 
 class Generator(Protocol):

@@ -13,7 +13,9 @@ from generation.replies import keep_whole_sentences
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.values import Topic, Usage
 from retrieval.runtime.chat import Chat
+from retrieval.runtime.replies import strip_thoughts
 from retrieval.runtime.torch_runtime import Precision, Runtime, TokenRow, refuse_below
+from retrieval.runtime.usage import record
 
 NONE = re.compile(r"\W*none\W*", re.IGNORECASE)
 
@@ -43,17 +45,17 @@ class ChatGenerator:
         stop: Sequence[str] = (),
         stream: bool = True,
         document_words: int | None = None,
+        leave_out: Sequence[str] = (),
     ) -> None:
         if max_tokens < 1 or temperature < 0 or (document_words is not None and document_words < 1):
             raise BadConfig(
                 f"max_tokens {max_tokens}, temperature {temperature}, document_words {document_words} do not fit; "
                 "expected a count of at least 1, a number of at least 0, and a count or nothing."
             )
-        self._chat = Chat(model, base_url, key_env, timeout, retries, per_minute, budget, price)
+        self._chat = Chat(model, base_url, key_env, timeout, retries, per_minute, budget, price, leave_out)
         self._max_tokens, self._temperature, self._seed = max_tokens, temperature, seed
         self._stop, self._stream, self._document_words = tuple(stop), stream, document_words
         self.name = model
-        self.usage = self._chat.usage
 
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
         """The model's answer; raises `ChatUnanswered` if there is none."""
@@ -68,7 +70,7 @@ class ChatGenerator:
             prompt.system, prompt.user, max_tokens, self._stop, self._temperature, self._seed, self._stream
         )
         text = reply.text if reply.whole else keep_whole_sentences(reply.text)
-        return Draft("" if NONE.fullmatch(text) else text, usage=reply.usage)
+        return Draft("" if NONE.fullmatch(text) else text)
 
 
 _SMALLEST = 20
@@ -117,9 +119,10 @@ class CausalGenerator:
                 **runtime.make_batch([TokenRow(ids, [0] * len(ids))]), max_new_tokens=max_tokens, do_sample=False, num_beams=1
             )
         new = output[0].tolist()[len(ids) :]
-        text = runtime.tokenizer.decode(new, skip_special_tokens=True)
+        record(Usage(1, len(ids), len(new)))
+        text = strip_thoughts(runtime.tokenizer.decode(new, skip_special_tokens=True))
         text = keep_whole_sentences(text) if len(new) >= max_tokens else text
-        return Draft("" if NONE.fullmatch(text) else text, usage=Usage(1, len(ids), len(new)))
+        return Draft("" if NONE.fullmatch(text) else text)
 
     def _fit_prompt(self, prompt: Callable[[int], Prompt], room: int) -> list[int]:
         """The prompt's tokens, with as many words of each abstract as fit into `room`, halved until they do."""

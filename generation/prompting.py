@@ -94,43 +94,33 @@ _SCOPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenByModel:
-    """The numbers of the sentences that a model chose, best first, and how many requests it took."""
-
-    indices: tuple[int, ...]
-    requests: int
-
-
 def ask_for_evidence(
     chat: Chat, strategy: Strategy, hypothesis: str, paper: Paper, k: int, results_only: bool = False
-) -> ChosenByModel:
-    """At most `k` sentences of the paper; raises `ChatUnanswered` if the model names none that can be read."""
+) -> tuple[int, ...]:
+    """The numbers of at most `k` sentences, best first; raises `ChatUnanswered` if the model names none that can be read."""
     if strategy == "sections":
         return _ask_by_sections(chat, hypothesis, paper, k, results_only)
     name = "evidence-shots" if strategy == "shots" else "evidence-plain"
-    return ChosenByModel(_ask_for_numbers(chat, name, hypothesis, paper.body, k, results_only), 1)
+    return _ask_for_numbers(chat, name, hypothesis, paper.body, k, results_only)
 
 
-def _ask_by_sections(chat: Chat, hypothesis: str, paper: Paper, k: int, results_only: bool) -> ChosenByModel:
+def _ask_by_sections(chat: Chat, hypothesis: str, paper: Paper, k: int, results_only: bool) -> tuple[int, ...]:
     """Up to `k` of every section, then the best `k` of all these; the paper must have one.
 
     A section whose answer cannot be read yields none; if the last choice cannot be read, the first `k` found stand.
     """
     hits: list[PaperSentence] = []
-    requests = 0
     for _, section in groupby(paper.body, key=lambda sentence: sentence.kind):
         sentences = list(section)
-        requests += 1
         numbers = _try_for_numbers(chat, "evidence-section", hypothesis, sentences, min(k, len(sentences)), results_only)
         hits += [paper.sentences[index] for index in sorted(numbers)]
     if not hits:
         raise ChatUnanswered(f"The model {chat.model} found no evidence in any section of the paper.")
     indices = tuple(sentence.index for sentence in hits)
     if len(hits) <= k:
-        return ChosenByModel(indices, requests)
+        return indices
     selection = _try_for_numbers(chat, "evidence-merge", hypothesis, hits, k, results_only)
-    return ChosenByModel(selection or indices[:k], requests + 1)
+    return selection or indices[:k]
 
 
 def _try_for_numbers(

@@ -11,16 +11,15 @@ check of citations would find it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from generation.draft import CitedSource, DraftSentence, Source
-from generation.question import load_words
+from generation.grammar import load_words
 from retrieval.core.values import Span
+from retrieval.runtime.replies import find_json
 from retrieval.words.forms import make_third_person
 
 Splitter = Callable[[str], Sequence[Span]]
@@ -111,7 +110,6 @@ def _tidy(text: str) -> str:
     return re.sub(r"\(\s*\)", "", re.sub(r"\s+([.,;:!?])", r"\1", text)).strip()
 
 
-_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _DOCUMENT = re.compile(r"<document\b.*?(?:</document>|\Z)", re.DOTALL | re.IGNORECASE)
 _REFERENCES = re.compile(r"^\W*(?:references|sources|citations|bibliography)\W*$", re.IGNORECASE | re.MULTILINE)
 _NEXT_TASK = re.compile(r"^\W*(?:question|user|human|these are the documents)\s*[:.]", re.IGNORECASE | re.MULTILINE)
@@ -136,7 +134,7 @@ _ANSWER_KEYS = ("answer", "response", "text", "content", "summary")
 
 def clean_reply(text: str) -> str:
     """The running text of a reply, one block per line, with marks and sentences as they were written."""
-    text = _DOCUMENT.sub(" ", _THINKING.sub(" ", _unwrap_json(text)))
+    text = _DOCUMENT.sub(" ", _unwrap_json(text))
     text = _FENCE.sub("", text)
     for ending in (_REFERENCES, _NEXT_TASK):
         match = next((one for one in ending.finditer(text) if _WORDS.search(text[: one.start()])), None)
@@ -164,13 +162,9 @@ def _keep_subject(label: re.Match[str]) -> str:
 def _unwrap_json(text: str) -> str:
     """The answer inside a JSON object, or the text as it is."""
     body = _FENCE.sub("", text).strip()
-    if not (body.startswith("{") and body.endswith("}")):
-        return text
-    try:
-        content: Any = json.loads(body)
-    except ValueError:
-        return text
-    return next((content[key] for key in _ANSWER_KEYS if isinstance(content.get(key), str)), text)
+    content = next(find_json(body), None) if body.startswith("{") and body.endswith("}") else None
+    known = content if isinstance(content, dict) else {}
+    return next((known[key] for key in _ANSWER_KEYS if isinstance(known.get(key), str)), text)
 
 
 def keep_whole_sentences(text: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from generation.question import load_words
+from generation.grammar import load_words
 from retrieval.core.word_list import read_sections
 from retrieval.words.forms import OPPOSITES, load_irregular, make_past, make_third_person
 

@@ -18,7 +18,8 @@ from indexes.plan import LOCK, make_folder, report_interrupt
 from indexes.readers import CSV, Columns, check_columns, check_format, detect_format, sources
 from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all
 from indexes.writer import LuceneWriter, StoreWriter
-from retrieval.bm25.lucene import expect_short_run, make_contents
+from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
+from retrieval.bm25.lucene import expect_short_run
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.store.documents import list_changes
 from retrieval.store.manifest import (
@@ -26,6 +27,7 @@ from retrieval.store.manifest import (
     LAYERED,
     LUCENE,
     NAME,
+    PLAIN,
     STORE,
     Manifest,
     list_data_files,
@@ -46,8 +48,10 @@ def build(
     alone: bool = False,
     columns: Columns | None = None,
     description: str = "",
+    analyzer: str = BIOMEDICAL,
 ) -> BuildReport:
-    """Build an index of every document in `paths` (files or folders) at `out`; `description` says what they are.
+    """Build an index of every document in `paths` (files or folders) at `out`; `description` says what they are, `analyzer` how
+    their text becomes the terms of BM25 (`retrieval.bm25.analysis`).
 
     The index is made in a hidden folder beside `out` and renamed at the end; with `overwrite`, it is made inside the existing
     index, which serves until the new one is complete. A build that was killed or ran out of disk resumes where it stopped when
@@ -55,6 +59,7 @@ def build(
     columns of CSV files (`indexes.readers.exports.table.NAMES`). Raises `BadInput` if `out` exists (unless `overwrite`) or a
     source cannot be read, `OutOfSpace` if the disk is full, `Interrupted` if the user stops it.
     """
+    check_analyzer(analyzer)
     target = out.resolve()
     root = _choose_root(target, out, overwrite)
     files = detect_formats(paths, format, columns)
@@ -63,11 +68,10 @@ def build(
     with report_interrupt("the index", "nothing was saved"), translate_write_errors("the index", out.parent), make_folder(root):
         old = _read_version(root)
         data = root / name_data(old + 1)
-        with _open_or_restart(data, old + 1, plan.make_fingerprint(files, columns)) as store:
+        with _open_or_restart(data, old + 1, plan.make_fingerprint(files, columns, analyzer)) as store:
             shutil.rmtree(data / LUCENE, ignore_errors=True)
-            report = fill_index(
-                store, LuceneWriter(data / LUCENE, append=False), files, skip_bad, columns=columns, description=description
-            )
+            lucene = LuceneWriter(data / LUCENE, append=False, analyzer=analyzer)
+            report = fill_index(store, lucene, files, skip_bad, None, columns, description, analyzer)
             report.manifest.write(root)
         if root == target:
             drop_others(root, keep=(name_data(old), data.name))
@@ -139,11 +143,12 @@ def fill_index(
     old: Manifest | None = None,
     columns: Columns | None = None,
     description: str = "",
+    analyzer: str = BIOMEDICAL,
 ) -> BuildReport:
     """Read every source into the store and into Lucene, and report the result; `old` is the manifest an update starts from."""
     try:
         if old is None:
-            _index_stored(store, lucene)
+            index_stored(store, lucene)
         reading = read_all(store, lucene, files, skip_bad, columns)
         summary = store.summary()
         if not summary[0].documents:
@@ -160,21 +165,24 @@ def fill_index(
         reading.sources,
         old,
         list_data_files(data),
-        format=find_format(data),
+        format=find_format(data, old),
         description=description,
+        analyzer=analyzer,
     )
     return reading.report(manifest, old)
 
 
-def find_format(data: Path) -> int:
-    """The format of an index with this data folder."""
-    return LAYERED if list_changes(data / STORE) else FORMAT
+def find_format(data: Path, old: Manifest | None = None) -> int:
+    """The format of an index with this data folder that is new, or has been made from `old`."""
+    if old is None or old.format == FORMAT:
+        return FORMAT
+    return LAYERED if list_changes(data / STORE) else PLAIN
 
 
-def _index_stored(store: StoreWriter, lucene: LuceneWriter) -> None:
-    """Give Lucene the documents that an earlier attempt at this build put into the store."""
+def index_stored(store: StoreWriter, lucene: LuceneWriter) -> None:
+    """Give Lucene the documents that a store holds already."""
     for texts in store.texts(BATCH):
-        lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in texts)
+        lucene.add(texts)
 
 
 @contextmanager

@@ -17,19 +17,22 @@ from pathlib import Path
 from typing import Any
 
 from nli.text.negation import load_cue_list
+from retrieval.bm25.analysis import ANSERINI, BIOMEDICAL, FIELDS
 from retrieval.bm25.lucene import K1, B
 from retrieval.core.errors import BadInput, IndexUnusable, Interrupted
 from retrieval.store.manifest import FORMAT, IndexCounts, IndexSource, Manifest
 
 
-def list_settings() -> dict[str, Any]:
+def list_settings(analyzer: str = BIOMEDICAL, format: int = FORMAT) -> dict[str, Any]:
     """The settings that decide how a document is indexed, as the manifest records them."""
     cues = json.dumps([asdict(cue) for cue in load_cue_list().cues])
+    name = {} if analyzer == ANSERINI else {"name": analyzer}
     return {
-        "analyzer": {"language": "en", "stemmer": "porter", "stopwords": "kept"},
+        "analyzer": {**name, "language": "en", "stemmer": "porter", "stopwords": "kept"},
         "bm25": {"k1": K1, "b": B},
         "contents": "title + abstract, NFKC",
         "cues": {"count": len(load_cue_list().cues), "sha256": hashlib.sha256(cues.encode()).hexdigest()},
+        **({"fields": dict(FIELDS)} if format >= FORMAT else {}),
     }
 
 
@@ -39,16 +42,18 @@ def list_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: installed(name) for name in packages}}
 
 
-def make_fingerprint(files: Iterable[tuple[Path, str]], columns: Mapping[str, str] | None = None) -> str:
+def make_fingerprint(
+    files: Iterable[tuple[Path, str]], columns: Mapping[str, str] | None = None, analyzer: str = BIOMEDICAL
+) -> str:
     """A hash of all that a build is made from: a build resumes only if none of it has changed."""
     stats = [(str(path.resolve()), kind, path.stat().st_size, path.stat().st_mtime_ns) for path, kind in files]
-    made_of = [FORMAT, stats, sorted((columns or {}).items()), list_settings(), list_versions()]
+    made_of = [FORMAT, stats, sorted((columns or {}).items()), list_settings(analyzer), list_versions()]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
 
 def check_settings(index: Manifest, place: str) -> None:
     """Raise `IndexUnusable` if the index at `place` was made with other settings than an update would use."""
-    if index.settings != list_settings():
+    if index.settings != list_settings(index.analyzer, index.format):
         raise IndexUnusable(
             f"The index {place} was built with different settings or a different cue list, and an update would mix the two; "
             "build it again with `counterpoint index build --overwrite`."
@@ -65,11 +70,12 @@ def make_manifest(
     versions: Mapping[str, str] | None = None,
     format: int = FORMAT,
     description: str = "",
+    analyzer: str = BIOMEDICAL,
 ) -> Manifest:
     """The manifest of an index that was built just now or, from `old`, updated.
 
     `summary` holds its counts and the hash of its texts, `sources` what was read this time, `versions` the versions of whatever
-    else it depends on, `description` what its documents are.
+    else it depends on, `description` what its documents are; an updated index keeps its analyzer.
     """
     counts, digest = summary
     return Manifest(
@@ -80,7 +86,7 @@ def make_manifest(
         counts=counts,
         corpus_sha256=digest,
         sources=(*(old.sources if old else ()), *sources),
-        settings=list_settings(),
+        settings=old.settings if old else list_settings(analyzer, format),
         versions={**list_versions(), **(versions or {})},
         files=dict(files or {}),
         dense=old.dense if old else None,

@@ -14,7 +14,6 @@ from tqdm import tqdm
 from indexes.readers import FORMATS, Columns, Deletion, Note, Omission, Record, SkipBad, read
 from indexes.readers.exports.entry import Paper, is_same, make_id
 from indexes.writer import Change, LuceneWriter
-from retrieval.bm25.lucene import make_contents
 from retrieval.core.errors import BadRecord
 from retrieval.core.values import Document
 from retrieval.store.manifest import IndexSource, Manifest
@@ -92,8 +91,8 @@ class SourceReading:
         change = self._store.write(records, self._number, self.seen, repeats, newest=self._repeats == "replace")
         if self._lucene:
             self._lucene.remove(change.removed)
-            self._lucene.add((pmid, make_contents(title, abstract)) for pmid, title, abstract in change.written)
-        revisions = len(set(change.removed) & {pmid for pmid, _, _ in change.written})
+            self._lucene.add(change.written)
+        revisions = len(set(change.removed) & {pmid for pmid, *_ in change.written})
         self._changes.added += len(change.written) - revisions
         self._changes.revised += revisions
         self._changes.deleted += len(change.removed) - revisions

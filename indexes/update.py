@@ -16,7 +16,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -29,7 +29,8 @@ from indexes.build import Files, detect_formats, expect_sources, fill_index, fin
 from indexes.plan import hold_lock, report_interrupt
 from indexes.readers import Columns
 from indexes.reading import BuildReport
-from indexes.writer import LuceneWriter, StoreWriter, link_files
+from indexes.writer import LuceneWriter, StoreWriter, Text, link_files, take_text
+from retrieval.bm25.analysis import check_analyzer
 from retrieval.core.errors import AGAIN, translate_write_errors
 from retrieval.store.documents import (
     COLUMNS,
@@ -41,8 +42,20 @@ from retrieval.store.documents import (
     define_view,
     list_changes,
     name_changes,
+    open_read_only,
+    read_rows,
 )
-from retrieval.store.manifest import DENSE, LUCENE, STORE, IndexCounts, Manifest, list_data_files, read_manifest, write_atomically
+from retrieval.store.manifest import (
+    DENSE,
+    FORMAT,
+    LUCENE,
+    STORE,
+    IndexCounts,
+    Manifest,
+    list_data_files,
+    read_manifest,
+    write_atomically,
+)
 
 _CHUNK = 1000
 
@@ -217,19 +230,26 @@ def update(
     return report
 
 
-def merge(folder: Path) -> Manifest:
-    """Merge all documents into one file and one Lucene segment, without replaced or deleted ones; all or nothing."""
+def merge(folder: Path, analyzer: str | None = None) -> Manifest:
+    """Merge all documents into one file and one Lucene segment, without replaced or deleted ones; all or nothing.
+
+    With `analyzer` the stored texts are indexed anew with that one, in today's format; the vectors stay as they are.
+    """
     read_manifest(folder)
+    if analyzer:
+        check_analyzer(analyzer)
     with _change(folder, "the merge") as old, _start_version(folder, old) as data:
         _fold(_list_files(data))
-        lucene = LuceneWriter(data / LUCENE, append=True)
-        try:
-            lucene.finish()
-        finally:
-            lucene.abandon()
+        format = FORMAT if analyzer else find_format(data, old)
+        if analyzer:
+            _index_anew(data, analyzer)
+        else:
+            _finish(LuceneWriter(data / LUCENE, append=True, analyzer=old.analyzer, fields=old.has_fields))
         manifest = replace(
             old,
-            format=find_format(data),
+            format=format,
+            # Sentences and cues are those that the store has.
+            settings=plan.list_settings(analyzer) | {"cues": old.settings["cues"]} if analyzer else old.settings,
             version=old.version + 1,
             data=data.name,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -237,6 +257,23 @@ def merge(folder: Path) -> Manifest:
         )
         manifest.write(folder)
     return manifest
+
+
+def _index_anew(data: Path, analyzer: str) -> None:
+    shutil.rmtree(data / LUCENE)
+    with closing(open_read_only(data / STORE)) as store:
+        texts = ([take_text(row) for row, _ in rows] for rows in read_rows(store))
+        _finish(LuceneWriter(data / LUCENE, append=False, analyzer=analyzer), texts)
+
+
+def _finish(lucene: LuceneWriter, batches: Iterable[Sequence[Text]] = ()) -> None:
+    """Index these texts, in batches, and close the index."""
+    try:
+        for texts in batches:
+            lucene.add(texts)
+        lucene.finish()
+    finally:
+        lucene.abandon()
 
 
 @contextmanager
@@ -282,6 +319,7 @@ def _write_changes(data: Path, old: Manifest, files: Files, skip_bad: int, colum
     quick = sum(size for name, size in old.files.items() if name.startswith(f"{LUCENE}/")) < _QUICK
     store = ChangesWriter(data, old)
     try:
-        return fill_index(store, LuceneWriter(data / LUCENE, append=True, merge=quick), files, skip_bad, old, columns)
+        lucene = LuceneWriter(data / LUCENE, append=True, analyzer=old.analyzer, fields=old.has_fields, merge=quick)
+        return fill_index(store, lucene, files, skip_bad, old, columns)
     finally:
         store.close()

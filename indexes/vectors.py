@@ -18,11 +18,11 @@ from tqdm import tqdm
 from indexes.plan import hold_lock, report_interrupt
 from indexes.vector_cache import VectorCache
 from nli.text.sentences import sentence_spans
-from retrieval.bm25.lucene import make_contents
+from retrieval.bm25.analysis import make_contents
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, ModelUnusable, translate_write_errors
 from retrieval.core.values import Document
-from retrieval.dense.codes import FLAT, Codec, Codes, Rows, open_codec
+from retrieval.dense.codes import FLAT, Codec, Codes, Rows, check_factory, open_codec
 from retrieval.dense.encoder import Encoder, Vectors
 from retrieval.dense.search import DenseIndex, check_files
 from retrieval.store.documents import Store
@@ -68,6 +68,8 @@ def add_vectors(
             check_files(folder / manifest.data, manifest)
         if old and manifest.vectors_fit:
             return DenseReport(old, 0)
+        if factory:
+            check_factory(encoder.queries(["width"]).shape[1], factory, manifest.counts.documents)
         return _make_vectors(folder, manifest, encoder, part, old)
 
 

@@ -16,7 +16,6 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +23,21 @@ from indexes.readers.base.fields import Deletion
 from indexes.readers.exports.entry import Paper
 from nli.text.negation import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
-from retrieval.bm25.lucene import HEAP_VARIABLE, load_java_class, load_pyserini, start_on_lucene_thread
+from retrieval.bm25.analysis import CONTENTS, FIELDS, make_contents, make_fields
+from retrieval.bm25.lucene import (
+    HEAP_VARIABLE,
+    load_analyzer_of_fields,
+    load_java_class,
+    load_pyserini,
+    start_on_lucene_thread,
+)
 from retrieval.core.errors import BadConfig, BadInput
 from retrieval.core.values import Author, Document
 from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA, TALLIED, Row, Tally, find_targets, pack
 from retrieval.store.manifest import IndexCounts
 
-Text = tuple[str, str, str]
-"""A document's PMID, title and abstract."""
+Text = tuple[str, str, str, str, str, int | None]
+"""What is searched of a document: PMID, title, abstract, authors (JSON, as the store keeps them), journal, year."""
 
 # How far each source has been read, the records before that point that repeated an id, and what the build is made from.
 _JOURNAL = """
@@ -93,6 +99,11 @@ def annotate(document: Document, cue_ids: dict[str, int]) -> Row:
         document.pmcid,
         _dump_json(document.mesh),
     )
+
+
+def take_text(row: Row | tuple[Any, ...]) -> Text:
+    """What is searched of a row."""
+    return row[0], row[1], row[2], row[12], row[4], row[3]
 
 
 def _list_names(author: Author) -> list[str]:
@@ -201,7 +212,7 @@ class StoreWriter:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
-        return Change(removals, [(d.pmid, d.title, d.abstract) for d in documents])
+        return Change(removals, [take_text(row) for row in rows])
 
     def _remove(self, pmids: Sequence[str]) -> None:
         self._db.executemany("DELETE FROM main.documents WHERE pmid = ?", [(pmid,) for pmid in pmids])
@@ -212,7 +223,7 @@ class StoreWriter:
 
     def texts(self, batch: int) -> Iterator[list[Text]]:
         """All texts in the store, in batches."""
-        rows = self._db.execute("SELECT pmid, title, abstract FROM documents")
+        rows = self._db.execute("SELECT pmid, title, abstract, authors, journal, year FROM documents")
         while chunk := rows.fetchmany(batch):
             yield chunk
 
@@ -270,12 +281,14 @@ _BUFFER_MB = 200.0
 class LuceneWriter:
     """A Lucene index being written: it indexes each batch on Java's threads while the caller prepares the next.
 
-    Readers see nothing of it before `finish`; the next call raises the error of a failed batch. With `merge` it ends as one
-    segment, with no deleted documents in BM25's statistics; otherwise Lucene merges by its own policy.
+    Readers see nothing of it before `finish`; the next call raises the error of a failed batch. The text has the analyzer of
+    that name, the other fields theirs (`fields` says whether they are indexed). With `merge` it ends as one segment, with no
+    deleted documents in BM25's statistics; otherwise Lucene merges by its own policy.
     """
 
-    def __init__(self, folder: Path, append: bool, merge: bool = True) -> None:
+    def __init__(self, folder: Path, append: bool, analyzer: str, fields: bool = True, merge: bool = True) -> None:
         self.folder, self._append, self._merge = folder, append, merge
+        self._analyzers = {CONTENTS: analyzer, **(FIELDS if fields else {})}
         self._writer: Any = None
         self._indexer: Any = None
         self._job: Future[None] | None = None
@@ -285,12 +298,17 @@ class LuceneWriter:
         if pmids:
             self._start(lambda: self._remove(pmids))
 
-    def add(self, documents: Iterable[tuple[str, str]]) -> None:
-        """Index (pmid, contents) pairs that the index does not hold; a document without words is left out."""
+    def add(self, texts: Iterable[Text]) -> None:
+        """Index documents that the index does not hold; one without words is left out."""
         # As JSON with every non-ASCII character escaped: this is what Pyserini reads, and no encoding is left to chance.
-        batch = [f'{{"id":{quoted(pmid)},"contents":{quoted(text)}}}' for pmid, text in documents if text]
+        batch = [self._write_json(text, contents) for text in texts if (contents := make_contents(text[1], text[2]))]
         if batch:
             self._start(lambda: self._add(batch))
+
+    def _write_json(self, text: Text, contents: str) -> str:
+        pmid, title, _, authors, journal, year = text
+        fields = make_fields(title, authors, journal, year) if len(self._analyzers) > 1 else {}
+        return json.dumps({"id": pmid, CONTENTS: contents, **fields})
 
     def finish(self) -> None:
         """Merge if asked to, commit, and close the index."""
@@ -332,11 +350,20 @@ class LuceneWriter:
 
     def _open(self) -> None:
         if self._writer is None:
-            arguments = ["-index", str(self.folder), "-keepStopwords"]
+            fields = [field for field in self._analyzers if field != CONTENTS]
+            arguments = ["-index", str(self.folder), *(["-fields", *fields] if fields else [])]
             threads = os.cpu_count() or 1
             self._indexer = load_pyserini().indexer(args=arguments, append=self._append, threads=threads)
-            self._writer = self._indexer.writer
-            self._writer.getConfig().setRAMBufferSizeMB(_BUFFER_MB)
+            # Its own writer can have no other analyzer than Anserini's.
+            self._indexer.writer.close()
+            config = load_java_class("org.apache.lucene.index.IndexWriterConfig")(load_analyzer_of_fields(self._analyzers))
+            config.setRAMBufferSizeMB(_BUFFER_MB)
+            config.setUseCompoundFile(False)
+            path = load_java_class("java.nio.file.Paths").get(str(self.folder))
+            directory = load_java_class("org.apache.lucene.store.FSDirectory").open(path)
+            self._writer = load_java_class("org.apache.lucene.index.IndexWriter")(directory, config)
+            # Not by assignment: the bridge would then free an object that it still uses.
+            load_java_class("org.apache.commons.lang3.reflect.FieldUtils").writeField(self._indexer, "writer", self._writer, True)
 
     def _add(self, batch: list[str]) -> None:
         count = self._indexer.addRawDocuments(batch)

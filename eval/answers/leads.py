@@ -21,6 +21,7 @@ from eval.measures.resuming import record_each
 from generation.question import parse_question
 from indexes.readers.base import jsonl
 from indexes.readers.base.fields import RecordError
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.probabilities import log_odds
 from retrieval.core.values import Claim
@@ -226,7 +227,7 @@ def show_leads(title: str, questions: Sequence[KnownQuestion], leads: Sequence[M
         ],
     }
     blocks: list[Table | str] = [
-        f"{len(questions)} questions; always giving the most common answer is right for {most:.1%}.",
+        f"{format_count(len(questions), 'question')}; always giving the most common answer is right for {most:.1%}.",
         Table("", ["measure", "value and 95 % interval"], [[name, show(figure)] for name, figure in measured.items()]),
         Table("Leads by the right answer", ["right answer", *ANSWERS], rows),
     ]

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from eval.measures.figures import Figure, Resampler, Tally, share
 from eval.measures.report import Report, Table, show
 from eval.measures.resuming import record_each
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Answer, Topic
 from retrieval.store.journal import Origin, hash_json
@@ -115,7 +116,7 @@ def answer_all(
     Raises `Interrupted` where the user stops it.
     """
     texts = list(dict.fromkeys(question.question for question in questions))
-    origin = Origin(answerer.index.manifest.corpus_sha256, settings, code_of(*_CODE))
+    origin = Origin(answerer.index.manifest.id, settings, code_of(*_CODE))
     items = [(hash_json(text), (hash_json(text)[:8], text)) for text in texts]
 
     def ask(one: tuple[str, str]) -> dict[str, Any]:
@@ -183,7 +184,8 @@ def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapp
     }
     rows = [[name, show(figure, ".1%")] for name, figure in measured.items() if figure.value is not None]
     blocks: list[Table | str] = [
-        f"{len(questions)} questions, {sum(question.answer == 'none' for question in questions)} of them unanswerable.",
+        f"{format_count(len(questions), 'question')}, "
+        f"{sum(question.answer == 'none' for question in questions)} of them unanswerable.",
         Table("", ["measure", "value and 95 % interval"], rows),
         *(f"{fault}: {one.question}" for one, fault in zip(questions, faults, strict=True) if fault),
     ]

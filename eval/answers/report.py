@@ -20,6 +20,7 @@ from eval.answers.observing import Judges, NamedJudge, Observed, Observer
 from eval.answers.runs import Run
 from eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
 from eval.measures.report import NOTHING, Measure, Report, Table, show
+from retrieval.core.counts import format_count
 from retrieval.core.values import Drafted, Label, Topic
 from retrieval.dense.encoder import Encoder
 from retrieval.index import open_documents
@@ -276,8 +277,8 @@ def _table(
 
 
 def _count_topics(run: AnswersRunReport) -> str:
-    sentence = f"{run.name}: {run.answered} of {run.topics} topics answered, {len(run.declined)} declined"
+    sentence = f"{run.name}: {run.answered} of {format_count(run.topics, 'topic')} answered, {len(run.declined)} declined"
     if run.missing:
         sentence += f", {len(run.missing)} missing from the run"
-    sentence += f"; {run.citations} citations"
+    sentence += f"; {format_count(run.citations, 'citation')}"
     return sentence + (f", {run.unjudged} of them to documents without an abstract in the index." if run.unjudged else ".")

@@ -18,6 +18,7 @@ from eval.measures.resuming import record_each
 from eval.scifact.observing import grounding_code
 from indexes.readers.base.fields import RecordError
 from indexes.readers.base.jsonl import read_some
+from retrieval.core.counts import format_count
 from retrieval.core.values import Claim, Document
 from retrieval.store.journal import Origin, hash_file
 from retrieval.training.measure import bootstrap_interval
@@ -171,4 +172,4 @@ def measure_cochrane(conclusions: Sequence[Conclusion], path: Path, grounder: Gr
         Table("Answers by the review's", ["review \\ given", *columns], rows),
     ]
     made_with = {"command": command, "models": data["models"]}
-    return Report(f"{path.name}: {len(judgements)} questions", blocks, data, made_with=made_with)
+    return Report(f"{path.name}: {format_count(len(judgements), 'question')}", blocks, data, made_with=made_with)

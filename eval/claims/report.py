@@ -13,6 +13,7 @@ from eval.claims.reading import PaperClaim
 from eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
 from eval.measures.report import Report, Table, show
 from eval.scifact.observing import STANCES, grounding_code
+from retrieval.core.counts import format_count
 from retrieval.core.values import LABELS, Label, Stance
 from service.grounding.ground import Grounder
 
@@ -77,7 +78,7 @@ def measure_claims(
     notes = [count_others(outcomes)]
     if disputed:
         notes.append(f"Left out: {disputed} on which readers disagree.")
-    title = f"{path.name}: {len(claims)} claims about {groups[0].papers} papers"
+    title = f"{path.name}: {format_count(len(claims), 'claim')} about {format_count(groups[0].papers, 'paper')}"
     return ClaimsReport(title, tuple(notes), tuple(groups), failures(outcomes), provenance(grounder, command))
 
 
@@ -88,6 +89,7 @@ def provenance(grounder: Grounder, command: str) -> dict[str, Any]:
         "code": grounding_code(),
         "command": command,
         "index": grounder.index.manifest.id,
+        "analyzer": grounder.index.manifest.analyzer,
         "config": grounder.config.name,
         "models": grounder.models.names(),
         "bootstrap_seed": SEED,

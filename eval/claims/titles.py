@@ -18,8 +18,9 @@ from pathlib import Path
 from eval.claims.measuring import ClaimOutcome, Outcome, ground_claims
 from eval.claims.reading import PaperClaim
 from eval.claims.report import ClaimsReport, Grouping, count_others, failures, provenance
-from generation.question import inflect
+from generation.grammar import inflect
 from nli.training.flips import Flips
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label
 from retrieval.store.documents import Documents
@@ -110,7 +111,7 @@ def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command
         grouping.group("both"),
     ]
     fewer = f" ({most} were asked for)" if len(titles) < most else ""
-    title = f"Own titles of {len(titles)} papers{fewer}, drawn with seed {seed}"
+    title = f"Own titles of {format_count(len(titles), 'paper')}{fewer}, drawn with seed {seed}"
     rest = len(titles) - groups[1].claims
     notes = (
         f"{groups[1].claims} of them reversed; {rest} left out because no safe rule can reverse them.",

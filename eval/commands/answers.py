@@ -17,6 +17,7 @@ from eval.commands.outputs import (
     work_option,
     write_whole,
 )
+from retrieval.core.counts import format_count
 from service.cli.shared import (
     AnswersOption,
     IndexOption,
@@ -59,7 +60,8 @@ def answers(
 
         judges, command = load_judges(models), get_command_line()
         print_note(
-            f"Judging {', '.join(run.name for run in submissions)} on {len(questions)} topics with {judges.named[-1].model}."
+            f"Judging {', '.join(run.name for run in submissions)} on {format_count(len(questions), 'topic')} "
+            f"with {judges.named[-1].model}."
         )
         report = evaluate(submissions, questions, topics, index, judges, EmbeddedEncoder(), models, command)
         publish(show_answers(report), json, markdown)
@@ -99,7 +101,8 @@ def leads(
             raise BadConfig(f"The answer configuration {variant} has no lead; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
-        print_note(f"Asking {len(questions)} questions of {file} of {papers} with {variant}; progress is saved in {work}.")
+        asked = format_count(len(questions), "question")
+        print_note(f"Asking {asked} of {file} of {papers} with {variant}; progress is saved in {work}.")
         settings = {
             "config": grounder.config.model_dump(mode="json"),
             "models": grounder.models.names(),
@@ -130,7 +133,8 @@ def questions(
         cases = read_questions(file)
         variant, grounding = answer_variant(answers, config)
         answerer = assemble_answerer(index, variant, profile, grounding)
-        print_note(f"Asking {len(cases)} questions of {file} of {index} with {variant}; progress is saved in {work}.")
+        asked = format_count(len(cases), "question")
+        print_note(f"Asking {asked} of {file} of {index} with {variant}; progress is saved in {work}.")
         settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
         results = answer_all(cases, answerer, work, settings)
         publish(show_questions(file.name, cases, results, get_command_line()), json, markdown)

@@ -15,7 +15,7 @@ from eval.commands.outputs import (
     publish,
     work_option,
 )
-from service.cli.shared import ProfileOption, get_command_line, print_note, report_errors
+from service.cli.shared import AnalyzerOption, ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
 BEIR_WORK, EVIDENCE_WORK = Path("beir.work"), Path("evidencebench.work")
@@ -33,6 +33,7 @@ def beir(
     rerank: Annotated[str | None, option("--rerank", "Also measure BM25 reranked by this model of the profile.", "NAME")] = None,
     depth: Annotated[int, typer.Option("--depth", min=1, max=1000, help="How many documents to rerank.")] = 100,
     profile: ProfileOption = defaults.PROFILE,
+    analyzer: AnalyzerOption = "biomedical",
     work: Annotated[Path, work_option("indexes and scores are")] = BEIR_WORK,
     json: JsonOption = None,
     markdown: MarkdownOption = None,
@@ -59,7 +60,7 @@ def beir(
         print_note(
             f"Measuring on {len(collection.queries):,} queries of {collection.name}; indexes and scores are saved in {work}."
         )
-        publish(measure(collection, work, models, MEASURES, get_command_line(), rerank, depth, dense), json, markdown)
+        publish(measure(collection, work, models, MEASURES, get_command_line(), rerank, depth, dense, analyzer), json, markdown)
 
 
 def evidencebench(

@@ -16,6 +16,7 @@ from eval.commands.outputs import (
     publish,
     work_option,
 )
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
@@ -67,7 +68,8 @@ def claims(
                 write_prompts(paper_claims, grounder, prompts)
                 return
             grounder = grounder.with_reader(RecordedReader(read_replies(prompts, replies)))
-        print_note(f"Grounding {len(paper_claims)} claims of {file} with {config} over {index}; progress is saved in {work}.")
+        asked = format_count(len(paper_claims), "claim")
+        print_note(f"Grounding {asked} of {file} with {config} over {index}; progress is saved in {work}.")
         report = measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed)
         publish(show_claims(report), json, markdown)
 
@@ -118,7 +120,8 @@ def cochrane(
 
         grounding = load_config(config)
         models = load_models(grounding, load_profile(profile))
-        print_note(f"Asking {len(conclusions)} questions over {len(documents)} abstracts; progress is saved in {work}.")
+        asked, over = format_count(len(conclusions), "question"), format_count(len(documents), "abstract")
+        print_note(f"Asking {asked} over {over}; progress is saved in {work}.")
         corpus = write_documents(file, work, lambda: documents)
         index = open_index(corpus, work, list(models.encoders.values()))
         report = measure_cochrane(conclusions, file, Grounder(index, grounding, models), work, get_command_line())

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import DATA_VARIABLE, DataOption, MarkdownOption, argument, check_outputs, option, publish, write_whole
-from service.cli.shared import ProfileOption, get_command_line, print_note, report_errors
+from service.cli.shared import AnalyzerOption, ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
 ClaimsOption = Annotated[Path | None, option("--claims", "Claims in SciFact's format instead of claims_dev; gzipped or not.")]
@@ -26,6 +26,7 @@ def scifact(
         list[str] | None, option("--config", "A variant: its name or a YAML file; may be repeated; all means every shipped one.")
     ] = None,
     profile: ProfileOption = defaults.PROFILE,
+    analyzer: AnalyzerOption = "anserini",
     json: Annotated[Path | None, option("--json", "Write the whole report to this file, as JSON.", "OUT")] = None,
     markdown: MarkdownOption = None,
     predictions: Annotated[
@@ -57,7 +58,7 @@ def scifact(
             check_target(predictions, overwrite=True)
         print_note(f"Evaluating {', '.join(names)} on the claims of {files.claims} over {files.corpus}.")
         with _working_folder([path for path in (json, predictions, markdown) if path]) as folder:
-            evaluation = evaluate(files, configs, profile, folder, get_command_line())
+            evaluation = evaluate(files, configs, profile, folder, get_command_line(), analyzer)
         if predictions:
             write_whole(predictions, predictions_text(evaluation.ids, evaluation.predicted[predicting]), "the predictions")
         publish(show_report(evaluation.report), json, markdown)

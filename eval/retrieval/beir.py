@@ -22,6 +22,7 @@ from indexes.plan import report_interrupt
 from indexes.readers.base import jsonl
 from indexes.readers.base.fields import RecordError, check_required, raise_bad, read_id, read_text
 from indexes.readers.json_formats import make_scifact
+from retrieval.bm25.analysis import BIOMEDICAL
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, BadRecord, translate_write_errors
 from retrieval.core.values import Document, Hit
@@ -198,12 +199,13 @@ def measure(
     rerank: str | None = None,
     depth: int = 100,
     dense: bool = False,
+    analyzer: str = BIOMEDICAL,
 ) -> Report:
     """Measure the collection, with BM25 first; indexes and scores are kept in `work`."""
     deep = max(DEPTH, depth if rerank else 0)
     reranker = KeptScores(load_reranker(rerank, profile), work, profile.model_dump(mode="json")["rerankers"]) if rerank else None
     encoder = load_encoder(ENCODER, profile) if dense else None
-    index = open_index(collection.documents, work, [encoder] if encoder else [])
+    index = open_index(collection.documents, work, [encoder] if encoder else [], analyzer=analyzer)
     try:
         ours = {one: index.search(text, deep) for one, text in show_progress("BM25", collection.queries)}
         runs: dict[str, Run] = {"BM25": ids(ours)}

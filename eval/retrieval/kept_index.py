@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from indexes.build import build
 from indexes.vectors import add_vectors
+from retrieval.bm25.analysis import BIOMEDICAL
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import GO_ON, translate_write_errors
 from retrieval.dense.encoder import Encoder
@@ -20,15 +21,17 @@ from retrieval.store.journal import Journal, Origin, hash_file, hash_json
 KEPT = "what was read and scored is saved, and the same command resumes from there"
 
 
-def open_index(corpus: Path, work: Path, encoders: Sequence[Encoder] = (), format: str = "counterpoint") -> Index:
+def open_index(
+    corpus: Path, work: Path, encoders: Sequence[Encoder] = (), format: str = "counterpoint", analyzer: str = BIOMEDICAL
+) -> Index:
     """The index of a file of documents, with the encoders' vectors, built in `work` unless it is there already."""
     # An index holds one encoder's vectors, so another encoder needs another index.
     code = hash_code(["indexes.build", *sorted({type(one).__module__ for one in encoders})])
-    folder = Origin(hash_file(corpus), [format, *(one.name for one in encoders)], code).path(work, "index")
+    folder = Origin(hash_file(corpus), [format, analyzer, *(one.name for one in encoders)], code).path(work, "index")
     with translate_write_errors("the index", work, GO_ON):
         work.mkdir(parents=True, exist_ok=True)
         if not folder.exists():
-            build([corpus], folder, format=format)
+            build([corpus], folder, format=format, analyzer=analyzer)
         for encoder in encoders:
             add_vectors(folder, encoder)
     return Index(folder)

@@ -12,6 +12,7 @@ from eval.retrieval.kept_index import open_index
 from eval.scifact.files import Files, LabelledClaim, Predicted, read_claims
 from eval.scifact.observing import ClaimResult, grounding_code, journal_of
 from eval.scifact.report import SciFactReport, VariantRun, make_report
+from retrieval.bm25.analysis import ANSERINI
 from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
 from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
 from service.configuration.files import list_shipped
@@ -47,11 +48,14 @@ def configurations(names: Sequence[str]) -> list[GroundingConfig]:
     return list(configs.values())
 
 
-def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, folder: Path, command: str) -> Evaluation:
+def evaluate(
+    files: Files, configs: Sequence[GroundingConfig], profile: str, folder: Path, command: str, analyzer: str = ANSERINI
+) -> Evaluation:
     """Index the corpus once, ground every claim with every variant, and measure.
 
     `folder` keeps the index and the result of each claim: the same evaluation resumes there after a stop, and another one over
-    the same corpus reuses what it shares with this one. `command` is stated in the report.
+    the same corpus reuses what it shares with this one. `command` is stated in the report;
+    the usual `analyzer` is that of the paper's systems and of the published figures.
     """
     claims = read_claims(files.claims)
     loaded = _LoadedModels(_enlarge_caches(load_profile(profile)))
@@ -59,7 +63,8 @@ def evaluate(files: Files, configs: Sequence[GroundingConfig], profile: str, fol
         folder.mkdir(parents=True, exist_ok=True)
         # Load the models before the vectors are made: the reranker then keeps what the shipped encoder computes for them.
         models = [loaded.models(config) for config in configs]
-        index = open_index(files.corpus, folder, [one for _, one in sorted(loaded.all.encoders.items())], format="scifact")
+        encoders = [one for _, one in sorted(loaded.all.encoders.items())]
+        index = open_index(files.corpus, folder, encoders, format="scifact", analyzer=analyzer)
         try:
             grounders = [Grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
             variants = _run_variants(claims, grounders, loaded.all, folder)

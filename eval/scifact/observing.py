@@ -141,7 +141,7 @@ def journal_of(grounder: Grounder, folder: Path) -> ClaimJournal:
         "profile": grounder.models.profile.model_dump(mode="json"),
         "models": grounder.models.names(),
     }
-    origin = Origin(grounder.index.manifest.corpus_sha256, settings, grounding_code())
+    origin = Origin(grounder.index.manifest.id, settings, grounding_code())
     return ClaimJournal(folder, grounder.config.name, origin)
 
 

@@ -156,6 +156,7 @@ def make_report(
             "corpus_file": files.corpus.name,
             "corpus_sha256": index.manifest.corpus_sha256,
             "index": index.manifest.id,
+            "analyzer": index.manifest.analyzer,
             "profile": profile.model_dump(mode="json"),
             "bootstrap_seed": SEED,
             "bootstrap_resamples": RESAMPLES,

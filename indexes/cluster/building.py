@@ -28,6 +28,7 @@ from indexes.cluster.writer import (
 )
 from indexes.readers import Columns
 from indexes.reading import BuildReport, describe_emptiness, read_all
+from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from retrieval.cluster.client import Address, connect, read_access, translate_faults
 from retrieval.cluster.mapping import LIMBS, MANIFEST, VECTORS, add_up, derive, make_mapping, make_settings, read_state
 from retrieval.cluster.search import page_sources, run_search
@@ -45,7 +46,7 @@ def refresh(address: Address, name: str) -> None:
         connect(address).indices.refresh(index=name, params={"request_timeout": _REFRESH_SECONDS})
 
 
-def mark_retractions(address: Address, name: str) -> None:
+def mark_retractions(address: Address, name: str, fields: bool) -> None:
     """Mark the documents that notices in the index point to, whichever came first, and unmark those that none points to.
 
     A document's own statement that it is retracted (1) stays. Needs a refresh before, and makes one after.
@@ -56,8 +57,8 @@ def mark_retractions(address: Address, name: str) -> None:
     retractions = _find(address, name, {"term": {"retracted": 2}})
     sender = BulkSender(address, name)
     try:
-        _rewrite(sender, additions, 2)
-        _rewrite(sender, (source for source in retractions if source["pmid"] not in targets), 0)
+        _rewrite(sender, additions, 2, fields)
+        _rewrite(sender, (source for source in retractions if source["pmid"] not in targets), 0, fields)
     finally:
         sender.close()
     refresh(address, name)
@@ -100,9 +101,9 @@ def _split(ids: list[str]) -> Iterator[list[str]]:
     return (ids[at : at + _PAGE] for at in range(0, len(ids), _PAGE))
 
 
-def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], mark: int) -> None:
+def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], mark: int, fields: bool) -> None:
     """Write documents again with another mark, at their own place in the order of writes."""
-    revisions = [source | {"retracted": mark} | derive(source) for source in sources]
+    revisions = [source | {"retracted": mark} | derive(source, fields) for source in sources]
     sender.send([index_action(revision["pmid"], revision, revision["order"], again=True) for revision in revisions])
     sender.wait()
 
@@ -119,26 +120,28 @@ def build_on_cluster(
     overwrite: bool = False,
     columns: Columns | None = None,
     description: str = "",
+    analyzer: str = BIOMEDICAL,
 ) -> BuildReport:
     """Build an index of these files (each with its format) under an address.
 
     A build that was killed resumes where it stopped when it is started again with the same sources. Raises `BadInput` if the
     address already has an index (unless `overwrite`).
     """
+    check_analyzer(analyzer)
     with translate_faults(address):
         name, version = choose_name(address, overwrite)
-        progress = open_or_restart(address, name, plan.make_fingerprint(files, columns), version)
+        progress = open_or_restart(address, name, plan.make_fingerprint(files, columns, analyzer), version, analyzer)
     with WriteLock(address, name) as lock:
-        with open_writer(address, name, progress, lock) as writer:
+        with open_writer(address, name, progress, lock, fields=True) as writer:
             reading = read_all(writer, None, files, skip_bad, columns)
         finish_copies(address, name)
-        mark_retractions(address, name)
+        mark_retractions(address, name, fields=True)
         summary = count(address, name)
         if not summary[0].documents:
             raise BadInput(describe_emptiness(reading.sources))
         versions = {"opensearch": read_version(address)}
         manifest = plan.make_manifest(
-            progress.version, name, summary, reading.sources, versions=versions, description=description
+            progress.version, name, summary, reading.sources, versions=versions, description=description, analyzer=analyzer
         )
         write_manifest(address, name, manifest, list_cue_names())
         put_in_place(address, name)
@@ -156,12 +159,12 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
         old = read_state(address).manifest
         plan.check_settings(old, str(address))
         progress = _resume_update(address, name, old, files, columns)
-        with open_writer(address, name, progress, lock) as writer:
+        with open_writer(address, name, progress, lock, old.has_fields) as writer:
             reading = read_all(writer, None, files, skip_bad, columns)
         refresh(address, name)
-        mark_retractions(address, name)
-        versions = {"opensearch": read_version(address)}
-        manifest = plan.make_manifest(progress.version, name, count(address, name), reading.sources, old, versions=versions)
+        mark_retractions(address, name, old.has_fields)
+        summary, versions = count(address, name), {"opensearch": read_version(address)}
+        manifest = plan.make_manifest(progress.version, name, summary, reading.sources, old, versions=versions, format=old.format)
         if manifest.dense:
             # Documents that were written have lost their vectors, even if the texts are the same.
             manifest = replace(manifest, dense=replace(manifest.dense, corpus_sha256=""))
@@ -171,9 +174,9 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
 
 
 @contextmanager
-def open_writer(address: Address, name: str, progress: Progress, lock: WriteLock) -> Iterator[ClusterWriter]:
+def open_writer(address: Address, name: str, progress: Progress, lock: WriteLock, fields: bool) -> Iterator[ClusterWriter]:
     """A writer whose last batch is in when the block ends without an error."""
-    writer = ClusterWriter(address, name, progress, lock)
+    writer = ClusterWriter(address, name, progress, lock, fields)
     try:
         yield writer
         writer.settle()
@@ -200,7 +203,7 @@ def choose_name(address: Address, overwrite: bool) -> tuple[str, int]:
     return f"{address.name}-v{number:04d}", version
 
 
-def open_or_restart(address: Address, name: str, fingerprint: str, version: int) -> Progress:
+def open_or_restart(address: Address, name: str, fingerprint: str, version: int, analyzer: str) -> Progress:
     """The progress of an earlier attempt at the same build, else that of a new one, in an index made for it."""
     client = connect(address)
     if client.indices.exists(index=name):
@@ -209,7 +212,7 @@ def open_or_restart(address: Address, name: str, fingerprint: str, version: int)
             return progress
         with WriteLock(address, name):
             client.indices.delete(index=name)
-    _create(client, name, {"settings": {"index": make_settings(read_access().shards)}, "mappings": make_mapping()})
+    _create(client, name, {"settings": {"index": make_settings(read_access().shards)}, "mappings": make_mapping(analyzer)})
     progress = Progress(fingerprint, version)
     progress.write(address, name)
     return progress
@@ -231,7 +234,7 @@ def _create(client: Any, name: str, body: dict[str, Any]) -> None:
 
 
 def _resume_update(address: Address, name: str, old: Manifest, files: Files, columns: Columns | None) -> Progress:
-    fingerprint = plan.make_fingerprint(files, columns)
+    fingerprint = plan.make_fingerprint(files, columns, old.analyzer)
     progress = read_progress(address, name)
     if progress and progress.version > old.version:
         if progress.fingerprint != fingerprint:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,14 +38,15 @@ from indexes.cluster.writer import BulkSender, WriteLock, drop_progress, index_a
 from indexes.plan import hold_lock, report_interrupt
 from indexes.readers import Columns
 from indexes.reading import BuildReport
-from indexes.writer import LuceneWriter, StoreWriter
-from retrieval.bm25.lucene import make_contents
+from indexes.writer import LuceneWriter, StoreWriter, take_text
+from retrieval.bm25.analysis import BIOMEDICAL
 from retrieval.cluster.client import Address, ClusterBusy, is_address, read_address, translate_faults
 from retrieval.cluster.mapping import make_source, read_row, read_state
 from retrieval.cluster.search import ClusterDocuments
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, IndexUnusable, Unfinished
 from retrieval.index import read_index_manifest
-from retrieval.store.documents import COLUMNS, Row, open_read_only
+from retrieval.store.documents import open_read_only, read_rows
 from retrieval.store.journal import hash_json
 from retrieval.store.manifest import (
     FORMAT,
@@ -67,12 +67,11 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
 
     Raises `IndexUnusable` for an index with another analysis, and if the copy differs in the end.
     """
-    manifest = read_manifest(folder)
-    _check_settings(manifest, str(folder))
+    manifest = _renew(read_manifest(folder), str(folder))
     with translate_faults(address):
         name, _ = choose_name(address, overwrite)
         fingerprint = hash_json([manifest.corpus_sha256, manifest.version, manifest.created, str(folder.resolve())])
-        progress = open_or_restart(address, name, fingerprint, manifest.version)
+        progress = open_or_restart(address, name, fingerprint, manifest.version, manifest.analyzer)
     sender = BulkSender(address, name)
     with (
         WriteLock(address, name) as lock,
@@ -80,8 +79,8 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
         tqdm(total=manifest.counts.documents, desc=f"Copying to {address}", unit=" documents", disable=None) as bar,
     ):
         try:
-            for rows in _read_rows(store, progress.last):
-                sender.send([index_action(row[0], make_source(row, version, 1), 1) for row, version in rows])
+            for rows in read_rows(store, progress.last):
+                sender.send([index_action(row[0], make_source(row, version, 1, fields=True), 1) for row, version in rows])
                 # What was sent earlier is in by now; a resumed copy sends the batch just sent again.
                 progress.write(address, name)
                 progress.last = rows[-1][0][0]
@@ -93,7 +92,6 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
         finish_copies(address, name)
         new_manifest = replace(
             manifest,
-            format=FORMAT,
             data=name,
             files={},
             dense=None,
@@ -110,21 +108,22 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
     """Copy an index from a cluster into a new folder; raises as `copy_to_cluster` does."""
     embedded.check_target(out, overwrite=False)
     state = read_state(address)
-    _check_settings(state.manifest, str(address))
+    manifest = _renew(state.manifest, str(address))
     root = name_staging_folder(out.resolve())
     root.mkdir(parents=True, exist_ok=True)
     data = root / "v0001"
     with hold_lock(root):
         data.mkdir(exist_ok=True)
         (data / STORE).unlink(missing_ok=True)
-        store, lucene = StoreWriter(data / STORE, state.manifest.version), LuceneWriter(data / LUCENE, append=False)
+        store = StoreWriter(data / STORE, state.manifest.version)
+        lucene = LuceneWriter(data / LUCENE, append=False, analyzer=state.manifest.analyzer)
         try:
             store.name_cues(state.cue_names)
             with tqdm(total=state.manifest.counts.documents, desc=f"Copying to {out}", unit=" documents", disable=None) as bar:
                 for batch in ClusterDocuments(address, state).pages(_BATCH):
                     rows = [(read_row(source), int(source["written"])) for source in batch]
                     store.adopt(rows)
-                    lucene.add((row[0], make_contents(row[1], row[2])) for row, _ in rows)
+                    lucene.add([take_text(row) for row, _ in rows])
                     bar.update(len(rows))
             summary = store.summary()
             lucene.finish()
@@ -132,9 +131,7 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
         finally:
             lucene.abandon()
             store.close()
-        new_manifest = replace(
-            state.manifest, data=data.name, files=list_data_files(data), versions=plan.list_versions(), dense=None
-        )
+        new_manifest = replace(manifest, data=data.name, files=list_data_files(data), versions=plan.list_versions(), dense=None)
         _check_same(new_manifest, summary, str(out))
         new_manifest.write(root)
     (root / ".lock").unlink(missing_ok=True)
@@ -142,31 +139,27 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
     return new_manifest
 
 
-def _check_settings(manifest: Manifest, place: str) -> None:
-    """Raise unless both sides search texts alike; a different cue list is copied unchanged, and refused by an update."""
-    settings = plan.list_settings()
+def _renew(manifest: Manifest, place: str) -> Manifest:
+    """The manifest of a copy: of today's format, with the same analyzer.
+
+    Raises unless both sides search texts alike; a different cue list is copied unchanged, and refused by an update.
+    """
+    settings = plan.list_settings(manifest.analyzer)
     if any(manifest.settings.get(key) != settings[key] for key in ("analyzer", "bm25", "contents")):
         raise IndexUnusable(
             f"The index {place} was made by another version of Counterpoint (format {manifest.format}), which cannot be copied; "
             "build it again with `counterpoint index build`."
         )
+    return replace(manifest, format=FORMAT, settings=settings | {"cues": manifest.settings["cues"]})
 
 
 def _check_same(manifest: Manifest, summary: tuple[Any, str], place: str) -> None:
     counts, digest = summary
     if digest != manifest.corpus_sha256 or counts != manifest.counts:
         raise IndexUnusable(
-            f"The copy at {place} is not the same ({counts.documents:,} documents instead of {manifest.counts.documents:,}, or "
-            "other texts): the index was changed while it was copied; copy it again."
+            f"The copy at {place} is not the same ({format_count(counts.documents, 'document')} instead of "
+            f"{manifest.counts.documents:,}, or other texts): the index was changed while it was copied; copy it again."
         )
-
-
-def _read_rows(store: sqlite3.Connection, last: str) -> Iterator[list[tuple[Row, int]]]:
-    """The rows of a store by PMID, in batches, from after `last`, each with the version that wrote it."""
-    statement = f"SELECT {COLUMNS}, written FROM documents WHERE pmid > ? ORDER BY pmid LIMIT {_BATCH}"
-    while rows := store.execute(statement, (last,)).fetchall():
-        yield [(row[:-1], int(row[-1])) for row in rows]
-        last = rows[-1][0]
 
 
 def build_at(
@@ -177,13 +170,14 @@ def build_at(
     overwrite: bool = False,
     columns: Columns | None = None,
     description: str = "",
+    analyzer: str = BIOMEDICAL,
 ) -> BuildReport:
     """Build an index of every document in `paths` in the folder or at the address `out` (`indexes.build.build`)."""
     if not is_address(out):
-        return embedded.build(paths, out, format, skip_bad, overwrite, alone=True, columns=columns, description=description)
+        return embedded.build(paths, out, format, skip_bad, overwrite, True, columns, description, analyzer)
     with report_interrupt("the index", "what was read so far is saved, and the same command resumes from there"):
         address, files = read_address(out), embedded.detect_formats(paths, format, columns)
-        return build_on_cluster(address, files, skip_bad, overwrite, columns, description)
+        return build_on_cluster(address, files, skip_bad, overwrite, columns, description, analyzer)
 
 
 def update_at(
@@ -196,13 +190,20 @@ def update_at(
         return update_on_cluster(read_address(index), embedded.detect_formats(paths, format, columns), skip_bad, columns)
 
 
-def merge_at(index: Path) -> None:
-    """Merge the index in a folder or at an address, so that replaced and deleted documents no longer count in statistics."""
+def merge_at(index: Path, analyzer: str | None = None) -> None:
+    """Merge the index in a folder or at an address, so that replaced and deleted documents no longer count in statistics.
+
+    With `analyzer` an index in a folder gets that one (`indexes.update.merge`); one on a cluster keeps its own for good.
+    """
     if is_address(index):
+        if analyzer:
+            raise BadInput(
+                "An index on a cluster keeps its analyzer; build it again with `counterpoint index build --overwrite`."
+            )
         address = read_address(index)
         merge_segments(address, read_state(address).name)
     else:
-        updating.merge(index)
+        updating.merge(index, analyzer)
 
 
 def check_target(out: Path, overwrite: bool) -> None:
@@ -360,4 +361,5 @@ def apply_new(index: Path, source: Path, tell: Tell, skip_bad: int = 0) -> int:
 
 def describe(report: BuildReport) -> str:
     """What an update changed, and what the index holds now."""
-    return f"{report.read.changes}; version {report.manifest.version}, {report.manifest.counts.documents:,} documents"
+    manifest = report.manifest
+    return f"{report.read.changes}; version {manifest.version}, {format_count(manifest.counts.documents, 'document')}"

@@ -21,12 +21,14 @@ from typing import Any, TypeVar
 
 from indexes.readers.base.fields import Deletion
 from indexes.readers.exports.entry import Paper
-from indexes.writer import Change, annotate, settle
+from indexes.writer import Change, annotate, settle, take_text
 from nli.text.negation import load_cue_list
 from retrieval.cluster.client import Address, ClusterBusy, connect, translate_faults
 from retrieval.cluster.mapping import make_source
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, IndexUnusable, OutOfSpace
 from retrieval.core.values import Document
+from retrieval.store.documents import Row
 
 PATIENCE = 180.0
 """Seconds for which a request that a cluster does not accept is sent again."""
@@ -102,7 +104,7 @@ class BulkSender:
             nonlocal rest
             rest = self._try(rest)
             if rest:
-                raise ClusterBusy(f"The cluster of {self.address} did not take {len(rest)} documents; try again.")
+                raise ClusterBusy(f"The cluster of {self.address} did not take {format_count(len(rest), 'document')}; try again.")
 
         insist(send_rest)
 
@@ -271,8 +273,8 @@ def make_order(version: int, source: int, end: int) -> int:
 class ClusterWriter:
     """An index being written (`indexes.reading.Target`): while the cluster indexes a batch, the next is prepared here."""
 
-    def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock) -> None:
-        self.address, self.name, self.progress = address, name, progress
+    def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock, fields: bool) -> None:
+        self.address, self.name, self.progress, self._fields = address, name, progress, fields
         self._lock, self._sender = lock, BulkSender(address, name)
         self._cue_ids = {cue: number for number, cue in list_cue_names().items()}
         self._batch: tuple[int, int, list[tuple[int, str]]] | None = None
@@ -325,16 +327,16 @@ class ClusterWriter:
         sources = insist(lambda: self._find_held([record.pmid for record in records]))
         state = settle(records, {pmid: source["version"] for pmid, source in sources.items()}, newest)
         order = make_order(self.progress.version, source, end)
+        rows = {pmid: annotate(record, self._cue_ids) for pmid, record in state.items() if record}
         self._sender.send(
             [
-                self._make_action(pmid, record, sources.get(pmid), order)
-                for pmid, record in state.items()
-                if record or pmid in sources
+                self._make_action(pmid, rows.get(pmid), sources.get(pmid), order)
+                for pmid in state
+                if pmid in rows or pmid in sources
             ]
         )
         self._batch = (source, end, list(repeats))
-        texts = [(record.pmid, record.title, record.abstract) for record in state.values() if record]
-        return Change([pmid for pmid in state if pmid in sources], texts)
+        return Change([pmid for pmid in state if pmid in sources], [take_text(row) for row in rows.values()])
 
     def settle(self) -> None:
         """Wait until the current batch is in, and save how far its source has been read."""
@@ -351,10 +353,10 @@ class ClusterWriter:
         """End the threads; what was sent stays."""
         self._sender.close()
 
-    def _make_action(self, pmid: str, document: Document | None, old_source: dict[str, Any] | None, order: int) -> Action:
-        if document is None:
+    def _make_action(self, pmid: str, row: Row | None, old_source: dict[str, Any] | None, order: int) -> Action:
+        if row is None:
             return delete_action(pmid, order)
-        source = make_source(annotate(document, self._cue_ids), self.progress.version, order)
+        source = make_source(row, self.progress.version, order, self._fields)
         if old_source and old_source["retracted"] == _MARKED and not source["retracted"]:
             # Until the notices are checked at the end of the job, their previous marks still hold.
             source["retracted"] = _MARKED

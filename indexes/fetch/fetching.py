@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from indexes.plan import make_folder, report_interrupt
+from retrieval.core.counts import format_count
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.store.manifest import write_atomically
 
@@ -95,6 +96,8 @@ def fetch_papers(source: Source, query: str, folder: Path, most: int, say: Calla
                 say(f"{source.name} no longer has this search, so it is run again.")
                 _clear(folder)
             else:
+                if missing := search.wanted - search.fetched:
+                    say(f"{source.name} did not deliver {missing:,} of the {search.wanted:,} papers that it counted.")
                 return search
         raise BadInput(f"{source.name} forgot the search {_TIMES_FORGOTTEN} times; try again later.")
 
@@ -132,7 +135,7 @@ def _begin(folder: Path, source: Source, query: str, most: int, say: Callable[[s
     search.began = datetime.now(UTC).isoformat(timespec="minutes")
     _save(folder, search)
     limit = f"; the first {search.wanted:,} are fetched (--max)" if search.wanted < search.found else ""
-    say(f"{source.name} finds {search.found:,} papers for “{query}”{limit}.")
+    say(f"{source.name} finds {format_count(search.found, 'paper')} for “{query}”{limit}.")
     for note in search.notes:
         say(f"  {note}")
     return search

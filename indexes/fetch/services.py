@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import re
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
@@ -25,6 +24,8 @@ from httpx_retries import Retry, RetryTransport
 from lxml import etree
 
 from indexes.fetch.fetching import EUROPE_PMC, NCBI, Expired, Search
+from retrieval.core.addresses import clean_key, find_proxy, hide_login, split_login
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
 from retrieval.runtime.pace import Pace
 
@@ -37,6 +38,14 @@ _SHOWN = 200
 
 class NotWhole(Exception):
     """The response is cut off, or holds an error instead of the answer. The request is worth another try."""
+
+
+class Empty(NotWhole):
+    """A response without the records that were asked for: the last tried is taken as it is, `body`."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__("no records")
+        self.body = body
 
 
 class Remote:
@@ -55,10 +64,12 @@ class Remote:
         secrets: Sequence[str] = (),
     ) -> None:
         if not address.startswith(("http://", "https://")):
-            raise BadConfig(f"The address {address!r} of {name} should begin with http:// or https://.")
+            raise BadConfig(f"The address {hide_login(address)!r} of {name} should begin with http:// or https://.")
         self.name = name
-        self._address, self._backoff, self._secrets = address.rstrip("/"), backoff, secrets
-        self._client = httpx.Client(transport=RetryTransport(_Paced(_connect(self._address), per_second)), timeout=60.0)
+        shown, login = split_login(address)
+        self._address, self._backoff, self._secrets = shown.rstrip("/"), backoff, [*secrets, *(login or ())[1:]]
+        transport = httpx.HTTPTransport(proxy=find_proxy(self._address))
+        self._client = httpx.Client(transport=RetryTransport(_Paced(transport, per_second)), timeout=60.0, auth=login)
 
     def ask(
         self, method: Literal["GET", "POST"], path: str, fields: Mapping[str, str], check: Callable[[bytes], object]
@@ -86,6 +97,8 @@ class Remote:
         try:
             answer = self._client.request(method, f"{self._address}/{path}", extensions={"retry": retry}, **options)
             validate(answer)
+        except Empty as fault:
+            return fault.body
         except NotWhole as fault:
             why = f"no whole answer in {TRIES} tries ({self._clean(str(fault))})"
             raise Unfinished(f"{self.name} gave {why}; {_AGAIN}.") from None
@@ -106,7 +119,7 @@ class Remote:
 
     def _clean(self, text: str) -> str:
         """What a service said, shortened, on one line, and without keys."""
-        for secret in self._secrets:
+        for secret in filter(None, self._secrets):
             text = text.replace(secret, "…")
         line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
         return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
@@ -130,13 +143,6 @@ class _Paced(httpx.BaseTransport):
         self._transport.close()
 
 
-def _connect(address: str) -> httpx.HTTPTransport:
-    """A transport through the proxy that the environment names, which httpx looks up only when it makes its own transport."""
-    url = httpx.URL(address)
-    proxy = None if urllib.request.proxy_bypass(url.host) else urllib.request.getproxies().get(url.scheme)
-    return httpx.HTTPTransport(proxy=proxy)
-
-
 BATCH = 200
 MOST_A_SEARCH = 9_999
 _PER_SECOND, _PER_SECOND_WITH_KEY = 3, 10
@@ -154,6 +160,7 @@ class PubMed:
     name, suffix = "PubMed", ".xml.gz"
 
     def __init__(self, address: str = NCBI, key: str = "", email: str = "", backoff: float = 1.0) -> None:
+        key = clean_key(key, "of NCBI")
         rate = _PER_SECOND_WITH_KEY if key else _PER_SECOND
         self._remote = Remote("PubMed", address, rate, backoff, secrets=[key] if key else [])
         self._caller = {"tool": "counterpoint", "email": email, "api_key": key}
@@ -174,7 +181,9 @@ class PubMed:
         size = sum(part["wanted"] for part in slices)
         if size < min(total, most):
             loss = min(total, most) - size
-            notes.append(f"{loss:,} papers cannot be had: they came into PubMed on days with over {MOST_A_SEARCH:,}")
+            notes.append(
+                f"{format_count(loss, 'paper')} cannot be had: they came into PubMed on days with over {MOST_A_SEARCH:,}"
+            )
         return Search("pubmed", query, most, total, size, {"slices": slices, "slice": 0, "start": 0}, notes)
 
     def fetch_part(self, search: Search) -> bytes | None:
@@ -185,7 +194,7 @@ class PubMed:
         part = at["slices"][at["slice"]]
         count = min(BATCH, part["wanted"] - at["start"])
         where = {"WebEnv": part["webenv"], "query_key": part["key"], "retstart": str(at["start"]), "retmax": str(count)}
-        body = self._ask("efetch.fcgi", {**where, "retmode": "xml"}, _count_records)
+        body = self._ask("efetch.fcgi", {**where, "retmode": "xml"}, _check_records)
         search.fetched += _count_records(body)
         at["start"] += count
         if at["start"] >= part["wanted"]:
@@ -248,7 +257,7 @@ def _read_error(body: bytes) -> str:
 
 
 def _count_records(body: bytes) -> int:
-    """How many records an EFetch response holds; raises `NotWhole` if it breaks off or holds none."""
+    """How many records an EFetch response holds; raises `NotWhole` if it breaks off."""
     parser = etree.XMLParser(load_dtd=False, no_network=True, resolve_entities=False, huge_tree=True)
     try:
         root = etree.fromstring(body, parser)
@@ -264,10 +273,12 @@ def _count_records(body: bytes) -> int:
         if any(words in message.lower() for words in _FORGOTTEN):
             raise Expired
         raise NotWhole(message or f"XML of another kind, <{root.tag}>")
-    count = sum(len(root.findall(kind)) for kind in _RECORDS)
-    if not count:
-        raise NotWhole("no records")
-    return count
+    return sum(len(root.findall(kind)) for kind in _RECORDS)
+
+
+def _check_records(body: bytes) -> None:
+    if not _count_records(body):
+        raise Empty(body)
 
 
 def _list_notes(result: dict[str, Any]) -> list[str]:

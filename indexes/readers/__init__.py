@@ -1,4 +1,4 @@
-"""Reading documents from any of ten formats, plain or gzipped: `for record in read(path): …`."""
+"""Reading documents from any of thirteen formats, plain or gzipped: `for record in read(path): …`."""
 
 from __future__ import annotations
 
@@ -61,6 +61,11 @@ FORMATS: dict[str, Format] = {
         "Counterpoint's JSON lines", _json(json_formats.make_counterpoint), frozenset({"pmid", "title", "abstract"})
     ),
     "scifact": Format("SciFact's corpus", _json(json_formats.make_scifact), frozenset({"doc_id", "title", "abstract"})),
+    "openalex": Format("OpenAlex's JSON", _json(json_formats.make_openalex), json_formats.OPENALEX_KEYS, repeats="skip"),
+    "semanticscholar": Format(
+        "Semantic Scholar's JSON", _json(json_formats.make_semantic_scholar), json_formats.SEMANTIC_SCHOLAR_KEYS, repeats="skip"
+    ),
+    "lens": Format("Lens's JSON", _json(json_formats.make_lens), json_formats.LENS_KEYS, repeats="skip"),
     "pubmed": Format("PubMed XML", pubmed.read, repeats="replace"),
     "nbib": Format("PubMed's export (.nbib)", tagged.read_nbib, begins=tagged.is_nbib, repeats="skip"),
     "ris": Format("RIS", tagged.read_ris, begins=tagged.is_ris, repeats="skip"),
@@ -137,6 +142,10 @@ def _detect_json(path: Path) -> str:
             first = first or (str(found).partition(", ")[2] if isinstance(found, RecordError) else f"got {describe_value(found)}")
             continue
         keys = found.keys()
+        if {"uid", "pubdate"} <= keys:
+            raise BadInput(
+                f"{path} is a summary of PubMed (ESummary), which has no abstracts; save the papers as PubMed or XML (EFetch)."
+            )
         for name, format in FORMATS.items():
             if (format.keys and format.keys <= keys) or (name == CSL and json_formats.is_item(keys)):
                 return name

@@ -270,6 +270,73 @@ def make_europepmc(result: dict[str, Any]) -> Record:
     )
 
 
+OPENALEX_KEYS = frozenset({"id", "title", "abstract_inverted_index"})
+SEMANTIC_SCHOLAR_KEYS = frozenset({"paperId", "title"})
+LENS_KEYS = frozenset({"lens_id", "title"})
+
+
+def make_openalex(work: dict[str, Any]) -> Record:
+    """The document of a work of OpenAlex, whose abstract is a list of the places of each word."""
+    index = work.get("abstract_inverted_index") or {}
+    if not isinstance(index, dict) or not all(isinstance(places, list) for places in index.values()):
+        raise RecordError(f'expected lists of places in "abstract_inverted_index", got {describe_value(index)}')
+    words = sorted((int(place), word) for word, places in index.items() for place in places)
+    return make_document(
+        Fields(
+            title=_text(work, "title"),
+            abstract=" ".join(word for _, word in words),
+            journal=_text(work, "primary_location", "source", "display_name"),
+            date=_text(work, "publication_year"),
+            authors=[_name_author(_text(author, "author", "display_name")) for author in _list(work, "authorships")],
+            types=[_text(work, "type")],
+            pmid=_text(work, "ids", "pmid"),
+            doi=_text(work, "doi"),
+            pmcid=_text(work, "ids", "pmcid"),
+            retracted=work.get("is_retracted") is True,
+        )
+    )
+
+
+def make_semantic_scholar(paper: dict[str, Any]) -> Record:
+    """The document of a paper of Semantic Scholar."""
+    return make_document(
+        Fields(
+            title=_text(paper, "title"),
+            abstract=_text(paper, "abstract"),
+            journal=_text(paper, "journal", "name") or _text(paper, "venue"),
+            date=_text(paper, "year") or _text(paper, "publicationDate"),
+            authors=[_name_author(_text(author, "name")) for author in _list(paper, "authors")],
+            types=[kind for kind in _list(paper, "publicationTypes") if isinstance(kind, str)],
+            pmid=_text(paper, "externalIds", "PubMed"),
+            doi=_text(paper, "externalIds", "DOI"),
+        )
+    )
+
+
+def make_lens(work: dict[str, Any]) -> Record:
+    """The document of a scholarly work of Lens."""
+    ids = {_text(id, "type"): _text(id, "value") for id in _list(work, "external_ids")}
+    return make_document(
+        Fields(
+            title=_text(work, "title"),
+            abstract=_text(work, "abstract"),
+            journal=_text(work, "source", "title"),
+            date=_text(work, "year_published") or _text(work, "date_published"),
+            authors=[Author(_text(one, "last_name"), _text(one, "first_name")) for one in _list(work, "authors")],
+            types=[_text(work, "publication_type")],
+            pmid=ids.get("pmid", ""),
+            doi=ids.get("doi", ""),
+            pmcid=ids.get("pmcid", ""),
+        )
+    )
+
+
+def _name_author(name: str) -> Author:
+    """An author named as "Mary A. O'Neil"."""
+    given, _, family = name.strip().rpartition(" ")
+    return Author(family, given)
+
+
 def _make_notice(link: object) -> Notice:
     """A link to another paper; its kind as PubMed names it: "Retraction in" is "RetractionIn"."""
     words = _text(link, "type").split()

@@ -1,9 +1,9 @@
 """Reading one paper for its evidence: sentences, plain text, or the JATS XML of PubMed Central.
 
 Each format yields a text and its parts, headings and sentences with their offsets; what a heading stands for is the same for
-all of them (nli.text.headings). Of JATS (https://jats.nlm.nih.gov/archiving/), title, abstract and body are read. References,
-tables, figures and formulas' markup are left out, as are the marks that point to references: a superscript 12 is not one of the
-study's numbers.
+all of them (nli.text.headings). Of JATS (https://jats.nlm.nih.gov/archiving/), title, abstract and body are read: the paper's
+own abstract, not a translation, an editor's or a summary for others. References, tables, figures and formulas' markup are left
+out, as are the marks that point to references and notes: a superscript 12 is not one of the study's numbers.
 """
 
 from __future__ import annotations
@@ -216,8 +216,28 @@ _BLOCKS = frozenset(
     "p title sec list list-item def-list def-item term def disp-quote boxed-text statement speech speaker verse-group verse-line "
     "preformat attrib app-group app ack".split()
 )
-# Types of further abstracts that are not the main one.
-_OTHER_ABSTRACTS = frozenset("graphical teaser toc key-points highlights video".split())
+# An abstract of another type, or under such a heading, is not the paper's own unless there is no other.
+_OWN_TYPES = ("", "normal", "main", "structured", "section", "summary", "short", "executive-summary", "longsummary", "precis")
+_OTHER_HEADING = re.compile(
+    r"(?:research )?highlights|key (?:points|messages)|(?:author|editor|lay|plain|graphical|visual|video|teaser|significance)\b"
+    r"|what (?:is|this|are)\b|résumé|resumen|zusammenfassung|resumo|riassunto|samenvatting",
+    re.IGNORECASE,
+)
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+# Marks are replaced by characters that no text contains (Unicode's noncharacters): a raised one, and both ends of another.
+_RAISED, _OPEN, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
+_NOTES = frozenset("table-fn fn author-notes corresp aff".split())
+_SYMBOL = re.compile(r"\W{0,4}(?:\w|[*†‡§¶#‖]{1,3}|\d{1,3})\W{0,2}")
+_REFERENCE = re.compile(r"\W{0,3}[A-Z]?\d{1,4}[a-z*†]{0,2}\W{0,2}(?:\s*[,–—-]\s*\d{1,4})*\W{0,2}")
+_BETWEEN = r"[\s,;:–—−‐-]*"
+_ONE = rf"(?:{_RAISED}|{_OPEN}[^{_CLOSE}]*{_CLOSE})"
+_IN_BRACKETS = rf"[\[(]{_BETWEEN}{_ONE}(?:{_BETWEEN}{_ONE})*{_BETWEEN}[\])]"
+_MARKS = re.compile(
+    rf"(?P<before>[,;]?\s*)(?:{_IN_BRACKETS}(?:{_BETWEEN}{_IN_BRACKETS})*|{_RAISED}(?:{_BETWEEN}{_RAISED})*"
+    # A number that a style raises; one that stands by itself may be a word of the sentence ("as in reference 12").
+    rf"|(?<=[^\s\[(/–—-]){_OPEN}[^{_CLOSE}]*{_CLOSE}(?:\s*[,;–—-]\s*{_ONE})*)(?P<after>\s*[.,;:!?)\]]?)"
+)
+_ENDS_OF_MARKS = re.compile(f"[{_OPEN}{_CLOSE}]")
 
 
 @dataclass(slots=True)
@@ -240,23 +260,70 @@ class JatsArticle:
 
 
 def _parse_jats(raw: bytes, where: str) -> JatsArticle:
-    """The first article of the XML; raises `BadInput`, in one sentence, if the XML is cut off, broken or of another kind."""
+    """The article of the XML; raises `BadInput`, in one sentence, if the XML is cut off, broken, or not of one article."""
     root = _parse_tree(raw, where)
-    article = root if find_name(root) == "article" else _find_first(root, "article", deep=True)
-    if article is None:
+    articles = [root] if find_name(root) == "article" else [inner for inner in root.iter() if find_name(inner) == "article"]
+    if not articles:
         raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, got <{find_name(root)}>.")
+    if len(articles) > 1:
+        raise BadInput(f"{where} has {len(articles):,} articles: expected one paper; save each article as a file of its own.")
+    article = articles[0]
+    _replace_marks(article)
     # What answers the article (reviews, letters, replies) is inside it, with a front of its own.
     meta = _find_first(_find_first(article, "front"), "article-meta")
     result = JatsArticle(title=_read_words(_find_first(_find_first(meta, "title-group"), "article-title")))
     for element in [] if meta is None else meta:
         if find_name(element) == "article-id" and element.get("pub-id-type") in ("pmc", "pmcid", "pmid"):
             result.id = result.id or _read_words(element)
-        if find_name(element) == "abstract" and element.get("abstract-type") not in _OTHER_ABSTRACTS:
-            _read_section(element, result, "abstract", fixed=True)
+    abstract = None if meta is None else _find_abstract(meta, article.get(_LANG, "en"))
+    if abstract is not None:
+        _read_section(abstract, result, "abstract", fixed=True)
     body = _find_first(article, "body")
     if body is not None:
         _read_section(body, result, "introduction" if result.parts else "other", fixed=False)
     return result
+
+
+def _find_abstract(meta: etree._Element, language: str) -> etree._Element | None:
+    """The paper's own abstract: of several, the English one, else the one in the paper's language, by type and then by order."""
+    found = [element for element in meta if find_name(element) in ("abstract", "trans-abstract") and _read_words(element)]
+
+    def rank(element: etree._Element) -> tuple[bool, int, bool, bool]:
+        kind = (element.get("abstract-type") or "").lower()
+        title = _read_words(_find_first(element, "title"))
+        is_other = kind not in _OWN_TYPES or bool(_OTHER_HEADING.match(title))
+        spoken = element.get(_LANG, language if find_name(element) == "abstract" else "")[:2].lower()
+        foreign = 0 if spoken == "en" else 1 if spoken == language[:2].lower() else 2
+        return is_other, foreign, kind not in ("", "normal"), find_name(element) != "abstract"
+
+    own = [element for element in found if not rank(element)[0]]
+    return min(own or [element for element in found if element.get("abstract-type") != "graphical"], key=rank, default=None)
+
+
+def _replace_marks(article: etree._Element) -> None:
+    """Put signs for the marks of references and notes, so that what stands around them can go with them."""
+    references = {element.get("id") for element in article.iter() if find_name(element) == "ref"} - {None}
+
+    def cites(element: etree._Element) -> bool:
+        return find_name(element) == "xref" and (element.get("ref-type") == "bibr" or element.get("rid") in references)
+
+    for element in list(article.iter()):
+        words = "".join(map(str, element.itertext())) if find_name(element) == "xref" else ""
+        if find_name(element) == "sup" and any(map(cites, element.iter())):
+            _replace(element, _RAISED)
+        elif words and cites(element):
+            if _find_first(element, "sup", deep=True) is not None:
+                _replace(element, _RAISED)
+            elif _REFERENCE.fullmatch(words):
+                _replace(element, f"[{_RAISED}]" if words.strip()[0] in "[(" else f"{_OPEN}{words}{_CLOSE}")
+        elif words and element.get("ref-type") in _NOTES and _SYMBOL.fullmatch(words):
+            _replace(element, _RAISED)
+
+
+def _replace(element: etree._Element, text: str) -> None:
+    for child in list(element):
+        element.remove(child)
+    element.text = text
 
 
 def _parse_tree(raw: bytes, where: str) -> etree._Element:
@@ -315,15 +382,21 @@ def _read_words(element: etree._Element | None) -> str:
 
 
 def _join_words(pieces: list[str]) -> str:
-    return " ".join("".join(pieces).split())
+    """One line of text, without marks of references and what separated or enclosed them."""
+    text = "".join(pieces)
+    if _RAISED in text or _OPEN in text:
+        text = _ENDS_OF_MARKS.sub("", _MARKS.sub(_drop_marks, text))
+    return " ".join(text.split())
+
+
+def _drop_marks(marks: re.Match[str]) -> str:
+    """What remains of marks and the punctuation around them: one sign, and a full stop only if none stands before."""
+    sign = marks["after"].strip()
+    if not sign:
+        return marks["before"] + marks["after"]
+    return "" if sign == "." and marks.string[: marks.start()].endswith(".") else sign
 
 
 def _is_left_away(element: etree._Element) -> bool:
-    """Whether an element is not read: a table, a formula's source, or a superscript that cites."""
-    name = find_name(element)
-    if name in _LEFT_AWAY:
-        return True
-    cites = [inner for inner in element.iter() if find_name(inner) == "xref" and inner.get("ref-type") == "bibr"]
-    return (name == "sup" and bool(cites)) or (
-        name == "xref" and bool(cites) and _find_first(element, "sup", deep=True) is not None
-    )
+    """Whether an element is not read, such as a table or a formula's source."""
+    return find_name(element) in _LEFT_AWAY

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -32,12 +32,13 @@ from nli.reader.paper import PaperRead, read_paper
 from retrieval.core.errors import BadConfig
 from retrieval.core.probabilities import softmax
 from retrieval.core.result_cache import make_key, open_cache
-from retrieval.core.values import Aspect, Contrast, Details, Premise, Verdict
+from retrieval.core.values import Aspect, Contrast, Details, Premise, Usage, Verdict
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.runtime.fences import is_order, strip_markup
+from retrieval.runtime.replies import Answer
+from retrieval.runtime.usage import record
 
 Grade = Literal[-2, -1, 0, 1, 2]
-Answer = TypeVar("Answer", bound=BaseModel)
 WORDS = 25
 """The longest reason."""
 PARTS = ("population", "intervention", "comparison", "outcome")
@@ -45,7 +46,25 @@ PARTS = ("population", "intervention", "comparison", "outcome")
 LEFT_OUT = "(left out)"
 DECISION = MODELS / "chat-reader" / "model.json"
 _NUMBER = re.compile(r"^\W*\[\d+\]\s*")
+_IN_WORDS = re.compile(r"(?<![\w.,])([+\-−–]?\d+)(?:\.0+)?(?![\w.,]*\d)")
 _MARKS = " \"“”'‘’…"
+
+
+def read_number(value: object) -> object:
+    """The whole number that a value is, or that its words hold: "2", "+1", "−2", 2.0 or "2 (supports)"; else the value as it is.
+
+    Words that hold several numbers, or name the other side, are not read.
+    """
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not isinstance(value, str):
+        return value
+    numbers = [*_IN_WORDS.finditer(value)]
+    if len(numbers) != 1:
+        return value
+    number = int(re.sub("[−–]", "-", numbers[0].group(1)))
+    says = value.lower()
+    return value if (number > 0 and "contradict" in says) or (number < 0 and "support" in says) else number
 
 
 Words = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, str | int | float) else "")]
@@ -60,14 +79,14 @@ class Opinion(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    sentence: int
+    sentence: Annotated[int, BeforeValidator(read_number)]
     quote: str
     population: bool
     intervention: bool
     comparison: bool
     outcome: bool
     reason: str
-    grade: Grade
+    grade: Annotated[Grade, BeforeValidator(read_number)]
     people: Words = ""
     number: Words = ""
     effect: Words = ""
@@ -114,6 +133,7 @@ class ChatReader:
         at_once: int = 5,
         max_tokens: int = 2000,
         cached: bool = True,
+        leave_out: Sequence[str] = (),
         embedded: Reader | None = None,
     ) -> None:
         if at_once < 1 or max_tokens < 1:
@@ -121,11 +141,15 @@ class ChatReader:
         self._cache = open_cache("verdicts") if cached else None
         shipped = embedded or DocumentReader()
         self.embedded: Reader = DiskCachingReader(shipped, self._cache) if self._cache else shipped
-        self._chat = Chat(model, base_url, key_env, timeout, retries, per_minute, budget, price)
+        self._chat = Chat(model, base_url, key_env, timeout, retries, per_minute, budget, price, leave_out)
         self._max_tokens, self.at_once, self.paper = max_tokens, at_once, self.embedded.paper
-        at = f" at {urlsplit(base_url).netloc}" if base_url else ""
+        at = f" at {urlsplit(self._chat.address).netloc}" if base_url else ""
         self.name = f"{model}{at} with {self.embedded.name}"
-        self.usage = self._chat.usage
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The parts of a request that the server has refused so far."""
+        return tuple(sorted(self._chat.server.refused))
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """The embedded reader's verdicts on sentences."""
@@ -162,10 +186,11 @@ class ChatReader:
         return list({one.aspect: one for one in reversed(contrasts)}.values())[::-1]
 
     def _ask_twice(self, system: str, user: str, schema: type[Answer], find_fault: Callable[[Answer], str]) -> Answer:
-        key = make_key("chat", self._chat.model, self._chat.base_url or "", system, " ".join(schema.model_fields), user)
+        key = make_key("chat", self._chat.model, self._chat.address, system, " ".join(schema.model_fields), user)
         if kept := self._cache and self._cache.get([key])[0]:
             with suppress(ValidationError):  # what another version kept may not hold; it is asked for anew
                 if not find_fault(answer := schema.model_validate_json(kept)):
+                    record(Usage(cached=1))
                     return answer
         fault = ""
         for _ in range(2):

@@ -2,7 +2,7 @@
 
 A reader reads a paper whole, and then the few sentences that may state its finding once more, each with only the title. Within an
 abstract it lends each sentence what the others say; read without them, a sentence shows whether it bears on the claim, and which
-way. A paper that its best sentence belies is uncertain.
+way. A paper that its best sentence belies is uncertain, and so is one of which only the background takes a side.
 
 The decision is multinomial logistic regression on six numbers: the log odds of support and of contradiction against neither, for
 the paper as a whole, for its strongest sentence within it, and for the strongest of the few sentences that were read once more.
@@ -21,20 +21,25 @@ from numpy.typing import NDArray
 
 from nli.judge import Abstract, Reader, Reading, compute_margins
 from nli.reader.encode import score_findings
+from nli.text.roles import find_background
+from nli.text.sizes import denies_size
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Contrast, Label, Verdict
 
 AT_ODDS = "the paper and its best sentence disagree"
+OTHER_SIZE = "the claim and the sentence give sizes that disagree"
+NOT_OWN = "what it says on this is not among its own findings"
 """Why a paper that is probable enough is given no side."""
 
 
 @dataclass(frozen=True, slots=True)
 class TwoReadings:
     """The reading of a whole paper, and the verdicts by place on the sentences that may state its finding, best first, from a
-    second reading if the decision asks for one."""
+    second reading if the decision asks for one; `background` are the places of sentences that tell what was known or aimed at."""
 
     whole: Reading
     quoted: dict[int, Verdict]
+    background: frozenset[int] = frozenset()
 
 
 def read_twice(reader: Reader, claim: str, paper: Abstract) -> TwoReadings:
@@ -45,7 +50,7 @@ def read_twice(reader: Reader, claim: str, paper: Abstract) -> TwoReadings:
         places = list(quoted)[: reader.paper.quotes]
         quotes = reader.read_abstracts(claim, [Abstract(paper.title, (paper.sentences[place],)) for place in places])
         quoted = {place: reading.document for place, reading in zip(places, quotes, strict=True)}
-    return TwoReadings(whole, quoted)
+    return TwoReadings(whole, quoted, frozenset(find_background(paper.sentences)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,13 @@ class PaperReader(Reader, Protocol):
 
 
 def read_paper(reader: Reader, claim: str, paper: Abstract) -> PaperRead:
-    """What a paper says on a claim."""
+    """What a paper says on a claim; it does not support one that gives another size for the effect."""
     if isinstance(reader, PaperReader):
-        return reader.read_paper(claim, paper)
-    return PaperRead(*judge_paper(reader, read_twice(reader, claim, paper)), reader.name)
+        read = reader.read_paper(claim, paper)
+    else:
+        read = PaperRead(*judge_paper(reader, read_twice(reader, claim, paper)), reader.name)
+    denied = read.verdict.label == "support" and read.sentence is not None and denies_size(claim, paper.sentences[read.sentence])
+    return replace(read, verdict=replace(read.verdict, decided="neutral", reason=OTHER_SIZE)) if denied else read
 
 
 def judge_paper(reader: Reader, readings: TwoReadings) -> tuple[Verdict, int | None]:
@@ -88,6 +96,12 @@ def judge_paper(reader: Reader, readings: TwoReadings) -> tuple[Verdict, int | N
     best = max(said, key=lambda place: said[place].probability(side))
     if verdict.label != "neutral" and said[best].probability(OPPOSITE[side]) > said[best].probability(side):
         return replace(verdict, decided="neutral", reason=AT_ODDS), best
+    if verdict.label != "neutral" and best in readings.background:
+        # What was known or aimed at is no finding of this paper, unless another of its sentences says the same.
+        own = max(said.keys() - readings.background, key=lambda place: said[place].probability(side), default=None)
+        if own is None or said[own].label != side:
+            return replace(verdict, decided="neutral", reason=NOT_OWN), best
+        return verdict, own
     return verdict, best
 
 

@@ -13,12 +13,12 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
-from zipfile import BadZipFile
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from nli.text.model_file import read_model
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import Document
@@ -90,12 +90,7 @@ class DesignModel:
 @cache
 def load_design_model() -> DesignModel:
     """The shipped model, read once; raises `ModelUnusable` where the file is missing or damaged."""
-    try:
-        with np.load(DESIGNS_MODEL) as file:
-            names, words = (bytes(file[part]).decode().split("\n") for part in ("designs", "words"))
-            weights, bias = (file[part].astype(np.float32) for part in ("weights", "bias"))
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise ModelUnusable(f"{DESIGNS_MODEL} cannot be read ({error}); reinstall the package.") from error
+    names, words, weights, bias = read_model(DESIGNS_MODEL, "designs", "words", "weights", "bias")
     return DesignModel(tuple(names), {word: place for place, word in enumerate(words)}, weights, bias)
 
 

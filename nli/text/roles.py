@@ -18,14 +18,13 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import get_args
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nli.text.headings import Part, find_heading_kind
+from nli.text.model_file import read_model
 from retrieval.core.characters import unify_characters
-from retrieval.core.errors import ModelUnusable
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import ROLE_OF, PaperSentence, Role
 from retrieval.core.word_list import read_word_list
@@ -45,6 +44,13 @@ _SAYS = re.compile(
     re.IGNORECASE,
 )
 """How a sentence that reports a finding begins, wherever it stands."""
+_AIMS = re.compile(
+    r"(?:[A-Z]{3,}: )?(?:we (?:aimed|sought|hypothesi[sz]ed|set out|wanted)|(?:the|our) (?:aim|objective|purpose|goal)s?\b"
+    r"|(?:this|the present) (?:study|trial|review) (?:aim|was (?:designed|undertaken|conducted) to)"
+    r"|to (?:assess|determine|evaluate|examine|investigate|compare|test|study)\b)",
+    re.IGNORECASE,
+)
+"""How a sentence that gives the aim begins."""
 _LABEL = re.compile(r"^([A-Z][A-Za-z’',/&() -]{2,60}?)\s*[:.]\s+(?=\S)")
 
 
@@ -72,13 +78,8 @@ class RoleModel:
     @classmethod
     def read(cls, path: Path = ROLES_MODEL) -> RoleModel:
         """The shipped model. Raises `ModelUnusable` where its file is missing or damaged."""
-        try:
-            with np.load(path) as file:
-                words = {word: row for row, word in enumerate(bytes(file["words"]).decode().split("\n"))}
-                weights, bias, places = (file[name].astype(np.float32) for name in ("weights", "bias", "places"))
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
-            raise ModelUnusable(f"{path} cannot be read ({error}); reinstall the package.") from error
-        return cls(words, weights, bias, places)
+        words, *arrays = read_model(path, "words", "weights", "bias", "places")
+        return cls({word: row for row, word in enumerate(words)}, *arrays)
 
     def probabilities(self, sentences: Sequence[PaperSentence]) -> NDArray[np.float64]:
         """[sentences, roles]: the probability of each role, in the order of `ROLES`."""
@@ -119,6 +120,23 @@ def find_findings(sentences: Sequence[str]) -> list[int]:
     mask = shares[:, ROLES.index("results")] + shares[:, ROLES.index("conclusion")] >= FINDING
     places = [row for row, text in enumerate(sentences) if mask[row] or _SAYS.match(text)]
     return places or list(range(count))[-1:]
+
+
+BACKGROUND = 0.6
+"""The least probability of being background, an aim included, at which a sentence tells nothing of what the paper found."""
+
+
+def find_background(sentences: Sequence[str]) -> list[int]:
+    """The places of the sentences that give the background or the aim: what others found, or what is to be found.
+
+    The last sentence never does, and of an abstract of fewer than `SHORTEST` sentences none can be told.
+    """
+    roles, count = load_role_model(), len(sentences)
+    shares = [roles.score_text(text, locate_stretch(row, count))[ROLES.index("background")] for row, text in enumerate(sentences)]
+    behind = [
+        row for row, text in enumerate(sentences) if _AIMS.match(text) or (shares[row] >= BACKGROUND and not _SAYS.match(text))
+    ]
+    return [row for row in behind if row < count - 1] if count >= SHORTEST else []
 
 
 @cache

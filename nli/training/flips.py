@@ -41,8 +41,6 @@ def _inflect(verb: str) -> tuple[str, str, str, str]:
     return verb, make_third_person(verb), make_past(verb), f"{verb.removesuffix('e')}ing"
 
 
-
-
 class Flips:
     """The list of opposites, ready to rewrite sentences; every random choice comes from the generator passed in."""
 

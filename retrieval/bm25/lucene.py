@@ -1,6 +1,6 @@
 """BM25 on Lucene, through Pyserini, and the words of a Lucene index: one searcher per index, ids only, negations kept.
 
-Lucene's default English analyzer drops "no" and "not"; ours keeps every stop word, in the index and in the query. Words that are
+How texts and queries become terms is described in `retrieval.bm25.analysis`; every analyzer keeps "no" and "not". Words that are
 spelled much like a given one are found by Lucene in its own term dictionary with an automaton. So nothing is stored beside the
 index, and a dictionary of millions of terms is no slower to search.
 
@@ -14,14 +14,17 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from retrieval.bm25.analysis import ANSERINI, BIOMEDICAL, CHAINS, CONTENTS, FILTERS, PARTS, WHOLE_WEIGHT, write_mappings
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, ModelUnusable
 from retrieval.core.values import Hit
@@ -36,6 +39,13 @@ _OPTIONS = (
     # A search leaves a few megabytes of garbage. A young generation of Java's default size is collected only after hundreds of
     # searches, and until then the process grows by 100 MB.
     "-XX:MaxNewSize=32m",
+    # Neither figures for Java's own tools nor a socket by which they could attach: both would lie in /tmp.
+    "-XX:-UsePerfData",
+    "-XX:+DisableAttachMechanism",
+    # A Java object that Python frees on the main thread, as after an interrupted build, attaches that thread for good. Java would
+    # then take its stack for one of 1 MB and forbid the memory below: Python, which may use 8 MB, would be killed there.
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:+DisablePrimordialThreadGuardPages",
     # Nobody reads Anserini's log: errors are raised. Log4j's full set-up adds a second to every start.
     "-Dlog4j2.loggerContextFactory=org.apache.logging.log4j.simple.SimpleLoggerContextFactory",
     "-Dorg.apache.logging.log4j.simplelog.level=OFF",
@@ -136,11 +146,6 @@ def _start_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=2, thread_name_prefix="lucene")
 
 
-def make_contents(title: str, abstract: str) -> str:
-    """The text of a document that BM25 searches: title and abstract in one field, in one form of characters."""
-    return unify_characters(f"{title} {abstract}").strip()
-
-
 def start_on_lucene_thread(work: Callable[[], _Result]) -> Future[_Result]:
     """Run `work` on one of the fixed threads that are attached to the JVM, without waiting for it."""
     return _start_threads().submit(work)
@@ -171,17 +176,58 @@ def load_pyserini() -> Any:
     return SimpleNamespace(
         searcher=load_java_class("io.anserini.search.SimpleSearcher"),
         indexer=_make_indexer,
-        analyzer=_make_analyzer,
+        analyzer=load_analyzer,
         logger=java_logger,
     )
 
 
-def _make_analyzer(stopwords: bool) -> Any:
-    """The English analyzer with Porter's stemmer, as `pyserini.analysis.get_lucene_analyzer` makes it."""
-    english = load_java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
-    if stopwords:
-        return english.newStemmingInstance("porter")
-    return english.newStemmingInstance("porter", load_java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET)
+@cache
+def load_analyzer(name: str) -> Any:
+    """The Java analyzer of a chain (`retrieval.bm25.analysis.CHAINS`); call it on a Lucene thread.
+
+    One for all uses: what Java holds for an analyzer that Python has let go may be collected while it is being read.
+    """
+    if name == ANSERINI:
+        none = load_java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
+        return load_java_class("io.anserini.analysis.DefaultEnglishAnalyzer").newStemmingInstance("porter", none)
+    chain = CHAINS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "characters").write_text("\n".join(write_mappings(chain.characters, '"{}" => "{}"')), "ascii")
+        path = load_java_class("java.nio.file.Paths").get(folder)
+        builder = load_java_class("org.apache.lucene.analysis.custom.CustomAnalyzer").builder(path)
+        builder.addCharFilter("mapping", _make_map(mapping="characters"))
+        for pattern, replacement in chain.patterns:
+            builder.addCharFilter("patternReplace", _make_map(pattern=pattern, replacement=replacement))
+        builder.withTokenizer("standard", _make_map())
+        for one in chain.filters:
+            builder.addTokenFilter(FILTERS[one][0], _make_map())
+        return builder.build()
+
+
+def _make_map(**values: Any) -> Any:
+    """A map that Java may change, as factories do with their arguments."""
+    java_map = load_java_class("java.util.HashMap")()
+    for key, value in values.items():
+        java_map.put(key, value)
+    return java_map
+
+
+def load_analyzer_of_fields(analyzers: Mapping[str, str]) -> Any:
+    """The Java analyzer that analyses each field by the chain of that name."""
+    fields = _make_map(**{field: load_analyzer(name) for field, name in analyzers.items()})
+    return load_java_class("org.apache.lucene.analysis.miscellaneous.PerFieldAnalyzerWrapper")(load_analyzer(ANSERINI), fields)
+
+
+def find_terms(analyzer: str, text: str) -> list[str]:
+    """The terms that the chain of this name makes of a text, in order; call it on a Lucene thread."""
+    utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
+    # One call for all of them: a term holds no blank.
+    return str(utility.analyze(load_analyzer(analyzer), unify_characters(text)).toString())[1:-1].split(", ")
+
+
+def _find_wholes(text: str) -> list[str]:
+    """The wholes of words with hyphens among the terms of a text."""
+    return list((Counter(find_terms(BIOMEDICAL, text)) - Counter(find_terms(PARTS, text))).elements())
 
 
 def _make_indexer(args: Sequence[str], append: bool, threads: int) -> Any:
@@ -191,19 +237,19 @@ def _make_indexer(args: Sequence[str], append: bool, threads: int) -> Any:
 
 
 class Lucene:
-    """A Lucene index opened for BM25 search; safe to use from several threads at once.
+    """A Lucene index opened for BM25 search, with the analyzer of its text; safe to use from several threads at once.
 
     Raises `IndexUnusable` if the index cannot be opened.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, analyzer: str) -> None:
+        self.folder, self._analyzer = folder, analyzer
 
         def open_searcher() -> Any:
             modules = load_pyserini()
             searcher = modules.searcher(str(folder))
             searcher.set_bm25(K1, B)
-            searcher.set_analyzer(modules.analyzer(stopwords=False))
+            searcher.set_analyzer(modules.analyzer(PARTS if analyzer == BIOMEDICAL else analyzer))
             return searcher
 
         try:
@@ -224,7 +270,7 @@ class Lucene:
         if not query:
             return []
         try:
-            rows = run_on_lucene_thread(lambda: [(hit.docid, hit.score) for hit in self._searcher.search(query, k)])
+            rows = run_on_lucene_thread(lambda: self._search(query, k))
         except Exception as error:
             if "TooManyClauses" in str(error) or "maxClauseCount" in str(error):
                 raise BadInput(f"The query has more than {_MAX_CLAUSES:,} different words; shorten it.") from error
@@ -234,16 +280,33 @@ class Lucene:
             ) from error
         return [Hit(pmid, score) for pmid, score in rows]
 
+    def _search(self, query: str, k: int) -> list[tuple[str, float]]:
+        wholes = _find_wholes(query) if self._analyzer == BIOMEDICAL else []
+        asked = _add_wholes(query, wholes) if wholes else query
+        return [(hit.docid, hit.score) for hit in self._searcher.search(asked, k)]
+
     def close(self) -> None:
         """Release the index's files."""
         run_on_lucene_thread(self._searcher.close)
+
+
+def _add_wholes(query: str, wholes: Sequence[str]) -> Any:
+    """Lucene's query for the parts of a query's words and, with less weight, for the wholes of those with hyphens."""
+    generator = load_java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+    as_they_are = load_java_class("org.apache.lucene.analysis.core.WhitespaceAnalyzer")()
+    should = load_java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
+    boosted = load_java_class("org.apache.lucene.search.BoostQuery")
+    with _ONE_AT_A_TIME:
+        builder = load_java_class("org.apache.lucene.search.BooleanQuery$Builder")()
+        builder.add(generator.buildQuery(CONTENTS, load_analyzer(PARTS), query), should)
+        builder.add(boosted(generator.buildQuery(CONTENTS, as_they_are, " ".join(wholes)), WHOLE_WEIGHT), should)
+        return builder.build()
 
 
 def _read_first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-_FIELD = "contents"
 _ONE_AT_A_TIME = threading.Lock()
 """Pyjnius binds an overloaded method to its object for all threads: if two call it at once, one may reach the other's object."""
 _SAME_BEGINNING = 1
@@ -270,14 +333,16 @@ def _run(work: Callable[[], _Result]) -> _Result:
 class Vocabulary:
     """The terms of the Lucene index in a folder; opened at the first use, safe to use from several threads at once."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, analyzer: str) -> None:
+        self.folder, self._analyzer = folder, analyzer
         self._reader: Any = None
-        self._analyzer: Any = None
         self._lock = threading.Lock()
 
     def stem(self, words: Sequence[str]) -> list[str]:
-        """Each word as the index would store it: lower-cased and stemmed; "" if it would be no term or several."""
+        """Each word as the index would store it: lower-cased and stemmed; "" if it would be no term or several.
+
+        Of a word with a hyphen this is the whole, where there is one.
+        """
         return _run(lambda: [self._stem(word) for word in words])
 
     def count_documents(self, terms: Sequence[str]) -> list[int]:
@@ -320,19 +385,17 @@ class Vocabulary:
         return load_java_class("io.anserini.index.IndexReaderUtils").getReader(str(self.folder))
 
     def _count(self, term: str) -> int:
-        return int(self._reader.docFreq(load_java_class("org.apache.lucene.index.Term")(_FIELD, term)))
+        return int(self._reader.docFreq(load_java_class("org.apache.lucene.index.Term")(CONTENTS, term)))
 
     def _stem(self, word: str) -> str:
-        # One analyzer for all words: with one per word, Java may collect what it holds while it is being read.
-        if self._analyzer is None:
-            self._analyzer = load_pyserini().analyzer(stopwords=False)
-        utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
-        terms = utility.analyze(self._analyzer, unify_characters(word))
-        return str(terms.get(0)) if terms.size() == 1 else ""
+        terms = find_terms(self._analyzer, word)
+        if len(terms) > 1 and self._analyzer == BIOMEDICAL:
+            terms = _find_wholes(word)
+        return terms[0] if len(terms) == 1 else ""
 
     def _find_documents(self, term: str, most: int) -> list[str]:
-        name = load_java_class("org.apache.lucene.index.Term")(_FIELD, term).bytes()
-        postings = load_java_class("org.apache.lucene.index.MultiTerms").getTermPostingsEnum(self._reader, _FIELD, name)
+        name = load_java_class("org.apache.lucene.index.Term")(CONTENTS, term).bytes()
+        postings = load_java_class("org.apache.lucene.index.MultiTerms").getTermPostingsEnum(self._reader, CONTENTS, name)
         utility, pmids = load_java_class("io.anserini.index.IndexReaderUtils"), list[str]()
         last = load_java_class("org.apache.lucene.search.DocIdSetIterator").NO_MORE_DOCS
         # Replaced and deleted documents stay in the postings until Lucene merges them away.
@@ -343,10 +406,10 @@ class Vocabulary:
         return pmids
 
     def _find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
-        terms = load_java_class("org.apache.lucene.index.MultiTerms").getTerms(self._reader, _FIELD)
+        terms = load_java_class("org.apache.lucene.index.MultiTerms").getTerms(self._reader, CONTENTS)
         if terms is None:
             return []
-        target = load_java_class("org.apache.lucene.index.Term")(_FIELD, term)
+        target = load_java_class("org.apache.lucene.index.Term")(CONTENTS, term)
         within = load_java_class("org.apache.lucene.search.FuzzyTermsEnum")(terms, target, edits, _SAME_BEGINNING, True)
         similar_terms = []
         while (found := within.next()) is not None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from retrieval.core.addresses import hide_login
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, OutOfSpace
 
 if TYPE_CHECKING:
@@ -42,14 +43,14 @@ class Address:
 
 def is_address(place: Path | str) -> bool:
     """Whether a place is, or is meant to be, the address of an index on a cluster."""
-    return str(place).startswith(f"{SCHEME}:/")
+    return str(place).startswith((f"{SCHEME}:/", "http:/", "https:/"))
 
 
 def read_address(place: Path | str) -> Address:
     """The address that a place stands for; raises `BadInput` for one that cannot be used."""
     match = _ADDRESS.fullmatch(str(place))
     if not match:
-        raise BadInput(f"{place} is not the address of an index on a cluster; expected one such as {_EXAMPLE}.")
+        raise BadInput(f"{hide_login(str(place))} is not the address of an index on a cluster; expected one such as {_EXAMPLE}.")
     if "@" in match["hosts"]:
         raise BadInput(
             f"The address of an index names no user and no password; set them as COUNTERPOINT_OPENSEARCH_USER and "

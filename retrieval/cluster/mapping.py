@@ -1,8 +1,8 @@
 """What an index on a cluster looks like: the analysis and BM25 of the embedded index, its fields, documents and manifest.
 
 A document's source holds what the embedded store keeps of it. What only the cluster needs (counts, parts of a hash to add up)
-is derived from that and not kept in the source. Anserini's English analyzer without stop words consists of the standard
-tokenizer, the English possessive filter, the lower-case filter and the Porter stemmer.
+is derived from that and not kept in the source. The analyzers are made of the same description as the embedded index's
+(retrieval.bm25.analysis).
 """
 
 from __future__ import annotations
@@ -14,26 +14,33 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from retrieval.bm25.lucene import K1, B, make_contents
+from retrieval.bm25.analysis import (
+    ANSERINI,
+    CHAINS,
+    CONTENTS,
+    FIELDS,
+    describe_for_opensearch,
+    make_contents,
+    make_fields,
+)
+from retrieval.bm25.lucene import K1, B
 from retrieval.cluster.client import Address, connect, translate_faults
 from retrieval.core.errors import IndexUnusable
 from retrieval.store.documents import Row, find_targets, unpack
-from retrieval.store.manifest import FORMAT, Manifest, parse_manifest
+from retrieval.store.manifest import FORMAT, PLAIN, Manifest, parse_manifest
 
-LAYOUT = 2
+LAYOUT = 3
 """Increased whenever the mapping or the source changes in a way that older code would misread."""
-ANALYZER, CONTENTS = "english_no_stop", "contents"
 LIMBS = 11
 """Parts of a SHA-256, 24 bits each: a sum of 2^29 of them is still exact in the doubles that a cluster adds with."""
 VECTOR, ENCODED = "vector", "encoded"
 """The fields of a document's vector and of what made it; an update drops both with the text that they were made from."""
-DERIVED = (VECTOR, ENCODED, CONTENTS, "sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs")
-ANALYSIS: dict[str, Any] = {
-    "filter": {"possessive": {"type": "stemmer", "language": "possessive_english"}},
-    "analyzer": {
-        ANALYZER: {"type": "custom", "tokenizer": "standard", "filter": ["possessive", "lowercase", "porter_stem"]},
-    },
-}
+DERIVED = (VECTOR, ENCODED, CONTENTS, "fields", "sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs")
+ANALYSIS = describe_for_opensearch(tuple(CHAINS))
+_OLD_LAYOUT, _OLD_ANALYZER = 2, "english_no_stop"
+"""The layout before, of the embedded index's format `PLAIN`, and its name for the only analyzer, Anserini's; it is still read and
+updated as it is."""
+_OLD_ANALYSIS = json.loads(json.dumps(describe_for_opensearch([ANSERINI])).replace(f'"{ANSERINI}"', f'"{_OLD_ANALYZER}"'))
 SIMILARITY: dict[str, Any] = {"bm25": {"type": "BM25", "k1": str(K1), "b": str(B)}}
 
 
@@ -55,16 +62,17 @@ def make_settings(shards: int) -> dict[str, Any]:
     }
 
 
-def make_mapping() -> dict[str, Any]:
+def make_mapping(analyzer: str) -> dict[str, Any]:
     """The fields that are searched, sorted or summed; everything else in a document is only in its source."""
     text_field = {"type": "keyword", "index": False, "doc_values": False}
     number = {"type": "integer", "index": False}
     return {
         "dynamic": False,
         "_meta": {"layout": LAYOUT},
-        "_source": {"excludes": [*DERIVED, "limbs.*"]},
+        "_source": {"excludes": [*DERIVED, "limbs.*", "fields.*"]},
         "properties": {
-            CONTENTS: {"type": "text", "analyzer": ANALYZER, "similarity": "bm25", "index_options": "freqs"},
+            CONTENTS: _make_text_field(analyzer),
+            "fields": {"properties": {name: _make_text_field(chain) for name, chain in FIELDS.items()}},
             "title": text_field,
             "abstract": text_field,
             "pmid": {"type": "keyword"},
@@ -81,18 +89,22 @@ def make_mapping() -> dict[str, Any]:
     }
 
 
+def _make_text_field(analyzer: str) -> dict[str, str]:
+    return {"type": "text", "analyzer": analyzer, "similarity": "bm25", "index_options": "freqs"}
+
+
 def list_differences(settings: dict[str, Any], mapping: dict[str, Any]) -> list[str]:
     """How an index on a cluster differs from what this code would make; an empty list means that both can be used together."""
-    differences = []
-    if (mapping.get("_meta") or {}).get("layout") != LAYOUT:
-        differences.append(f"layout {(mapping.get('_meta') or {}).get('layout')} and not {LAYOUT}")
-    analysis, own_analysis = settings.get("analysis") or {}, ANALYSIS
-    if _unify(analysis) != _unify(own_analysis):
+    layout, differences = (mapping.get("_meta") or {}).get("layout"), []
+    if layout not in (_OLD_LAYOUT, LAYOUT):
+        differences.append(f"layout {layout} and not {LAYOUT}")
+    own_analysis = _OLD_ANALYSIS if layout == _OLD_LAYOUT else ANALYSIS
+    if _unify(settings.get("analysis") or {}) != _unify(own_analysis):
         differences.append("another analysis of texts")
     if _unify(settings.get("similarity") or {}) != _unify(SIMILARITY):
         differences.append("other constants of BM25")
     contents = (mapping.get("properties") or {}).get(CONTENTS) or {}
-    if contents.get("analyzer") != ANALYZER or contents.get("similarity") != "bm25":
+    if contents.get("analyzer") not in own_analysis["analyzer"] or contents.get("similarity") != "bm25":
         differences.append(f"another mapping of {CONTENTS}")
     return differences
 
@@ -111,15 +123,15 @@ _LATER = ("authors", "doi", "pmcid", "mesh")
 _BITS = 24
 
 
-def make_source(row: Row, version: int, order: int) -> dict[str, Any]:
+def make_source(row: Row, version: int, order: int, fields: bool) -> dict[str, Any]:
     """The source sent for a document: its row, the version that wrote it, its place in the write order, and derived fields."""
     source = dict(zip(_TEXTS, row[:10], strict=True)) | dict(zip(_LATER, row[12:], strict=True))
     source["boundaries"], source["cues"] = _encode(row[10]), _encode(row[11])
-    return source | {"written": version, "order": order} | derive(source)
+    return source | {"written": version, "order": order} | derive(source, fields)
 
 
-def derive(source: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a document that follow from the rest of its source."""
+def derive(source: dict[str, Any], fields: bool) -> dict[str, Any]:
+    """The fields of a document that follow from the rest of its source, with `fields` also those that are searched by name."""
     cues = unpack(base64.b64decode(source["cues"]), 4)
     return {
         CONTENTS: make_contents(source["title"], source["abstract"]),
@@ -128,6 +140,7 @@ def derive(source: dict[str, Any]) -> dict[str, Any]:
         "cue_sentence_count": len({cue[0] for cue in cues}),
         "retracts": sorted(set(find_targets(source["notices"]))),
         "limbs": _split_hash(source["pmid"], source["title"], source["abstract"]),
+        **({"fields": make_fields(*(source[name] for name in FIELDS))} if fields else {}),
     }
 
 
@@ -168,6 +181,11 @@ class State:
     manifest: Manifest
     cue_names: dict[int, str]
 
+    @property
+    def analyzer(self) -> str:
+        """The cluster's name for the analyzer of the text."""
+        return self.manifest.analyzer if self.manifest.has_fields else _OLD_ANALYZER
+
 
 def read_state(address: Address) -> State:
     """The index at an address now; raises `IndexUnusable` if there is none, or one that this code cannot use."""
@@ -190,9 +208,10 @@ def read_stored(source: dict[str, Any], name: str, address: Address) -> State:
         format_number, cues = data["format"], {int(number): str(name) for number, name in source["cue_names"].items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         raise IndexUnusable(f"The manifest of {address} cannot be read: build the index again.") from None
-    if format_number != FORMAT:
+    if format_number not in (PLAIN, FORMAT):
         raise IndexUnusable(
-            f"The index {address} has format {format_number} and this Counterpoint reads format {FORMAT}; build it again, or "
+            f"The index {address} has format {format_number} and this Counterpoint reads formats {PLAIN} to {FORMAT}; build it "
+            "again, or "
             "use the Counterpoint that made it."
         )
     try:

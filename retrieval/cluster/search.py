@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
 from rapidfuzz.distance import OSA
 
+from retrieval.bm25.analysis import BIOMEDICAL, CONTENTS, PARTS, WHOLE_WEIGHT
 from retrieval.bm25.lucene import SimilarTerm
 from retrieval.cluster.client import Address, ClusterBusy, connect, read_access, translate_faults
-from retrieval.cluster.mapping import ANALYZER, CONTENTS, State, read_row
+from retrieval.cluster.mapping import State, read_row
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Hit
@@ -70,8 +72,8 @@ def page_sources(
 class ClusterSearch:
     """The rankings of an index on a cluster; safe to use from several threads at once."""
 
-    def __init__(self, address: Address, name: str) -> None:
-        self.address, self.name = address, name
+    def __init__(self, address: Address, state: State) -> None:
+        self.address, self.name, self._analyzer = address, state.name, state.analyzer
 
     def search(self, query: str, k: int) -> list[Hit]:
         """The `k` best documents for a bag-of-words query, best first, ties by id.
@@ -84,7 +86,7 @@ class ClusterSearch:
         if k > MOST:
             raise BadInput(f"A ranking on a cluster has at most {MOST:,} documents, not {k:,}; ask for fewer.")
         body = {
-            "query": {"match": {CONTENTS: {"query": query}}},
+            "query": self._make_query(query),
             "size": k,
             # Ids come from columns, as sort values; no stored field is read.
             "sort": [{"_score": "desc"}, {"pmid": "asc"}],
@@ -94,6 +96,16 @@ class ClusterSearch:
         # The same shard copies for the same query: copies may differ in the deleted documents that they still count.
         reply = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
         return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in reply["hits"]["hits"]]
+
+    def _make_query(self, query: str) -> dict[str, Any]:
+        if self._analyzer != BIOMEDICAL:
+            return {"match": {CONTENTS: {"query": query}}}
+        # What both analyzers find counts in full; the wholes of words with hyphens, which one finds, count as that one does.
+        weights = {PARTS: 1 - WHOLE_WEIGHT, BIOMEDICAL: WHOLE_WEIGHT}
+        matches = [
+            {"match": {CONTENTS: {"query": query, "analyzer": analyzer, "boost": boost}}} for analyzer, boost in weights.items()
+        ]
+        return {"bool": {"should": matches}}
 
     def close(self) -> None:
         """Do nothing: only the process's one client is open."""
@@ -107,24 +119,37 @@ _MOST_SIMILAR = 50
 class ClusterVocabulary:
     """The terms of an index on a cluster; safe to use from several threads at once."""
 
-    def __init__(self, address: Address, name: str) -> None:
-        self.address, self._name = address, name
+    def __init__(self, address: Address, state: State) -> None:
+        self.address, self._name, self._analyzer = address, state.name, state.analyzer
 
     def stem(self, words: Sequence[str]) -> list[str]:
-        """Each word as the index would store it: lower-cased and stemmed; "" if it would be no term or several."""
+        """Each word as the index would store it: lower-cased and stemmed; "" if it would be no term or several.
+
+        Of a word with a hyphen this is the whole, where there is one.
+        """
         if not words:
             return []
-        clean = [unify_characters(word) for word in words]
+        clean, stems = [unify_characters(word) for word in words], [Counter[str]() for _ in words]
+        for terms, found in zip(stems, self._analyse(self._analyzer, clean), strict=True):
+            terms.update(found)
+        if self._analyzer == BIOMEDICAL and any(terms.total() > 1 for terms in stems):
+            for terms, parts in zip(stems, self._analyse(PARTS, clean), strict=True):
+                if terms.total() > 1:
+                    terms.subtract(parts)
+        return [next(iter(+terms)) if (+terms).total() == 1 else "" for terms in stems]
+
+    def _analyse(self, analyzer: str, words: Sequence[str]) -> list[list[str]]:
+        """The terms of each word."""
         with translate_faults(self.address, opened=True):
-            body = {"analyzer": ANALYZER, "text": "\n".join(clean)}
+            body = {"analyzer": analyzer, "text": "\n".join(words)}
             tokens = connect(self.address).indices.analyze(index=self._name, body=body)["tokens"]
         # Offsets count UTF-16 code units, as in Java.
-        lengths = [len(word.encode("utf-16-le")) // 2 + 1 for word in clean]
+        lengths = [len(word.encode("utf-16-le")) // 2 + 1 for word in words]
         starts = list(accumulate(lengths[:-1], initial=0))
-        stems: list[list[str]] = [[] for _ in words]
+        terms: list[list[str]] = [[] for _ in words]
         for token in tokens:
-            stems[bisect_right(starts, token["start_offset"]) - 1].append(str(token["token"]))
-        return [terms[0] if len(terms) == 1 else "" for terms in stems]
+            terms[bisect_right(starts, token["start_offset"]) - 1].append(str(token["token"]))
+        return terms
 
     def count_documents(self, terms: Sequence[str]) -> list[int]:
         """How many documents contain each term (a stem)."""
@@ -202,6 +227,10 @@ class ClusterDocuments:
         """The document with a DOI (in lower case), or None if the index has none."""
         hits = self._find({"query": {"term": {"doi": doi}}, "size": 1, "sort": ["pmid"]}) if doi else []
         return self._make_entry(hits[0]["_source"]) if hits else None
+
+    def find_by_author(self, family: str, year: int) -> list[Entry]:
+        """None: a cluster keeps authors and years in the source of a document alone, where they cannot be searched."""
+        return []
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, in order of PMID, in batches."""

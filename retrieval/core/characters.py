@@ -41,6 +41,14 @@ def unify_characters(text: str) -> str:
     return unicodedata.normalize("NFKC", _FRACTION.sub(" ", _RAISED.sub("^", plain))).replace("\u2044", "/")
 
 
+def fold_accents(text: str) -> str:
+    """The text in one form of characters, without accents: "Sjögren" as "Sjogren"."""
+    if text.isascii():
+        return text
+    parts = unicodedata.normalize("NFD", unify_characters(text))
+    return unicodedata.normalize("NFC", "".join(letter for letter in parts if not unicodedata.combining(letter)))
+
+
 def replace_surrogates(text: str) -> str:
     """The text with U+FFFD for each half of a surrogate pair: JSON can spell them, but no file and no UTF-8 can hold one."""
     return _LONE_SURROGATE.sub("\ufffd", text)

@@ -26,9 +26,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-import platformdirs
-
 from retrieval.core.errors import BadConfig
+from retrieval.core.user_folders import find_user_folder
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -258,7 +257,7 @@ def get_cache_folder() -> Path | None:
     folder = _chosen[0] if _chosen else os.environ.get(FOLDER_VARIABLE, "")
     if folder.lower() == OFF:
         return None
-    return Path(folder) if folder else Path(platformdirs.user_cache_dir("counterpoint"))
+    return Path(folder) if folder else find_user_folder("cache")
 
 
 def get_cache_megabytes() -> float:

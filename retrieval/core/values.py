@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, get_args
 
+from retrieval.core.counts import format_count
+
 Stance = Literal["support", "contradict"]
 Label = Literal["support", "neutral", "contradict"]
 LABELS: tuple[Label, ...] = get_args(Label)
@@ -17,6 +19,8 @@ OPPOSITE: dict[Stance, Stance] = {"support": "contradict", "contradict": "suppor
 Standing = Literal["plain", "partial", "retracted"]
 QualifierKind = Literal["hedge", "subgroup", "population", "dose", "condition"]
 Span = tuple[int, int]
+SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "table", "caption", "other"]
+"""What a heading stands for; a table's rows and the captions of tables and figures are kinds of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +117,61 @@ class Cue:
 
 
 @dataclass(frozen=True, slots=True)
+class Location:
+    """Where words stand in a full text.
+
+    `section` is the nearest heading as printed or, of a row or caption, the label of its table or figure ("Table 2"). `number`
+    counts the section's paragraphs or the table's rows from 1 and is 0 for a caption; `page` counts from 1.
+    """
+
+    kind: SectionKind
+    section: str
+    number: int
+    page: int | None = None
+
+    def __str__(self) -> str:
+        what = "row" if self.kind == "table" else "paragraph"
+        number = f"{what} {self.number}" if self.number and (self.section or self.page is None) else ""
+        return ", ".join(filter(None, (self.section, number, f"p. {self.page}" if self.page else ""))) or "the text"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, a caption or a row of a table in a full text; `spans` are its sentences, with offsets into `text`.
+
+    A row is one sentence, its cells parted by " | ". `context` belongs to it without being its own words: the table's caption,
+    the heads of its columns and its group of rows.
+    """
+
+    location: Location
+    text: str
+    spans: tuple[Span, ...]
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FullText:
+    """The whole text of a paper, as its reader gives it: what its front or first page says of it (`record`, whose `pmid` is ""
+    where it names none), and its blocks in order, without the abstract.
+
+    `licence` is what the file says of it, `source` the file's name; `pictures` counts the tables that are pictures.
+    """
+
+    record: Document
+    blocks: tuple[Block, ...]
+    format: Literal["jats", "pdf"]
+    source: str = ""
+    licence: str = ""
+    pictures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an abstract, found when the index was built: `text == abstract[start:end]`, `index` counts from 0."""
+    """A sentence of an abstract or a full text, found when the index was built; `index` counts from 0 in either.
+
+    `text == abstract[start:end]` if there is no `location`, else the offsets are into the block there, and `context` is that
+    block's.
+    """
 
     pmid: str
     index: int
@@ -122,6 +179,8 @@ class Sentence:
     end: int
     text: str
     cues: tuple[Cue, ...] = ()
+    location: Location | None = None
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +277,7 @@ class Evidence:
 
     `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's verdict on the
     sentence, or on the whole paper, if one was asked for; `qualifiers` are the reservations in its words; `why` says in words
-    what speaks for the stance.
+    what speaks for the stance. `trial` names the trial that other papers on this side report too, "" if none does.
     """
 
     document: Document
@@ -231,6 +290,7 @@ class Evidence:
     negations: tuple[NegationScope, ...] = ()
     qualifiers: tuple[Qualifier, ...] = ()
     why: str = ""
+    trial: str = ""
 
     @property
     def standing(self) -> Standing:
@@ -266,13 +326,40 @@ class BranchCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """Requests to language models and their tokens, as counted by the server; `cost` is in US dollars if a price is configured.
+
+    Tokens are `estimated` if a server did not count them. Nothing was sent for `cached` replies, which were there from earlier.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    cached: int = 0
+    estimated: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        """The sum of both; a cost is known if either is."""
+        costs = [usage.cost for usage in (self, other) if usage.cost is not None]
+        return Usage(
+            self.requests + other.requests,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            sum(costs) if costs else None,
+            self.cached + other.cached,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Grounding:
     """The answer to a claim: evidence on both sides and how much was checked to find it.
 
     `uncertain` is what may take a side but is on neither, contradictions first, for readers who must not miss one. `more` is what
     was given a stance or is uncertain, but ranks below the first few of its list; `silent` is what was read and takes no side.
     Together they are every document that was decided on. `contrasts` is what differs between the most probable papers of either
-    side, the contradicting one first; only a language model says so.
+    side, the contradicting one first; only a language model says so, and `usage` is what language models were asked.
     """
 
     claim: Claim
@@ -283,10 +370,9 @@ class Grounding:
     more: tuple[Evidence, ...] = ()
     silent: tuple[Evidence, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
+    usage: Usage = Usage()
 
 
-SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "other"]
-"""What a heading stands for."""
 Role = Literal["background", "methods", "results", "conclusion"]
 """What a sentence does in a paper: it gives the background, the methods, the results or the conclusion."""
 ROLE_OF: Mapping[SectionKind, Role] = {
@@ -378,16 +464,6 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """A generator's requests and tokens, as counted by its server; `cost` is in US dollars if a price is configured."""
-
-    requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Drafted:
     """Counts of what a generator wrote, before any check: sentences, sentences with a citation, and citations."""
 
@@ -405,7 +481,8 @@ class Lead:
 
     `claim` is the question as a claim; `certainty` is the probability that the verdict is right, calibrated on questions whose
     answer is known; `supporting` and `contradicting` are the papers that take a side, those that count most first; `silent` is
-    the number of papers on the question that take none.
+    the number of papers on the question that take none. If the question offers a `choice` ("apixone", "warmalin"), `chosen` is
+    the side that the papers are on, "no difference", or "", and `claim` is that of this answer.
     """
 
     claim: str
@@ -414,6 +491,8 @@ class Lead:
     supporting: tuple[Evidence, ...]
     contradicting: tuple[Evidence, ...]
     silent: int = 0
+    choice: tuple[str, ...] = ()
+    chosen: str = ""
 
     @property
     def side(self) -> Stance | None:
@@ -470,12 +549,14 @@ class Answer:
     drafted: Drafted | None = None
     rows: tuple[Row, ...] = ()
     others: tuple[PaperFinding, ...] = ()
+    grounding: Grounding | None = None
+    """What was found for the claim that a yes-or-no question asks about."""
 
     @property
     def heading(self) -> str:
         """What stands over the rows: "What 3 papers here found", "" without rows."""
         papers = len({row.evidence.document.pmid for row in self.rows})
-        return f"What {papers} {'paper' if papers == 1 else 'papers'} here found" if papers else ""
+        return f"What {format_count(papers, 'paper')} here found" if papers else ""
 
     @property
     def words(self) -> int:

@@ -32,6 +32,13 @@ def count_probes(lists: int) -> int:
     return max(1, min(lists // 4, 256))
 
 
+def check_factory(width: int, factory: str, documents: int | None = None) -> None:
+    """Raise `BadConfig` for a factory that cannot keep vectors of this width, or not those of so few documents."""
+    lists = Codec(width, factory).lists
+    if documents is not None and lists > documents:
+        raise BadConfig(f"{documents:,} vectors are too few to train {factory} on; choose Flat, or fewer lists.")
+
+
 class Codec:
     """A trained FAISS index without vectors; what has no lists is one list."""
 
@@ -53,6 +60,8 @@ class Codec:
         self._index = index
         self._ivf: Any = faiss.try_extract_index_ivf(index)
         self.lists = self._ivf.nlist if self._ivf else 1
+        if self.lists < 1:
+            raise BadConfig(refusal)
         self._prefix: int = cast("Any", self._ivf).coarse_code_size() if self._ivf else 0
         self._tail = b""
         if self._ivf:

@@ -19,6 +19,7 @@ import copy
 import fnmatch
 import hashlib
 import json
+import os
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -93,7 +94,7 @@ def find_model(model: str, revision: str | None = None, code: bool = False) -> P
 
     The network is not used when the files are already here, nor ever if HF_HUB_OFFLINE is set.
     """
-    folder = Path(model).expanduser()
+    folder = Path(os.path.expanduser(model))  # as it is for a user without a home
     if folder.is_dir():
         if revision:
             raise BadConfig(f"The model {model} is a local folder, which has no revisions; leave `revision` out.")

@@ -205,6 +205,7 @@ CREATE TABLE documents (
 );
 CREATE INDEX dois ON documents (doi) WHERE doi != '';
 CREATE INDEX retracted_documents ON documents (retracted) WHERE retracted > 0;
+CREATE INDEX first_authors ON documents (year, substr(authors, 1, 40)) WHERE authors != '[]';
 CREATE TABLE cue_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 """
 POINTERS = """
@@ -240,6 +241,14 @@ def open_read_only(store: Path) -> sqlite3.Connection:
     if changes:
         define_view(db, "documents", ["main", *changes])
     return db
+
+
+def read_rows(store: sqlite3.Connection, last: str = "", batch: int = 1000) -> Iterator[list[tuple[Row, int]]]:
+    """The rows of a store by PMID, in batches, from after `last`, each with the version that wrote it."""
+    statement = f"SELECT {COLUMNS}, written FROM documents WHERE pmid > ? ORDER BY pmid LIMIT {batch}"
+    while rows := store.execute(statement, (last,)).fetchall():
+        yield [(row[:-1], int(row[-1])) for row in rows]
+        last = rows[-1][0]
 
 
 def attach(db: sqlite3.Connection, files: Sequence[Path]) -> list[str]:
@@ -280,6 +289,9 @@ class Documents(Protocol):
     def get_by_doi(self, doi: str) -> Entry | None:
         """The document with a DOI (in lower case), or None where the index holds none."""
 
+    def find_by_author(self, family: str, year: int) -> list[Entry]:
+        """A few of the documents of a year whose first author has this family name; none where that cannot be looked up."""
+
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, by PMID, in batches."""
 
@@ -301,6 +313,9 @@ class Store:
 
     # SQLite allows 32,766 variables a statement; a thousand a statement is already as fast as it gets.
     _CHUNK = 1000
+    _NAMES, _FEW, _READ_THROUGH = 40, 5, 300_000
+    """Characters of the authors that are in the index of first authors; documents that a look-up there gives at most; documents
+    in a store that is read through without that index, which takes half a second."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -349,6 +364,23 @@ class Store:
         """The document with a DOI (in lower case), or None where the index holds none."""
         rows = self._query("SELECT pmid FROM documents WHERE doi != '' AND doi = ? ORDER BY pmid LIMIT 1", [doi])
         return self.get(rows[0][0]) if rows else None
+
+    def find_by_author(self, family: str, year: int) -> list[Entry]:
+        """A few of the documents of a year whose first author has this family name.
+
+        A store of before there was an index for it is read through, unless that would take long: then there are none.
+        """
+        if not self._query("SELECT 1 FROM main.sqlite_master WHERE name = 'first_authors'"):
+            largest = self._query("SELECT coalesce(max(rowid), 0) FROM main.documents")[0][0]
+            if largest > self._READ_THROUGH:
+                return []
+        begins = f"[[{json.dumps(family, ensure_ascii=False)}"[: self._NAMES]
+        rows = self._query(
+            f"SELECT {COLUMNS} FROM documents WHERE year = ? AND authors != '[]' AND substr(authors, 1, {self._NAMES}) >= ? "
+            f"AND substr(authors, 1, {self._NAMES}) < ? ORDER BY pmid LIMIT {self._FEW}",
+            (year, begins, begins + "\U0010ffff"),
+        )
+        return [Entry(row, self._cue_names) for row in rows]
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, by PMID, in batches."""

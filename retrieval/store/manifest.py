@@ -13,12 +13,14 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from retrieval.bm25.analysis import ANSERINI, TEXT_ANALYZERS
 from retrieval.core.errors import IndexUnusable, translate_write_errors
 
-# Increased whenever the store or the Lucene index changes in a way that older code would misread.
-FORMAT = 2
-# The same with changes in files of their own (retrieval.store.documents), until they are merged.
-LAYERED = 3
+FORMAT = 4
+"""Increased whenever the store or the Lucene index changes in a way that older code would misread."""
+PLAIN, LAYERED = 2, 3
+"""The formats before, read and updated as they are: the text analysed as by Anserini, no other fields; LAYERED has files of
+changes (retrieval.store.documents)."""
 NAME = "manifest.json"
 LUCENE, STORE, DENSE = "lucene", "store.sqlite", "dense"
 
@@ -108,9 +110,19 @@ class Manifest:
     description: str = ""
 
     @property
+    def analyzer(self) -> str:
+        """The analyzer of the text (retrieval.bm25.analysis), with which it is searched."""
+        return str(self.settings["analyzer"].get("name", ANSERINI))
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether title, authors, journal and year are indexed beside the text."""
+        return self.format >= FORMAT
+
+    @property
     def id(self) -> str:
-        """A short name for the texts and the way they were indexed, in however many files; runs and evaluations carry it."""
-        return f"{self.corpus_sha256[:12]}-f{min(self.format, FORMAT)}"
+        """A short name for the texts and the way they are searched, in however many files; runs and evaluations carry it."""
+        return f"{self.corpus_sha256[:12]}-f{PLAIN if self.analyzer == ANSERINI else FORMAT}"
 
     @property
     def vectors_fit(self) -> bool:
@@ -197,10 +209,10 @@ def _read_manifest(folder: Path) -> Manifest:
         format_number = data["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise IndexUnusable(template.format(f"its {NAME} cannot be read")) from None
-    if format_number not in (FORMAT, LAYERED):
+    if format_number not in (PLAIN, LAYERED, FORMAT):
         raise IndexUnusable(
-            f"The index at {folder} has format {format_number} and this Counterpoint reads formats {FORMAT} to "
-            f"{LAYERED}; build it again, or use the Counterpoint that made it."
+            f"The index at {folder} has format {format_number} and this Counterpoint reads formats {PLAIN} to "
+            f"{FORMAT}; build it again, or use the Counterpoint that made it."
         )
     try:
         manifest = parse_manifest(data)
@@ -234,4 +246,7 @@ def parse_manifest(data: dict[str, Any]) -> Manifest:
         raise KeyError(DENSE)
     values = {f.name: data[f.name] for f in fields(Manifest) if f.name not in ("dense", "description")}
     values.update(counts=counts, sources=sources, files=files, settings=dict(data["settings"]), versions=dict(data["versions"]))
-    return Manifest(**values, dense=dense, description=str(data.get("description", "")))
+    manifest = Manifest(**values, dense=dense, description=str(data.get("description", "")))
+    if manifest.analyzer not in TEXT_ANALYZERS:
+        raise ValueError(manifest.analyzer)
+    return manifest

@@ -28,28 +28,28 @@ _VERB = "(?=e$|ed$|es$|er$|ers$|ing$|able$|ability$|ation$|ations$)"
 _Rule = tuple[re.Pattern[str], str]
 """What is looked for, and what is written in its place."""
 
-_GREEK = {
+GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta", "θ": "theta", "ι": "iota",
     "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau", "φ": "phi",
     "χ": "chi", "ψ": "psi", "ω": "omega",
 }  # fmt: skip
 _VARIANTS = {"ϵ": "ε", "ϑ": "θ", "ϕ": "φ", "ς": "σ", "ϰ": "κ", "ϱ": "ρ", "µ": "μ"}
 """Other forms of a letter, the micro sign among them."""
-_GREEK_NAME = _GREEK | {form: _GREEK[letter] for form, letter in _VARIANTS.items()}
-_GREEK_NAME |= {letter.upper(): name for letter, name in _GREEK.items()}
+_GREEK_NAME = GREEK | {form: GREEK[letter] for form, letter in _VARIANTS.items()}
+_GREEK_NAME |= {letter.upper(): name for letter, name in GREEK.items()}
 _UNIT = r"(?:g|l|L|m|M|mol|s|V|A|U|IU|Ci|Sv|Gy|kat)\b"
 _LETTER = re.compile(rf"(?P<micro>[µμ](?={_UNIT}))|(?P<before>(?<=[A-Za-z]))?(?P<letter>[{''.join(_GREEK_NAME)}])")
-_GLUED = ("alpha", "beta", "gamma", "delta", "epsilon", "kappa", "lambda", "sigma", "theta", "zeta", "omega")
+GLUED = ("alpha", "beta", "gamma", "delta", "epsilon", "kappa", "lambda", "sigma", "theta", "zeta", "omega")
 """Names that are written onto a symbol ("TNFalpha", "IL-1beta") and before a number ("alpha1")."""
-_ANY_GLUED = "|".join(_GLUED)
+_ANY_GLUED = "|".join(GLUED)
 _ON_SYMBOL = re.compile(rf"\b([A-Z][A-Za-z]*[A-Z]|[A-Z]{{2,}}-?\d+[A-Z]?)[ -]?({_ANY_GLUED})(?=\d|\b|B\b)")
 _NUMBERED = re.compile(rf"(?<![A-Za-z])({_ANY_GLUED})-?(\d{{1,2}})(?![\w.%])", re.IGNORECASE)
 _BEHIND_WORD = re.compile(rf"(?<=[a-z]{{3}})-(?=(?:{_ANY_GLUED})\b)")
 _KAPPA_B = re.compile(r"kappa[ -]B\b")
 _NAMED = re.compile(
-    rf"(?:\b([A-Z][A-Za-z]*[A-Z]|[A-Z]{{2,}}-\d+[A-Z]?)-)?(?<![A-Za-z])((?i:{'|'.join(_GREEK.values())}))(?:-(\d{{1,2}})|(B))?\b"
+    rf"(?:\b([A-Z][A-Za-z]*[A-Z]|[A-Z]{{2,}}-\d+[A-Z]?)-)?(?<![A-Za-z])((?i:{'|'.join(GREEK.values())}))(?:-(\d{{1,2}})|(B))?\b"
 )
-_GREEK_LETTER = {name: letter for letter, name in _GREEK.items()}
+_GREEK_LETTER = {name: letter for letter, name in GREEK.items()}
 
 
 # Queries of one topic come back to the same texts.
@@ -65,20 +65,32 @@ def join_symbols(text: str) -> str:
     return _load_hyphens()[0].sub("", text) if "-" in text else text
 
 
+def add_spellings(query: str) -> str:
+    """The query in American spelling, followed by the British forms of its words, for a search that matches hyphens and Greek
+    letters however they are written."""
+    plain = "".join(map(_americanise_piece, _WORD.split(query)))
+    return " ".join([plain, *_list_other_spellings(plain)[1]])
+
+
 def add_other_forms(query: str) -> str:
     """The query in one form, followed by the other forms of its words, for a search that matches words literally.
 
     The result is the same however the query spells its words.
     """
     plain = unify_text(query)
-    words = dict.fromkeys(word.lower() for word in _WORD.findall(plain))
-    spelt = dict.fromkeys(form for word in words for form in (americanise(word), *list_british_forms(americanise(word))))
-    others = [form for form in spelt if form not in words]
+    words, others = _list_other_spellings(plain)
     pairs = [(word, whole, parts) for word in [*words, *others] for whole, parts in _load_hyphens()[1].items() if whole in word]
     parted = [form for word, whole, parts in pairs if (form := word.replace(whole, parts)) not in plain.lower()]
     present = {*re.findall(r"\w+", plain.lower())}
     greek = [form for form in _list_greek_forms(plain) if form not in present]
     return " ".join([plain, *dict.fromkeys([*others, *parted, *greek])])
+
+
+def _list_other_spellings(text: str) -> tuple[dict[str, None], list[str]]:
+    """The words of a text, and the other spellings of them."""
+    words = dict.fromkeys(word.lower() for word in _WORD.findall(text))
+    spelt = dict.fromkeys(form for word in words for form in (americanise(word), *list_british_forms(americanise(word))))
+    return words, [form for form in spelt if form not in words]
 
 
 @lru_cache(maxsize=65536)
@@ -154,7 +166,7 @@ def _name_greek(text: str) -> str:
     if not text.isascii():
         text = _LETTER.sub(_name_letter, unify_characters(text))
     low = text.lower()
-    if not any(name in low for name in _GLUED):
+    if not any(name in low for name in GLUED):
         return text
     text = _BEHIND_WORD.sub(" ", text)
     text = _ON_SYMBOL.sub(r"\1-\2", text)

@@ -2,10 +2,11 @@
 
 Abbreviations are those that patients and titles use (abbreviations.tsv), and acronyms that a text introduces itself.
 
-The long form of "polycystic ovary syndrome (PCOS)" is looked for as Schwartz and Hearst do (2003, Pacific Symposium on
-Biocomputing, p. 451): the letters of the acronym, from the last to the first, in the words before the bracket, its first letter
-at the beginning of a word; words joined by hyphens are one. A long form has no brackets of its own: of "women control (WC) and
-trained (WCT)", the second acronym stays as it is.
+The long form of "polycystic ovary syndrome (PCOS)" is looked for in the words before the bracket, as many as Schwartz and Hearst
+do (2003, Pacific Symposium on Biocomputing, p. 451), but of one noun phrase: each of its words gives the acronym its first
+letter, and perhaps further ones. Small words ("quality of life") may give none, and so may one other, if no form does without.
+Words joined by hyphens are one. A long form crosses no bracket, comma or stop: of "women control (WC) and trained (WCT)", the
+second acronym stays as it is.
 
 A paper on a claim names what the claim names: the drug, exposure, disease or group of people that was studied. A paper
 on dipyridamole shares nearly every word with a claim on aspirin, and neither a ranking nor a reader is sure to notice. The names
@@ -16,12 +17,11 @@ rarely lacks where the claim contains them.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
-from retrieval.core.characters import unify_characters
+from retrieval.core.characters import fold_accents, unify_characters
 from retrieval.core.errors import BadConfig
 from retrieval.core.word_list import read_shipped, read_word_list
 from retrieval.words.terms import find_shared_terms, find_terms, split_terms
@@ -29,7 +29,11 @@ from retrieval.words.terms import find_shared_terms, find_terms, split_terms
 _ABBREVIATIONS_FILE = Path(__file__).with_name("abbreviations.tsv")
 WORD = re.compile(r"\w+(?:['’\-]\w+)*")
 _DEFINED = re.compile(r"\(([A-Z][A-Za-z0-9-]{1,9})\)")
-_BRACKET = re.compile(r"[()\[\]]")
+_BREAK = re.compile(r"[()\[\],;:.!?](?=\s|$)|[()\[\]]")
+"""Where a noun phrase ends."""
+_SMALL = frozenset("a an and de for in of or the".split())
+_LINKS = frozenset("is are was were be been has have had that which who to with by on at as from than versus vs".split())
+"""Words of a noun phrase that an acronym may leave out, and words that are in none."""
 _EXTRA = 5
 """Words that a long form may have beyond the letters of its acronym; it has at most twice as many."""
 
@@ -68,38 +72,51 @@ def expand(text: str) -> str:
     return " ".join([text, *found])
 
 
-def spell_out(text: str, passage: str) -> str:
-    """The text with the long form added after each acronym that the passage introduces."""
-    for acronym, words in find_acronyms(passage):
-        # Not as a template: an abstract may contain backslashes.
-        text = f"{acronym} {words}".join(re.split(rf"\b{re.escape(acronym)}s?\b", text))
-    return text
-
-
 @lru_cache(maxsize=512)
 def find_acronyms(passage: str) -> tuple[tuple[str, str], ...]:
     """Each acronym that a text introduces in brackets, with its long form."""
     passage, found = unify_characters(passage), dict[str, str]()
     for place in _DEFINED.finditer(passage):
-        acronym, before = place.group(1), passage[: place.start()].split()
+        acronym, before = place.group(1), _BREAK.split(passage[: place.start()])[-1].split()
         if sum(letter.isupper() for letter in acronym) > 1:
-            words = _find_long_form(acronym, " ".join(before[-min(len(acronym) + _EXTRA, 2 * len(acronym)) :]))
+            words = _find_long_form(acronym, before[-min(len(acronym) + _EXTRA, 2 * len(acronym)) :])
             if words:
                 found.setdefault(acronym, words)
     return tuple(found.items())
 
 
-def _find_long_form(acronym: str, before: str) -> str:
-    letters = [letter.lower() for letter in acronym if letter.isalnum()]
-    low, at = before.lower(), len(before)
-    for number, letter in reversed(list(enumerate(letters))):
-        at -= 1
-        while at >= 0 and (low[at] != letter or (number == 0 and at > 0 and (low[at - 1].isalnum() or low[at - 1] == "-"))):
-            at -= 1
-        if at < 0:
-            return ""
-    words = before[at:]
-    return "" if _BRACKET.search(words) else words
+def _find_long_form(acronym: str, before: list[str]) -> str:
+    """Of the words before an acronym the last ones that spell it, best with a letter from each word; "" if none do."""
+    letters = "".join(letter.lower() for letter in acronym if letter.isalnum())
+    forms = [before[start:] for start in reversed(range(len(before))) if before[start][:1].lower() == letters[:1]]
+    for spare in (0, 1) if len(letters) > 2 else (0,):
+        spelt = [form for form in forms if _spells([word.lower() for word in form], letters, spare)]
+        if spelt:
+            # max() takes the first of equals, the shortest.
+            return " ".join(spelt[0] if spare else max(spelt, key=_count_content))
+    return ""
+
+
+def _count_content(words: Iterable[str]) -> int:
+    return sum(word.lower() not in _SMALL for word in words)
+
+
+def _spells(words: list[str], letters: str, spare: int) -> bool:
+    """Whether each word gives the acronym its first letter, and perhaps others in their order; small words may give none, and
+    neither may so many `spare` words."""
+    if not words or not letters:
+        return not letters and (not words or (spare > 0 and len(words) == 1 and words[0] not in _LINKS))
+    if words[0] in _SMALL and _spells(words[1:], letters, spare):
+        return True
+    if words[0][0] == letters[0]:
+        at = 0
+        for taken, letter in enumerate([*letters[1:], ""], 1):
+            if _spells(words[1:], letters[taken:], spare):
+                return True
+            at = words[0].find(letter, at + 1)
+            if at < 0:
+                break
+    return spare > 0 and words[0] not in _LINKS | _SMALL and _spells(words[1:], letters, spare - 1)
 
 
 NAMES_FILE = Path(__file__).with_name("names.txt")
@@ -122,12 +139,6 @@ def find_missing(names: Collection[str], claim: str, text: str) -> frozenset[str
     terms = find_terms(spelt_out)
     held = terms | find_shared_terms(claim, spelt_out)
     return frozenset(term for term in names if term not in held and not _contains_form(term, terms))
-
-
-def fold_accents(text: str) -> str:
-    """The text in one form of characters, without accents: "Sjögren" as "Sjogren"."""
-    parts = unicodedata.normalize("NFD", unify_characters(text))
-    return unicodedata.normalize("NFC", "".join(letter for letter in parts if not unicodedata.combining(letter)))
 
 
 def _contains_form(term: str, terms: Collection[str]) -> bool:

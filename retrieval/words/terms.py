@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.core.characters import fold_accents
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.word_list import read_sections, read_word_list
 from retrieval.words.forms import americanise, join_symbols
@@ -46,9 +47,9 @@ _ASKING = Path(__file__).with_name("asking.txt")
 
 
 def split_terms(text: str) -> list[str]:
-    """Lower-case words without stop words, in American spelling, Greek letters by name, plural and regular verb endings cut."""
+    """Lower-case words, no stop words, no accents, in American spelling, Greek letters by name, plural and verb endings cut."""
     found = []
-    for word in _WORD.findall(join_symbols(text).lower()):
+    for word in _WORD.findall(fold_accents(join_symbols(text)).lower()):
         if word in _STOP:
             continue
         word = americanise(word)

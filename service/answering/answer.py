@@ -1,7 +1,8 @@
 """Answering a topic: lead, or table, or retrieve → rerank; write → check every citation → keep to the limits → find conflicts.
 
 A yes-or-no question is grounded as a claim, on both sides. Its papers are those that take a side, and the first sentence states
-their overall verdict (service.answering.lead). For an open question, what each paper names as an answer is read as a claim
+their overall verdict (service.answering.lead); of a choice, either side is a claim (service.answering.choice).
+For an open question, what each paper names as an answer is read as a claim
 (service.answering.table), and without a language model the answer sums up these readings. For any other question, the generator
 gets the best documents. Whatever it writes, no unchecked sentence is kept: every sentence has a citation that holds, and those
 without one are listed as removed.
@@ -19,10 +20,13 @@ from generation.replies import Faults, parse_sentences, refers_elsewhere
 from nli.text.designs import find_design
 from nli.text.roles import find_findings
 from nli.text.sentences import sentence_spans
+from retrieval.core.counts import format_count
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit, RemovedSentence, Topic, Usage
 from retrieval.index import Index
+from retrieval.runtime.usage import Tally, count_usage
 from service.answering.attribution import Attribution, CheckedSentence, StatedVerdict
+from service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.events import KeptSentence, OnEvent, Stage
 from service.answering.lead import (
@@ -38,7 +42,6 @@ from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle
 from service.answering.table import FEWEST, Table, tabulate
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
-from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.queries.classify import find_language
 
@@ -70,7 +73,8 @@ class Answerer:
         With `fill`, an answer for which there is too little holds what the nearest papers found, and its note says so.
         Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
-        return _AnswerInProgress(self, topic, on_event or (lambda event: None), fill).finish()
+        with count_usage() as tally:
+            return _AnswerInProgress(self, topic, on_event or (lambda event: None), fill, tally).finish()
 
 
 class _AnswerInProgress:
@@ -80,25 +84,30 @@ class _AnswerInProgress:
     as it was asked, for readers and language models.
     """
 
-    def __init__(self, answerer: Answerer, topic: Topic, on_event: OnEvent, fill: bool) -> None:
+    def __init__(self, answerer: Answerer, topic: Topic, on_event: OnEvent, fill: bool, tally: Tally) -> None:
         self.index, self.config, self.grounder = answerer.index, answerer.config, answerer.grounder
         self.models = answerer.models.with_caches()
-        self.on_event, self.fill = on_event, fill
+        self.on_event, self.fill, self.tally = on_event, fill, tally
         self.asked = topic
         self.topic = unify_topic(topic) if self.config.retrieve.spellings else topic
         self.search = DocumentSearch(self.index, self.config, self.models, self.topic, on_event)
         self.limits = Limits(self.config.limits.words, self.config.limits.citations)
-        self.usage = Usage()
         self.kept: list[CitedSentence] = []
         self.removed: list[RemovedSentence] = []
         self.drafted: Drafted | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """What language models were asked so far: to read, to write and to correct."""
+        return self.tally.total
 
     def finish(self) -> Answer:
         generator = self.models.generators[self.config.generate.generator]
         grounded = self._ground()
         if grounded and grounded.lead is None:
             nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]
-            return self._decline(describe_not_studied(grounded), nearest, generator.name)
+            declined = self._decline(describe_not_studied(grounded), nearest, generator.name)
+            return replace(declined, grounding=grounded.grounding)
         table = None if grounded else self._tabulate()
         if table and generator.extractive:
             return self._sum_up(table, generator.name)
@@ -108,8 +117,7 @@ class _AnswerInProgress:
         if isinstance(found, TooLittle):
             return self._decline(found.note, found.nearest, generator.name)
         hits, sources = found.hits, self._sources(found)
-        first = write_lead_sentence(self.asked.question, grounded, self.limits.citations) if grounded else None
-        if first:
+        if grounded and (first := self._write_first(grounded)):
             self._keep(first)
         stated = StatedVerdict(grounded.question.claim, grounded.lead.side) if grounded and grounded.lead else None
         generator, note = self._write(generator, sources, stated)
@@ -131,7 +139,13 @@ class _AnswerInProgress:
             grounded.lead if grounded else None,
             self.drafted,
             *((table.rows, table.others) if table else ((), ())),
+            grounding=grounded.grounding if grounded else None,
         )
+
+    def _write_first(self, grounded: GroundedQuestion) -> CitedSentence | None:
+        if isinstance(grounded, GroundedChoice):
+            return write_choice_sentence(self.asked.question, grounded, self.limits.citations)
+        return write_lead_sentence(self.asked.question, grounded, self.limits.citations)
 
     def _decline(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
         if self.fill and (nearest := self._report_nearest()):
@@ -165,7 +179,8 @@ class _AnswerInProgress:
         self.on_event(
             Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')} for both sides.")
         )
-        return ground_question(self.grounder, self.asked.question)
+        question = self.asked.question
+        return ground_choice(self.grounder, question) or ground_question(self.grounder, question)
 
     def _tabulate(self) -> Table | None:
         """The papers on an open question; None where they are not read before a generator writes."""
@@ -238,7 +253,6 @@ class _AnswerInProgress:
                 raise
             self.on_event(Stage("write", f"{error} {stand_in.name} writes instead."))
             generator, draft, note = stand_in, self._draft(stand_in, sources), f"{error} {_EXTRACTIVE}"
-        self.usage = add_usage(self.usage, draft.usage)
         before = len(self.kept)
         self._check_draft(draft, generator, sources, stated)
         if len(self.kept) > before or generator.extractive or stand_in is None:
@@ -292,7 +306,6 @@ class _AnswerInProgress:
             draft = generator.rewrite(sentence.text, self.topic, sources, self.limits)
         except ModelUnusable as error:
             return None, f"; it could not be rewritten: {error}"
-        self.usage = add_usage(self.usage, draft.usage)
         again = [one for one in _split(draft, sources) if not _find_fault(one.text, faults)]
         return (again[0], "") if again else (None, "; the generator could not rewrite it")
 
@@ -324,14 +337,3 @@ def _find_fault(text: str, faults: Faults) -> str:
     """Why a model's sentence may not stand, whatever it cites; "" for nothing."""
     language = find_language(text)
     return f"it is in {language}, not in English" if language else faults.find(text)
-
-
-def add_usage(one: Usage, other: Usage) -> Usage:
-    """The sum of both; a cost is known if either is."""
-    costs = [usage.cost for usage in (one, other) if usage.cost is not None]
-    return Usage(
-        one.requests + other.requests,
-        one.prompt_tokens + other.prompt_tokens,
-        one.completion_tokens + other.completion_tokens,
-        sum(costs) if costs else None,
-    )

@@ -37,10 +37,11 @@ SURE = 0.95
 SAYS = 0.7
 """From this probability, a sentence read alone takes a side on the question, and may not contradict its paper or the lead."""
 _FIGURE = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
-_IN_WORDS = {
+NUMBERS = {
     word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
-_ANY_FIGURE = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_IN_WORDS)})\b", re.IGNORECASE)
+"""Numbers that are written as words."""
+_ANY_FIGURE = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neither supports nor contradicts it"}
 
@@ -220,7 +221,7 @@ def _rounds_to(number: float, figure: str) -> bool:
 
 
 def _read_figure(figure: str) -> float:
-    return float(figure.replace(",", "")) if figure[0].isdigit() else float(_IN_WORDS[figure.lower()])
+    return float(figure.replace(",", "")) if figure[0].isdigit() else float(NUMBERS[figure.lower()])
 
 
 def find_verbatim(claim: str, sentences: Sequence[Sentence]) -> int | None:

@@ -16,7 +16,7 @@ from service.answering.lead import GroundedQuestion
 from service.answering.retrieve import measure_coverage
 from service.configuration.config import Conflicts
 from service.grounding.ground import Grounder
-from service.grounding.show import evidence_for
+from service.grounding.show import restate
 
 
 def find_conflicts_between_sides(grounded: GroundedQuestion, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
@@ -34,23 +34,13 @@ def find_conflicts_between_sides(grounded: GroundedQuestion, sentences: Sequence
         against = next((paper for paper in heavier if _can_disagree(paper.document, other.document)), None)
         if against:
             place = _find_last_citing(against.document.pmid, sentences)
-            conflicts.append(Conflict(place, _make_opposing(other, sentences[place].text)))
+            conflicts.append(Conflict(place, restate(other, sentences[place].text, "contradict")))
     return tuple(conflicts)
 
 
 def _can_disagree(one: Document, other: Document) -> bool:
     """Whether two papers can conflict: comparable designs, and no difference in people."""
     return are_comparable(find_design(one), find_design(other)) and not differ_in_people(one.title, other.title)
-
-
-def _make_opposing(evidence: Evidence, sentence: str) -> Evidence:
-    """The evidence as it relates to a sentence that states the other side: against it, with probabilities to match."""
-    if evidence.stance == "contradict":
-        return evidence
-    verdict = evidence.verdict.turn() if evidence.verdict else None
-    return evidence_for(
-        sentence, "contradict", evidence.document, evidence.sentence, verdict, evidence.rank, evidence.score, evidence.scored_by
-    )
 
 
 def _find_last_citing(pmid: str, sentences: Sequence[CitedSentence]) -> int:

@@ -13,7 +13,9 @@ from itertools import zip_longest
 from generation.draft import Finding
 from generation.question import YesNoQuestion, parse_question
 from nli.text.designs import find_design
+from retrieval.core.counts import format_count
 from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Grounding, Lead, LeadVerdict, Verdict
+from service.answering.attribution import find_missing_content
 from service.grounding.ground import Grounder
 from service.grounding.weigh import Outcome, Weighed, describe_certainty, place_papers, weigh
 
@@ -86,8 +88,12 @@ def write_lead_sentence(question: str, grounded: GroundedQuestion, most: int) ->
     )
     word = describe_certainty(lead.certainty)
     text = write_lead(question, grounded.question, lead.verdict, word, studies_for, studies_against, len(grounded.papers))
-    side = {"yes": "support", "no": "contradict"}.get(lead.verdict)
-    carrying = [one for one in grounded.papers if side is None or one.stance == side]
+    return cite_lead(text, lead, grounded.papers, most)
+
+
+def cite_lead(text: str, lead: Lead, papers: Sequence[Evidence], most: int) -> CitedSentence:
+    """The sentence with at most `most` citations: of the papers on the side of the verdict or, if it takes none, of any."""
+    carrying = [one for one in papers if lead.side is None or one.stance == lead.side]
     return CitedSentence(text, tuple(cite(one) for one in carrying[:most]))
 
 
@@ -118,21 +124,18 @@ def write_lead(
     yes, no, total = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
     quoted = f"“{' '.join(question.split())}”"
     if verdict == "unclear":
-        papers = "one paper" if uncertain == 1 else f"{uncertain} papers"
+        papers = "one paper" if uncertain == 1 else format_count(uncertain, "paper")
         asks = f"whether {claim}" if claim else f"what the answer to {quoted} is"
         return f"Unclear: from the {papers} found on this, the judge cannot tell for sure {asks}."
     if verdict == "mixed":
-        for_it, against = (
-            f"{len(studies)} {'paper' if len(studies) == 1 else 'papers'} ({list_kinds(studies)})"
-            for studies in (studies_for, studies_against)
-        )
+        for_it, against = count_papers(studies_for), count_papers(studies_against)
         if claim:
             find, deny = "finds" if yes == 1 else "find", "does not" if no == 1 else "do not"
             return f"Mixed: {for_it} {find} that {claim}, {against} {deny}."
         return f"Mixed: {for_it} {'says' if yes == 1 else 'say'} yes to {quoted}, {against} {'says' if no == 1 else 'say'} no."
     carried = studies_for if verdict == "yes" else studies_against
     word = _WORDS[verdict][certainty]
-    who = _count_of_all(len(carried), total, carried)
+    who = count_of_all(len(carried), total, carried)
     if not claim:
         return f"{word}: {who} {'answers' if len(carried) == 1 else 'answer'} {quoted} this way."
     if verdict == "yes":
@@ -140,7 +143,13 @@ def write_lead(
     return f"{word}: {who} did not find that {claim}."
 
 
-def _count_of_all(some: int, total: int, studies: Sequence[str]) -> str:
+def count_papers(studies: Sequence[str]) -> str:
+    """ "2 papers (a randomised trial and a cohort study)", of the kind of each."""
+    return f"{format_count(len(studies), 'paper')} ({list_kinds(studies)})"
+
+
+def count_of_all(some: int, total: int, studies: Sequence[str]) -> str:
+    """ "2 of 3 papers with a clear finding (2 randomised trials)": those that carry a verdict, of all that are on a side."""
     if total == 1:
         return f"the one paper with a clear finding ({list_kinds(studies)})"
     if some == total:
@@ -173,17 +182,21 @@ def collect_findings(grounded: GroundedQuestion) -> dict[str, Finding]:
 
 
 def describe_not_studied(grounded: GroundedQuestion) -> str:
-    """The note for a question that no paper is on, with the papers that come nearest."""
+    """The note for a question on which no paper takes a side, with the papers that come nearest, if only by their subject."""
     whether = f"whether {grounded.question.claim}" if grounded.question.sound else "what was asked"
-    weighed = grounded.weighed
+    weighed, nearest = grounded.weighed, list_nearest(grounded)
+    if any(not find_missing_content(grounded.question.claim, one) for one in nearest):
+        return f"The papers found do not settle {whether}.{name_nearest(nearest)}"
     none = f"none of the {weighed.read} papers read reports" if weighed.read > 1 else "no paper reports"
-    return f"Not studied here: {none} {whether}.{name_nearest(list_nearest(grounded))}"
+    return f"Not studied here: {none} {whether}.{name_nearest(nearest)}"
 
 
 def list_nearest(grounded: GroundedQuestion) -> list[Document]:
-    """The papers that came nearest, most probable first."""
+    """The papers that came nearest, those on the subject before others, and the most probable first."""
+    claim = grounded.question.claim
     placed = sorted(place_papers(grounded.grounding), key=lambda one: -one.evidence.score)
-    return [one.evidence.document for one in placed][:NEAREST]
+    documents = [one.evidence.document for one in placed]
+    return sorted(documents, key=lambda one: bool(find_missing_content(claim, one)))[:NEAREST]
 
 
 def name_nearest(documents: Sequence[Document]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from generation.question import load_words
+from generation.grammar import load_words
 from retrieval.core.word_list import read_sections
 from retrieval.words.forms import load_irregular, make_past, make_third_person, unify_text
 from retrieval.words.names import find_acronyms

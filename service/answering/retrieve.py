@@ -8,16 +8,16 @@ from itertools import islice
 
 from generation.draft import Finding
 from nli.text.designs import has_findings
+from retrieval.core.counts import format_count
 from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
-from retrieval.words.forms import add_other_forms, unify_text
+from retrieval.words.forms import unify_text
 from retrieval.words.terms import find_subject, weigh_shared_terms
 from service.answering.events import OnEvent, Stage
 from service.answering.lead import NEAREST, name_nearest
 from service.configuration.config import AnswerConfig
 from service.configuration.models import Models
-from service.grounding.coverage import format_count
 
 NO_WORD = "The index has too little on this: no document shares a word with the question"
 
@@ -73,7 +73,7 @@ class DocumentSearch:
         step, rerank = self.config.retrieve, self.config.rerank
         self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
         query = _make_query(self.topic, parts or step.query)
-        hits = self.index.search(add_other_forms(query) if step.spellings else query, step.k)
+        hits = self.index.search(query, step.k, step.spellings)
         depth = rerank.depth if rerank and rerank.depth else len(hits)
         both = zip(hits, self.index.entries([hit.pmid for hit in hits[:depth]]), strict=False)
         return [(hit, make_passage(entry.document)) for hit, entry in both if not entry.document.retracted]

@@ -22,9 +22,9 @@ from retrieval.core.values import (
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.events import KeptSentence, Stage
-from service.grounding.schemas import DesignOut, EvidenceOut, VerdictOut
-from service.grounding.weigh import describe_certainty
-from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, facts_of
+from service.grounding.schemas import DesignOut, EvidenceOut, VerdictOut, WeighedOut
+from service.grounding.weigh import describe_certainty, weigh
+from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, UsageOut, facts_of
 
 
 class AnswerRequest(Sent):
@@ -104,6 +104,7 @@ class CitedDocumentOut(BaseModel):
     doi: str
     pmcid: str
     types: list[str]
+    design: DesignOut
     score: Rounded = Field(description="The score that ranked it; 0 for a document added by a conflict.")
     cited: bool
 
@@ -124,9 +125,9 @@ class LeadPaperOut(BaseModel):
 
 
 class LeadOut(BaseModel):
-    """What the papers show overall, as stated in the first sentence; only for a yes-or-no question."""
+    """What the papers show overall, as stated in the first sentence; only for a yes-or-no question or a choice."""
 
-    claim: str = Field(description="The question reworded as a claim.")
+    claim: str = Field(description="The question reworded as a claim; for a choice, that of the side that the papers are on.")
     verdict: LeadVerdict
     certainty: Figure = Field(
         description="The probability that the verdict is right, calibrated on questions with known answers."
@@ -135,6 +136,8 @@ class LeadOut(BaseModel):
     supporting: list[LeadPaperOut] = Field(description="Papers that found the claim to be true, the most heavily weighted first.")
     contradicting: list[LeadPaperOut] = Field(description="Papers that found the claim to be false.")
     silent: int = Field(description="Papers on the question that do not clearly report either.")
+    choice: list[str] = Field(default=[], description="The two sides that the question offers; empty for a yes-or-no question.")
+    chosen: str = Field(default="", description="The side that the papers are on, or “no difference”; empty if they are on none.")
 
     @classmethod
     def of(cls, lead: Lead) -> LeadOut:
@@ -147,6 +150,8 @@ class LeadOut(BaseModel):
             supporting=[_lead_paper(one) for one in lead.supporting],
             contradicting=[_lead_paper(one) for one in lead.contradicting],
             silent=lead.silent,
+            choice=list(lead.choice),
+            chosen=lead.chosen,
         )
 
 
@@ -200,15 +205,6 @@ class PaperFindingOut(BaseModel):
         )
 
 
-class UsageOut(OfValue):
-    """Use of a language model, as counted by its server; `cost` is in US dollars, if a price is configured."""
-
-    requests: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: Rounded | None
-
-
 class TopicOut(OfValue):
     """The topic as the service read it."""
 
@@ -226,7 +222,10 @@ class AnswerResponse(BaseModel):
         description="“answered”; “listed” if no answer to an open question is claimed but papers on its subject are in `others`; "
         "or “too little”."
     )
-    lead: LeadOut | None = Field(description="What the first sentence says; null if the question is not a yes-or-no question.")
+    lead: LeadOut | None = Field(description="What the first sentence says; null for an open question.")
+    balance: WeighedOut | None = Field(
+        default=None, description="The verdict on the claim of a yes-or-no question, as for a claim; null for other questions."
+    )
     text: str = Field(
         description="The whole answer, with citations such as [1] or [1, 2]: the numbers in `documents`, in order of appearance."
     )
@@ -259,6 +258,7 @@ class AnswerResponse(BaseModel):
             CitedDocumentOut(
                 number=number,
                 **facts_of(entry.document),
+                design=DesignOut.model_validate(find_design(entry.document)),
                 score=scores.get(entry.pmid, 0.0),
                 cited=entry.pmid in cited,
             )
@@ -268,6 +268,7 @@ class AnswerResponse(BaseModel):
             topic=TopicOut.model_validate(answer.topic),
             outcome=answer.outcome,
             lead=LeadOut.of(answer.lead) if answer.lead else None,
+            balance=WeighedOut.model_validate(weigh(answer.grounding)) if answer.grounding else None,
             text=running_text(answer),
             sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
             conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],

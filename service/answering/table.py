@@ -19,6 +19,7 @@ from nli.reader.answers import AnswerFinder, Answers, make_claim
 from nli.reader.encode import score_findings
 from nli.reader.paper import PaperReader
 from nli.text.designs import find_design, has_findings
+from retrieval.core.counts import format_count
 from retrieval.core.values import Claim, Hit, PaperFinding, Row, Sentence
 from retrieval.store.documents import Entry
 from service.answering.events import OnEvent, Stage
@@ -26,7 +27,6 @@ from service.answering.names import choose_name, is_answer, name_alike, names_it
 from service.answering.retrieve import measure_coverage
 from service.configuration.config import OpenQuestions
 from service.configuration.models import SENTENCES
-from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.read import make_abstract, read
 from service.grounding.show import evidence_for

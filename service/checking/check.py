@@ -9,14 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from nli.text.designs import has_findings
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Claim, Evidence, Grounding, Label
-from service.checking.citations import CitedPaper, find_cited
+from retrieval.runtime.usage import count_usage
+from service.checking.citations import CitedPaper, Named
 from service.checking.readers.passage import Passage
+from service.checking.references import find_reference
 from service.checking.schemas import (
+    CITED,
     VERDICTS,
     BlockOut,
     CheckedText,
@@ -29,12 +33,11 @@ from service.checking.schemas import (
     TextVerdict,
 )
 from service.checking.sentences import TextSentence, sentences_of
-from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, EvidenceOut
 from service.grounding.weigh import Outcome, find_place, weigh
 from service.runs.journal import Job, RunJournal, code_of, facts_of_service, journal, work
-from service.schemas import Provenance, SentenceOut, facts_of
+from service.schemas import Provenance, SentenceOut, UsageOut, facts_of
 
 _WORDS: Mapping[Outcome, TextVerdict] = {
     "contradict": "contradicted",
@@ -82,7 +85,7 @@ def explain(sides: tuple[Sequence[Evidence], Sequence[Evidence], Sequence[Eviden
     weighed = weigh(grounding)
     if not weighed.looked_at:
         return "No paper of the index shares a word with it."
-    return f"{weighed.read:,} of {weighed.looked_at:,} papers read, none takes a side."
+    return f"{weighed.read:,} of {format_count(weighed.looked_at, 'paper')} read, none takes a side."
 
 
 def _partial_note(side: Sequence[Evidence]) -> str:
@@ -96,24 +99,28 @@ def _partial_note(side: Sequence[Evidence]) -> str:
 _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "contradicts it", "neutral": "does not say it"}
 
 
-def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOut:
-    """What the cited paper says about the claim, if the index holds it (a DOI may also be a document's id).
+def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOut | None:
+    """What the cited paper says about the claim, if the index holds it; None for a name with a year that is perhaps no author.
 
     A protocol has no findings yet, so it takes no side and is not judged; nor is a paper without an abstract, or any paper by a
     variant of *Negation is Not Semantic*, which judges no paper as a whole.
     """
-    entry = find_cited(grounder.index.store, citation)
-    if entry is None:
-        return CitedOut(kind=citation.kind, id=citation.id, status="not in the index")
+    found = find_reference(grounder.index, citation)
+    name: dict[str, Any] = {"kind": citation.kind, "id": citation.id}
+    if len(found) != 1:
+        named = Named.of(citation.id) if citation.kind == "author" and not found else None
+        status: CitedStatus = "several fit" if found else "not in the index"
+        return None if named and not named.several else CitedOut(**name, status=status)
+    entry = found[0]
     facts = facts_of(entry.document)
-    details = {name: facts[name] for name in ("title", "year", "journal", "retracted")}
+    details = name | {field: facts[field] for field in ("pmid", "title", "year", "journal", "retracted")}
     if grounder.reader is None or not len(entry) or not has_findings(entry.document):
-        return CitedOut(kind=citation.kind, id=citation.id, status="not judged", **details)
+        return CitedOut(status="not judged", **details)
     (reading,) = grounder.read(Claim(claim), [entry])
     verdict = reading.verdict
     quote = None if reading.sentence is None else SentenceOut.model_validate(entry.sentences()[reading.sentence])
     likely = round(verdict.probability(verdict.side), 6)
-    return CitedOut(kind=citation.kind, id=citation.id, status=_STATUS[verdict.label], likely=likely, sentence=quote, **details)
+    return CitedOut(status=_STATUS[verdict.label], likely=likely, sentence=quote, **details)
 
 
 Ground = Callable[[Claim], Grounding]
@@ -155,7 +162,7 @@ class Reading:
 
 def key_of(sentence: TextSentence) -> str:
     """A hash of what the result of a claim depends on besides the index and the models: its words and what it cites."""
-    facts = [sentence.claim, [[one.kind, one.id] for one in sentence.cited]]
+    facts = [sentence.claim, [[one.kind, one.id, one.entry] for one in sentence.cited]]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
 
@@ -182,7 +189,9 @@ class Checker:
 
     def result(self, sentence: TextSentence) -> ClaimResult:
         """What is found for one claim, and what the papers that it cites say of it."""
-        grounding = self._ground(Claim(sentence.claim))
+        with count_usage() as tally:
+            grounding = self._ground(Claim(sentence.claim))
+            cited = self._read_cited(sentence)
         sides = split_sides(grounding)
         against, in_favour, uncertain = ([EvidenceOut.of(one) for one in papers] for papers in sides)
         return ClaimResult(
@@ -192,8 +201,14 @@ class Checker:
             in_favour=in_favour,
             uncertain=uncertain,
             checked=CheckedOut.model_validate(grounding.checked),
-            cited=[cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited],
+            cited=cited,
+            usage=UsageOut.of(tally.total),
         )
+
+    def _read_cited(self, sentence: TextSentence) -> list[CitedOut]:
+        """What each paper that the sentence cites says of it, a paper that is cited in two ways once."""
+        found = [cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited]
+        return list({one.pmid or one.id: one for one in reversed(found) if one}.values())[::-1]
 
     def join_results(self, reading: Reading, results: Mapping[str, ClaimResult]) -> CheckedText:
         """The text with the results of its claims, each by its `key_of`."""
@@ -211,6 +226,7 @@ class Checker:
             sentences=sentences,
             counts=counts,
             summary=_summary(reading.plan, counts, sentences),
+            usage=UsageOut.add(result.usage for result in results.values()),
             provenance=Provenance.of(self.grounder),
         )
 
@@ -231,16 +247,10 @@ def _summary(plan: TextPlan, counts: Mapping[TextVerdict, int], sentences: list[
 
 
 def _tell_citations(statuses: list[CitedStatus]) -> str:
-    """How many citations the index holds, and how many of those support what they are cited for."""
-    outcomes = [one for one in statuses if one != "not in the index"]
-    right, rest = outcomes.count("bears it out"), outcomes.count("not judged")
-    wrong = len(outcomes) - right - rest
-    what = "" if right else f" bear out {'its claim' if wrong == 1 else 'their claims'}"
-    parts = [f"{right} {'bears out its claim' if right == 1 else 'bear out their claims'}"] * bool(right)
-    parts += [f"{wrong} {'does' if wrong == 1 else 'do'} not{what}"] * bool(wrong)
-    parts += [f"{rest} not judged"] * bool(rest)
-    counts = f"{format_count(len(statuses), 'citation')}, {len(outcomes) or 'none'} in the index"
-    return f"{counts}: {', '.join(parts)}." if parts else f"{counts}."
+    """How many citations there are, and how many have each status."""
+    counts = ((status, statuses.count(status)) for status in get_args(CitedStatus))
+    parts = [f"{number} {CITED[status][number > 1]}" for status, number in counts if number]
+    return f"{format_count(len(statuses), 'citation')}: {', '.join(parts)}."
 
 
 def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> CheckedText:
@@ -252,7 +262,7 @@ def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> C
     try:
         work(run_journal, list(jobs.values()), "checking", "claims")
     except Interrupted:
-        progress = f"{sum(key in run_journal.records for key in jobs):,} of {len(jobs):,} claims"
+        progress = f"{sum(key in run_journal.records for key in jobs):,} of {format_count(len(jobs), 'claim')}"
         raise Interrupted(f"Stopped after {progress}; they are saved, and the same command resumes from there.") from None
     results = {key: ClaimResult.model_validate_json(run_journal.records[key]) for key in jobs}
     return checker.join_results(reading, results)
@@ -268,7 +278,7 @@ def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
             return check_kept(reading, checker, run_journal)
         except Interrupted:
             raise Interrupted(
-                f"Stopped after {len(run_journal.records):,} of {len(reading.claims):,} claims; "
+                f"Stopped after {len(run_journal.records):,} of {format_count(len(reading.claims), 'claim')}; "
                 "with --out FILE they would be kept."
             ) from None
 

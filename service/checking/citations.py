@@ -1,4 +1,4 @@
-"""Citations in a text: PMIDs, DOIs and numbers that refer to its list of references; and a sentence without them."""
+"""Citations in a text: PMIDs, DOIs, authors with a year, numbers of a list of references; and a sentence without them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ _HOLDS = re.compile(r"\bPMIDs?(?![a-z])|\bPMCID\b|\bdoi\b|\b10\.\d{4,9}/|https?:
 _NAME = r"(?:[A-Z][\w'’.-]*|et al\.?|and|&|de|van|von|der)"
 _AUTHOR = rf"(?:see |e\.g\.,? |reviewed in )?[A-Z][\w'’.-]+(?:,? {_NAME})*,? (?:19|20)\d{{2}}[a-z]?"
 _AUTHORS = re.compile(rf"\({_AUTHOR}(?:\s*[;,]\s*{_AUTHOR})*\)")
+FAMILY = r"(?:(?:de|der|den|van|von|la|le|di|del|da|dos) ){0,3}[A-Z][\w'’-]{1,40}"
+_NAMED_YEAR = re.compile(
+    rf"(?P<first>{FAMILY})(?P<others>(?:, {FAMILY}){{0,6}},? (?:and|&) {FAMILY}|,? et al\.?|,? and colleagues)?"
+    r",? (?P<open>[(\[])?(?P<year>(?:19|20)\d\d[a-z]?)\b"
+)
 _MOST_IN_RANGE = 30
 _LONGEST_MARK = 60
 """The references after a full stop have at most so many characters."""
@@ -37,16 +42,52 @@ _LONGEST_MARK = 60
 
 @dataclass(frozen=True, slots=True)
 class CitedPaper:
-    """A paper that a sentence cites: `id` is its PMID (or an index's own id), or its DOI in lower case."""
+    """A paper that a sentence cites.
 
-    kind: Literal["pmid", "doi"]
+    `id` is its PMID (or an index's own id), its DOI in lower case, the words of an entry in the list of references that names
+    neither, or authors and year ("Smith et al. 2010"). `entry` has the words of the entry, if there is one.
+    """
+
+    kind: Literal["pmid", "doi", "title", "author"]
     id: str
+    entry: str = ""
 
 
 def find_cited(store: Documents, citation: CitedPaper) -> Entry | None:
-    """The cited document, or None if the index does not hold it; a DOI may also be a document's id."""
+    """The document with the PMID or DOI, or None if the index does not hold it; a DOI may also be a document's id."""
     entry = store.get_by_doi(citation.id) if citation.kind == "doi" else None
     return entry or store.get(citation.id)
+
+
+def named_in(text: str) -> tuple[CitedPaper, ...]:
+    """The papers cited by authors and year, once each: "(Smith et al., 2010)", "Smith (2010)", but not "in March 2020"."""
+    brackets = [match.span() for match in _BRACKETS.finditer(text)]
+    found = [
+        CitedPaper("author", " ".join(f"{match['first']} {(match['others'] or '').lstrip(',')} {match['year']}".split()))
+        for match in _NAMED_YEAR.finditer(text)
+        if match["others"] or match["open"] or any(start < match.start() < end for start, end in brackets)
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Authors and year of a citation: the first author's family name, that of the second of two, and whether there are more."""
+
+    first: str
+    second: str
+    several: bool
+    year: str
+
+    @classmethod
+    def of(cls, text: str) -> Named | None:
+        """Read from the beginning of a citation such as "Smith and Jones 2010b"; None if it is none."""
+        match = _NAMED_YEAR.match(text)
+        if match is None:
+            return None
+        others = match["others"] or ""
+        second = re.sub(r"^,? ?(?:and|&) ", "", others) if re.match(r",? ?(?:and|&) (?!colleagues)", others) else ""
+        return cls(match["first"], second, bool(others), match["year"])
 
 
 def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[CitedPaper, ...]:

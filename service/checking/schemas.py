@@ -13,7 +13,7 @@ from service.checking.checkable import Reason
 from service.checking.readers.passage import BlockKind, Passage
 from service.checking.readers.reading import TextFormat, read_bytes, read_text
 from service.grounding.schemas import CheckedOut, EvidenceOut
-from service.schemas import Provenance, Sent, SentenceOut
+from service.schemas import Provenance, Sent, SentenceOut, UsageField
 
 MOST_CHARACTERS = 200_000
 MOST_TEXT_CLAIMS = 100
@@ -23,7 +23,13 @@ MOST_NAME = 255
 
 TextVerdict = Literal["contradicted", "mixed", "supported", "uncertain", "nothing found", "not a claim"]
 VERDICTS: tuple[TextVerdict, ...] = get_args(TextVerdict)
-CitedStatus = Literal["bears it out", "contradicts it", "does not say it", "not judged", "not in the index"]
+CitedStatus = Literal["bears it out", "contradicts it", "does not say it", "not judged", "not in the index", "several fit"]
+CITED: dict[CitedStatus, tuple[str, str]] = {
+    "bears it out": ("says so", "say so"), "contradicts it": ("says the opposite", "say the opposite"),
+    "does not say it": ("does not say it", "do not say it"), "not judged": ("not judged", "not judged"),
+    "not in the index": ("not in the index", "not in the index"), "several fit": ("fits several papers", "fit several papers"),
+}  # fmt: skip
+"""Each status in words, of one citation and of several."""
 
 
 class TextRequest(Sent):
@@ -73,11 +79,14 @@ class TextRequest(Sent):
 class CitedOut(BaseModel):
     """A paper that a sentence cites, checked against the claim that it is cited for."""
 
-    kind: Literal["pmid", "doi"]
-    id: str = Field(description="The PMID, or the DOI in lower case.")
+    kind: Literal["pmid", "doi", "title", "author"] = Field(description="What names the paper in the text.")
+    id: str = Field(
+        description="The PMID; the DOI in lower case; the entry in the list of references; or author and year, as in the text."
+    )
+    pmid: str = Field(default="", description="The id of the paper in the index; empty if the index does not hold it.")
     status: CitedStatus = Field(
         description="What the paper says about the claim; `not judged` if it is a protocol, if it has no abstract, "
-        "or if there is no judge."
+        "or if there is no judge; `several fit` if author and year fit several papers of the index."
     )
     title: str = ""
     year: int | None = None
@@ -103,6 +112,7 @@ class ClaimResult(BaseModel):
     uncertain: list[EvidenceOut] = Field(description="Papers that may take a side, are retracted, or were read by no judge.")
     checked: CheckedOut
     cited: list[CitedOut] = Field(description="The papers that the sentence cites.")
+    usage: UsageField = None
 
 
 class TextSentenceOut(BaseModel):
@@ -117,7 +127,7 @@ class TextSentenceOut(BaseModel):
     claim: str = Field(
         description='The claim as it was grounded: without citations and words such as "However"; "" if it makes none.'
     )
-    unresolved: list[int] = Field(description="Numbers of the references that it cites whose list entries give no PMID or DOI.")
+    unresolved: list[int] = Field(description="Numbers that it cites and that no list of references in the text has.")
     row: int = Field(description="Its row in a list of claims, counted from 1; 0 if it is not from a list.")
     result: ClaimResult | None = Field(description="What was found for its claim; null if it makes none.")
 
@@ -138,6 +148,7 @@ class CheckedText(BaseModel):
     sentences: list[TextSentenceOut]
     counts: dict[TextVerdict, int] = Field(description="How many sentences have each verdict.")
     summary: str
+    usage: UsageField = None
     provenance: Provenance
 
 

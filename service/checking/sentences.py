@@ -5,18 +5,25 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from nli.text.headings import find_heading_kind, looks_like_heading
 from nli.text.sentences import sentence_spans
+from retrieval.core.characters import fold_accents
 from retrieval.core.values import SectionKind, Span
 from service.checking.checkable import Reason, claim_in
-from service.checking.citations import CitedPaper, cited_in, leading_citations, numbers_in
+from service.checking.citations import FAMILY, CitedPaper, Named, cited_in, leading_citations, named_in, numbers_in
 from service.checking.readers.passage import Block, Link, Passage
 
 _LIST_HEADING = re.compile(r"^(?:references?|bibliography|literature cited|works cited|sources|further reading)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,3})\]|\(?(\d{1,3})[.)])\s+")
+_FIRST = re.compile(FAMILY)
+_NAMES_FIRST = re.compile(r"\s*[A-Z][\w'’-]+,? [^\n]{0,300}\b(?:19|20)\d\d")
+_YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
+MOST_OF_ENTRY = 500
+"""The most characters of an entry in the list of references that are read."""
 _MARKER = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)]|\[\d{1,3}\])\s+")
 _HASH = re.compile(r"^#{1,6}\s+")
 
@@ -25,7 +32,7 @@ _HASH = re.compile(r"^#{1,6}\s+")
 class TextSentence:
     """A sentence of a text: `text[start:end]`. `claim` is the part of it that is grounded; `reason` says why it makes no claim.
 
-    `cited` are the papers that it names; `unresolved` are numbers of references that name no paper; `row` is its row in a list,
+    `cited` are the papers that it names; `unresolved` are numbers that are in no list of references; `row` is its row in a list,
     from 1.
     """
 
@@ -49,6 +56,10 @@ def sentences_of(passage: Passage) -> tuple[TextSentence, ...]:
         start, end = span
         words = passage.text[start:end]
         citations, unresolved = list(cited_in(words, _links_within(links, start, end))), []
+        # Beside a PMID or a DOI, a name is that paper's.
+        for one in () if citations else named_in(words):
+            named = Named.of(one.id)
+            citations += (named and references.get(_key_of(named.first, named.year))) or (one,)
         for number in numbers_in(words):
             papers = references.get(number, ())
             citations += papers
@@ -56,11 +67,9 @@ def sentences_of(passage: Passage) -> tuple[TextSentence, ...]:
         claim: str = ""
         reason: Reason | None = "references" if section == "references" else "heading"
         if section not in ("references", "heading"):
-            claim, reason = claim_in(words, section, given=block.kind == "claim", whole=block.kind not in ("item", "cell"))
-        one = TextSentence(
-            len(sentences), place, start, end, claim, reason, tuple(dict.fromkeys(citations)), tuple(unresolved), block.row
-        )
-        sentences.append(one)
+            claim, reason = claim_in(words, section, given=block.kind == "claim")
+        cited = tuple(dict.fromkeys(citations))
+        sentences.append(TextSentence(len(sentences), place, start, end, claim, reason, cited, tuple(unresolved), block.row))
     return tuple(sentences)
 
 
@@ -107,28 +116,49 @@ def _sentences(text: str, start: int, end: int) -> list[Span]:
     return spans
 
 
-def _references(passage: Passage, links: Sequence[Link]) -> Mapping[int, tuple[CitedPaper, ...]]:
-    """The papers that the entries of a list of references name, by the entry's number or else its position."""
+def _references(passage: Passage, links: Sequence[Link]) -> Mapping[int | str, tuple[CitedPaper, ...]]:
+    """The papers that the entries of a list of references name, by the entry's number or else its position, and by the first
+    author with the year ("smith 2010"), if only one entry has both."""
     spans = [span for _, _, span, section in _spans(passage) if section == "references"]
-    references: dict[int, tuple[CitedPaper, ...]] = {}
+    references: dict[int | str, tuple[CitedPaper, ...]] = {}
     for order, (start, end) in enumerate(_entries(passage.text, spans), 1):
         entry = passage.text[start:end]
         number = _ENTRY.match(entry)
-        place = int(number[1] or number[2]) if number else order
-        references.setdefault(place, cited_in(entry, _links_within(links, start, end)))
+        words = " ".join(entry[number.end() if number else 0 :].split())[:MOST_OF_ENTRY]
+        papers = _papers_of(words, cited_in(entry, _links_within(links, start, end)))
+        references.setdefault(int(number[1] or number[2]) if number else order, papers)
+        first = _FIRST.match(words)
+        for year in dict.fromkeys(_YEAR.findall(words)):
+            if first is None:
+                break
+            key = _key_of(first[0], year)
+            references[key] = () if key in references else papers
     return references
 
 
+def _papers_of(entry: str, cited: tuple[CitedPaper, ...]) -> tuple[CitedPaper, ...]:
+    """What an entry names: one paper, unless it has several PMIDs or DOIs; "title" if it has neither."""
+    if len({one.kind for one in cited}) < len(cited):
+        return cited
+    return (replace(cited[0], entry=entry),) if cited else (CitedPaper("title", entry, entry),)
+
+
+def _key_of(family: str, year: str) -> str:
+    return f"{fold_accents(family.split(' ')[-1]).lower()} {year}"
+
+
 def _entries(text: str, spans: Sequence[Span]) -> Iterator[Span]:
-    """The entries of a list of references; if a whole list is one block, each line is an entry."""
+    """The entries of a list of references; in a list that is one block, a line that begins as an entry does is a new one."""
     for start, end in spans:
-        lines = text[start:end].split("\n")
-        if sum(map(bool, map(_ENTRY.match, lines))) < 2:
+        lines = list(re.finditer(r"[^\n]+", text[start:end]))
+        begins = [match.start() for match in lines if _ENTRY.match(match[0])]
+        if len(begins) < 2:
+            begins = [match.start() for match in lines if _NAMES_FIRST.match(match[0])]
+        if len(begins) < 2:
             yield start, end
             continue
-        for line in lines:
-            yield start, start + len(line)
-            start += len(line) + 1
+        for first, behind in pairwise([*begins, end - start]):
+            yield start + first, start + first + len(text[start + first : start + behind].rstrip())
 
 
 def _links_within(links: Sequence[Link], start: int, end: int) -> Sequence[Link]:

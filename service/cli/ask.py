@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from retrieval.core.counts import format_count
 from service.cli.shared import (
     AnswersOption,
     ConfigOption,
@@ -24,7 +25,6 @@ from service.cli.shared import (
 )
 from service.cli.usage import check_sentence
 from service.configuration import defaults
-from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from service.http.schemas import DocumentOut, HitOut
@@ -108,12 +108,12 @@ def _add_to_history(entry: Entry) -> None:
 
 
 def list_notes(classification: TypedOut) -> Iterator[str]:
-    """List what the reader should know about the input: that it is not a claim, and suggestions for words not in the index."""
+    """List what the reader should know about the input: that it is no claim, or may be none, and spellings of unknown words."""
     alternatives = {
         "question": "`counterpoint answer` answers questions.",
         "text": "`counterpoint check` takes a text.",
     }
-    if classification.kind != "claim":
+    if classification.kind != "claim" or "search" in classification.offers:
         yield f"{classification.detail} {alternatives.get(classification.kind, '')}".strip()
     for offer in classification.suggestions:
         yield f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from retrieval.core.counts import format_count
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
 from service.cli.usage import check_file_name
 from service.configuration import defaults
-from service.grounding.coverage import format_count
+from service.grounding.coverage import describe_usage
 
 if TYPE_CHECKING:
     from service.checking.check import Checker, Reading
@@ -91,7 +92,7 @@ def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, ti
         if progress.resumed
         else ""
     )
-    print_note(f"{result.summary} Wrote {out}{remark}.")
+    print_note(" ".join(filter(None, (f"{result.summary} Wrote {out}{remark}.", describe_usage(result.usage)))))
 
 
 def _print(reading: Reading, checker: Checker, as_json: bool) -> None:

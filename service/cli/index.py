@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from retrieval.cluster.client import is_address, read_address, show_place
-from service.cli.shared import ProfileOption, print_note, read_place, report_errors
+from retrieval.core.counts import format_count
+from service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_place, report_errors
 from service.configuration import defaults
-from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from indexes.fetch.fetching import Source
@@ -92,19 +92,26 @@ def index_build(
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
     description: DescriptionOption = "",
+    analyzer: AnalyzerOption = "biomedical",
     examples: ExamplesOption = True,
 ) -> None:
     """Build one BM25 index of every document in SOURCE, with its sentences and negation cues."""
     import time
 
     from indexes.cluster.places import build_at
+    from retrieval.core.errors import BadInput
+    from retrieval.dense.codes import check_factory
 
     with report_errors():
         # Report a missing model before hours of work, not after them.
         model = _load_encoder(out, profile, encoder) if dense else None
+        if factory and model is None:
+            raise BadInput("--factory says how vectors are kept; add --dense to encode them.")
+        if factory and model:
+            check_factory(model.queries(["width"]).shape[1], factory)
         print_note(f"Building an index at {show_place(out)}.")
         start = time.monotonic()
-        report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column), description.strip())
+        report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column), description.strip(), analyzer)
         counts, seconds = report.manifest.counts, time.monotonic() - start
         _list_left_out(report.read)
         added = report.read.changes.touched
@@ -305,12 +312,18 @@ def index_copy(
 
 
 @index_app.command("merge")
-def index_merge(index: IndexArgument) -> None:
+def index_merge(
+    index: IndexArgument,
+    analyzer: Annotated[
+        Literal["biomedical", "anserini"] | None,
+        typer.Option("--analyzer", show_default=False, help="Also index the stored texts anew, with this analyzer."),
+    ] = None,
+) -> None:
     """Merge an index, so that replaced and deleted documents no longer count in its word statistics."""
     from indexes.cluster.places import merge_at
 
     with report_errors():
-        merge_at(index)
+        merge_at(index, analyzer)
         print_note(f"Merged {show_place(index)}.")
         _make_examples(index, defaults.PROFILE)
 
@@ -372,9 +385,11 @@ _MOST_NOTES = 20
 def _list_left_out(read: SourcesRead) -> None:
     for source in read.sources:
         if source.without_abstract:
-            print_note(f"{source.without_abstract:,} of {source.records:,} records in {source.path} have no abstract: left out.")
+            left_out = format_count(source.without_abstract, "record")
+            print_note(f"Left out of {source.path}: {left_out} of {source.records:,} without an abstract.")
         if source.repeated:
-            print_note(f"{source.repeated:,} of {source.records:,} records in {source.path} repeat a paper: left out.")
+            left_out = format_count(source.repeated, "record")
+            print_note(f"Left out of {source.path}: {left_out} of {source.records:,}, repeating a paper.")
     if read.bad:
         print_note(f"Skipped {format_count(len(read.bad), 'bad record')}:")
         for fault in read.bad:
@@ -435,7 +450,8 @@ def _find_and_keep(place: Path, profile: str) -> int:
     grounder = assemble(place, defaults.CONFIG, profile)
     try:
         examples = find_examples(grounder, tqdm(statements, desc="examples", unit=" claims", disable=None, leave=False))
-        keep_examples(place, grounder.index.manifest.version, ExamplesResponse.of(examples, Provenance.of(grounder)))
+        made_with = Provenance.of(grounder)
+        keep_examples(place, manifest.version, ExamplesResponse.of(examples, made_with), made_with)
     finally:
         grounder.index.close()
     return len(examples)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from retrieval.core.counts import format_count
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
 from service.cli.usage import check_sentence
 from service.configuration import defaults
-from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -39,7 +39,9 @@ def read_memory() -> Memory:
     settings = load_settings()
     folder = settings.state_folder(shared=False)
     if folder is None:
-        raise BadConfig("Nothing is remembered: the setting state is off; name a folder with COUNTERPOINT_STATE.")
+        raise BadConfig(
+            "Nothing is remembered: the setting state is off, or this user has no home; name a folder with COUNTERPOINT_STATE."
+        )
     return Memory(Database(folder), settings.history, settings.watch)
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from service.cli.shared import (
+    INDEX_VARIABLE,
     AnswersOption,
     ConfigOption,
     IndexOption,
@@ -16,10 +18,10 @@ from service.cli.shared import (
     UnderAnswersOption,
     answer_variant,
     print_note,
+    read_place,
     report_errors,
 )
 from service.configuration import defaults
-from service.grounding.coverage import format_count
 
 if TYPE_CHECKING:
     from retrieval.store.corpus import Corpus
@@ -177,6 +179,17 @@ def _shard(text: str | None) -> Shard | None:
 
 check_app = typer.Typer(help="Check TREC run files before you submit them.", no_args_is_help=True)
 
+NoIndexOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--index",
+        metavar="INDEX",
+        help="The index that the run was made from; not needed with --corpus-pmids.",
+        show_default=False,
+        envvar=INDEX_VARIABLE,
+        show_envvar=True,
+    ),
+]
 YearOption = Annotated[
     int | None,
     typer.Option("--year", metavar="YYYY", help="Also check that the input is that of this year's track.", show_default=False),
@@ -212,11 +225,11 @@ def check_task_a(
 def check_task_b(
     run: RunArgument,
     topics: Annotated[Path, typer.Option("--topics", help="The track's Task B topics.", show_default=False)],
-    index: IndexOption,
+    index: NoIndexOption = None,
     year: YearOption = None,
     corpus_pmids: CorpusOption = None,
 ) -> None:
-    """Check a Task B run against its topics and the index; report every fault by topic and sentence (exit code 1)."""
+    """Check a Task B run against its topics and the index, or the track's PMIDs alone; report every fault (exit code 1)."""
     with report_errors():
         from retrieval.index import open_documents
         from service.trec.records import check_year
@@ -225,7 +238,10 @@ def check_task_b(
         questions = read_topics(topics)
         if year:
             check_year(topics, SHAPE, [topic.id for topic in questions], year)
-        _list_faults(check(run, questions, open_documents(index)[0], _corpus(corpus_pmids)), run)
+        if index is None and corpus_pmids is None:
+            raise BadInput("Name what may be cited: an index (--index) or the track's PMIDs (--corpus-pmids).")
+        store = open_documents(read_place(index))[0] if index is not None else None
+        _list_faults(check(run, questions, store, _corpus(corpus_pmids)), run)
         print_note(f"{run} is a valid Task B run: {format_count(len(questions), 'topic')}.")
 
 

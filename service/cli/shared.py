@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 from typer._click.core import ParameterSource
@@ -110,6 +110,12 @@ AnswersOption = Annotated[
 UnderAnswersOption = Annotated[
     str | None,
     typer.Option("--config", help="A grounding variant in place of the one that the answer variant names.", show_default=False),
+]
+AnalyzerOption = Annotated[
+    Literal["biomedical", "anserini"],
+    typer.Option(
+        "--analyzer", help="How text becomes words: biomedical, or anserini as in the paper's systems, for runs that must repeat."
+    ),
 ]
 ProfileOption = Annotated[str, typer.Option("--profile", help="A profile (a set of models): its name or a YAML file.")]
 

@@ -25,6 +25,7 @@ from pydantic import (
 from pydantic_core import PydanticKnownError
 
 from nli.judge import Reader
+from retrieval.core.addresses import split_login
 from retrieval.rerank.reranker import Reranker
 from service.configuration.files import KIND, Strict
 
@@ -78,8 +79,8 @@ class Options(Strict):
 
     @model_serializer
     def _as_written(self) -> dict[str, Any]:
-        """The options as written in the file: runs and reports record what was chosen."""
-        return self._source
+        """The options as written in the file, without the password of an address: runs and reports record what was chosen."""
+        return {name: split_login(value)[0] if name == "base_url" and value else value for name, value in self._source.items()}
 
     def list_options(self) -> dict[str, Any]:
         """The checked options that were given, by name, without the kind."""

@@ -6,7 +6,6 @@ import re
 import time
 from dataclasses import dataclass
 from difflib import get_close_matches
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,9 +15,11 @@ import yaml
 from nli.judge import Abstract
 from nli.reader.chat import ChatReader
 from nli.reader.paper import read_paper
+from retrieval.core.addresses import hide_login, split_login
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label
 from retrieval.runtime.chat import Chat
+from retrieval.runtime.usage import count_usage
 from service.configuration.files import read_yaml
 
 
@@ -66,13 +67,14 @@ CASES = (
 @dataclass(frozen=True, slots=True)
 class Trial:
     """How many of the cases the model and the embedded reader got right, the first that the model got wrong, with its label, and
-    how long a paper took, in seconds and tokens."""
+    how long a paper took, in seconds and tokens; and what the server refused in requests."""
 
     right: int
     embedded: int
     wrong: tuple[Case, Label] | None
     seconds: float
     tokens: int
+    refused: tuple[str, ...]
 
     @property
     def reads(self) -> bool:
@@ -82,20 +84,16 @@ class Trial:
 
 def complete_address(url: str) -> str:
     """The address of a server's API: http unless it says otherwise, and /v1 where it names no path."""
-    full = url if "://" in url else f"http://{url}"
-    parts = urlsplit(full)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadInput(f"{url!r} is no address; expected that of a server, such as http://127.0.0.1:11434.")
-    return f"{full.rstrip('/')}/v1" if parts.path in ("", "/") else full.rstrip("/")
-
-
-def is_here(address: str) -> bool:
-    """Whether the server is this machine."""
-    host = urlsplit(address).hostname or ""
+    full = url.strip() if "://" in url else f"http://{url.strip()}"
     try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        parts = urlsplit(full)
+        known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # brackets that do not close, or a port that is no number
+        known = False
+    if not known:
+        encode = " (a password has / # ? as %2F %23 %3F)" if "@" in url else ""
+        raise BadInput(f"{hide_login(url)!r} is no address{encode}; expected that of a server, such as http://127.0.0.1:11434.")
+    return f"{full.rstrip('/')}/v1" if parts.path in ("", "/") else full.rstrip("/")
 
 
 def choose_model(address: str, name: str, key_env: str) -> str:
@@ -104,6 +102,7 @@ def choose_model(address: str, name: str, key_env: str) -> str:
     Raises `BadInput` with the names to choose from, and `ChatUnanswered` if the server cannot be asked.
     """
     names = Chat(name or "any", address, key_env, timeout=20, retries=0).list_models()
+    address, _ = split_login(address)
     if name in names or (name and not names):
         return name
     if not names:
@@ -120,15 +119,16 @@ def choose_model(address: str, name: str, key_env: str) -> str:
 def try_model(address: str, model: str, key_env: str) -> Trial:
     """Have the model and the embedded reader read the cases. Raises `BadInput` where the model answers none of them as asked."""
     reader, start = ChatReader(model, address, key_env, timeout=300, retries=1, cached=False), time.monotonic()
-    found = [reader.read_paper(case.claim, case.paper) for case in CASES]
-    seconds, used = time.monotonic() - start, reader.usage.prompt_tokens + reader.usage.completion_tokens
+    with count_usage() as tally:
+        found = [reader.read_paper(case.claim, case.paper) for case in CASES]
+    seconds, used = time.monotonic() - start, tally.total.prompt_tokens + tally.total.completion_tokens
     if all(one.by != reader.name for one in found):
         raise BadInput(f"{found[0].verdict.reason.partition(', so the embedded')[0]}; no profile was written.")
     labels = [one.verdict.label if one.by == reader.name else None for one in found]
     embedded = sum(read_paper(reader.embedded, case.claim, case.paper).verdict.label == case.label for case in CASES)
     wrong = [(case, label) for case, label in zip(CASES, labels, strict=True) if label != case.label]
     first = next(((case, label) for case, label in wrong if label), None)
-    return Trial(len(CASES) - len(wrong), embedded, first, seconds / len(CASES), used // len(CASES))
+    return Trial(len(CASES) - len(wrong), embedded, first, seconds / len(CASES), used // len(CASES), reader.refused)
 
 
 def check_file(path: Path, overwrite: bool) -> None:
@@ -137,16 +137,22 @@ def check_file(path: Path, overwrite: bool) -> None:
         raise BadInput(f"{path} exists; name another file with --out, or replace it with --overwrite.")
 
 
-def write_profile(path: Path, address: str, model: str, key_env: str, reads: bool) -> None:
-    """Write the profile `chat` for this server and model; unless it `reads`, it only writes answers."""
+def write_profile(path: Path, address: str, model: str, key_env: str, trial: Trial) -> None:
+    """Write the profile `chat` for this server and model; unless the trial says that it reads, it only writes answers.
+
+    Only the user may read the file: the address may hold a password.
+    """
     profile: dict[str, Any] = read_yaml("chat", "configs.profiles", "profile")
     for options in (profile["judges"]["stance"], profile["generators"]["writer"]):
         options.update(model=model, base_url=address, key_env=key_env)
-    if not reads:
+        if trial.refused:
+            options.update(leave_out=list(trial.refused))
+    if not trial.reads:
         profile["judges"]["stance"] = {"kind": "reader"}
-    does = "reads the papers and writes answers" if reads else "writes answers; the shipped reader reads the papers"
-    profile.update(name=path.stem, description=f"{model} at {urlsplit(address).netloc} {does}.")
+    does = "reads the papers and writes answers" if trial.reads else "writes answers; the shipped reader reads the papers"
+    profile.update(name=path.stem, description=f"{model} at {urlsplit(split_login(address)[0]).netloc} {does}.")
     part = path.with_name(f"{path.name}.part")
+    part.touch(mode=0o600)
     part.write_text(yaml.dump(profile, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120), "utf-8")
     part.replace(path)
 

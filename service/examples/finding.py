@@ -1,4 +1,7 @@
-"""Find examples in an index: short findings of its papers that stand alone as claims, and of which the judge is sure."""
+"""Find examples in an index: short findings of its papers that stand alone as claims, with the papers for and against each.
+
+What a paper denies ("losartan did not prevent stroke") is put as the claim that it contradicts.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,16 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice, takewhile
 
 from generation.question import write_question
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings
 from retrieval.core.values import Claim, Document, Grounding
 from retrieval.store.documents import Entry
+from retrieval.words.forms import make_past
 from service.checking.checkable import claim_in
 from service.grounding.ground import Grounder
-from service.grounding.weigh import Placed, place_papers
+from service.grounding.weigh import LIKELY, SURE, Placed, place_papers
 
 FEWEST_WORDS, MOST_WORDS = 5, 16
 _UNCLEAR = re.compile(
@@ -31,6 +34,9 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 _DENIAL = re.compile(r"\b(?:not?|neither|nor|without|failed|fails)\b", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\bdid not (?:significantly |substantially )?(reduce|increase|decrease|improve|prevent|lower|raise|protect|cause)\b"
+)
 _EFFECT = re.compile(
     r"(?<![\w-])(?:reduc|increas|decreas|improv|prevent|lower|rais|protect|reliev|prolong|shorten|worsen|inhibit|suppress"
     r"|enhanc|caus|induc)(?:es|s|ed|d)\b|\b(?:is|are|was|were) (?:\w+ly )?(?:associated with|effective|harmful|safe|superior)\b",
@@ -65,57 +71,67 @@ def _candidates(entry: Entry) -> list[str]:
 
 
 def _read(text: str, document: Document) -> Statement | None:
-    """The statement that a text makes on its own, not negated and understandable without its abstract; None if there is none."""
-    words = len(text.split())
-    if not FEWEST_WORDS <= words <= MOST_WORDS or not _EFFECT.search(text):
-        return None
-    if any(pattern.search(text) for pattern in (_UNCLEAR, _ABBREVIATION, _POINTER, _DENIAL)):
-        return None
+    """The statement that a text makes or denies on its own, understandable without its abstract; None if there is none."""
     claim, reason = claim_in(text)
     if reason or not claim.endswith(".") or not text.endswith(claim[1:]):
         return None  # Not a claim, or not a whole sentence.
+    claim = _DENIED.sub(lambda match: make_past(match[1]), claim, count=1)
+    if not FEWEST_WORDS <= len(claim.split()) <= MOST_WORDS or not _EFFECT.search(claim):
+        return None
+    if any(pattern.search(claim) for pattern in (_UNCLEAR, _ABBREVIATION, _POINTER, _DENIAL)):
+        return None
     question = write_question(claim)
     return Statement(claim, question, document) if question else None
 
 
-SAMPLED, GROUNDED, KEPT, SECONDS = 1000, 12, 3, 40
-"""The most documents to look at, statements to ground, examples to keep, and seconds after which no other statement is begun."""
-SURE = 0.9
-"""The least probability, for its side, of a paper that an example shows."""
+SAMPLED, GROUNDED, KEPT, SECONDS = 2000, 40, 3, 40
+"""The most documents to look at, statements to ground and examples to keep; seconds after which no other statement is begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A statement and both sides of it; the papers that take one, its own first."""
+    """A statement, both sides of it, and the papers that take one: those of the side with fewer papers first."""
 
     statement: Statement
     grounding: Grounding
     papers: tuple[Document, ...]
+    sides: int
+
+    @property
+    def worth(self) -> int:
+        """3 with papers on both sides, 2 with several on one, 1 with a single paper, which may be the statement's own."""
+        return self.sides + (len(self.papers) > 1)
 
 
 def find_examples(grounder: Grounder, statements: Iterable[Statement]) -> tuple[Example, ...]:
-    """The statements that are sure, those with the most papers first; the same ones each time, unless time runs out.
+    """The statements whose papers are sure: first those with papers on both sides, then those with the most papers.
 
-    That papers stand on both sides counts for nothing: where few papers contradict a finding, a preference for contradictions
-    would choose the judge's mistakes.
+    If any has a second paper, those with their own alone are left out. The same ones each time, unless time runs out.
     """
-    start = time.monotonic()
-    in_time = takewhile(lambda _: time.monotonic() - start < SECONDS, islice(statements, GROUNDED))
-    grounded = ((one, grounder.ground(Claim(one.claim))) for one in in_time)
-    sure = [Example(one, grounding, papers) for one, grounding in grounded if (papers := _find_sure(one, grounding))]
-    return tuple(sorted(sure, key=lambda one: -len(one.papers))[:KEPT])
+    start, sure = time.monotonic(), list[Example]()
+    for one in statements:
+        if time.monotonic() - start > SECONDS or sum(example.sides == 2 for example in sure) == KEPT:
+            break
+        if example := _read_sides(one, grounder.ground(Claim(one.claim))):
+            sure.append(example)
+    best = sorted(sure, key=lambda one: (-one.worth, -len(one.papers)))
+    return tuple(one for one in best if one.worth > 1 or best[0].worth == 1)[:KEPT]
 
 
-def _find_sure(statement: Statement, grounding: Grounding) -> tuple[Document, ...]:
-    """The papers on a side, the statement's own first; none unless that supports it and the judge is sure of each."""
-    placed = [one for one in place_papers(grounding) if one.place in ("contradict", "support")]
-    counted = [one for one in placed if not one.evidence.document.retracted]
-    own = [one for one in counted if one.evidence.document.pmid == statement.document.pmid]
-    if [one.place for one in own] != ["support"] or not all(_is_sure(one) for one in counted):
-        return ()
-    return tuple(one.evidence.document for one in (*own, *(one for one in counted if one not in own)))
+def _read_sides(statement: Statement, grounding: Grounding) -> Example | None:
+    """The example that a grounding makes, if its own paper takes a side and the judge is sure of the best paper of each side."""
+    counted = [
+        one for one in place_papers(grounding) if one.place in ("contradict", "support") and not one.evidence.document.retracted
+    ]
+    own = any(one.evidence.document.pmid == statement.document.pmid for one in counted)
+    sides = [side for name in ("contradict", "support") if (side := [one for one in counted if one.place == name])]
+    if not own or min(map(_likely, counted)) < LIKELY or any(max(map(_likely, side)) < SURE for side in sides):
+        return None
+    papers = tuple(one.evidence.document for side in sorted(sides, key=len) for one in side)
+    return Example(statement, grounding, papers, len(sides))
 
 
-def _is_sure(placed: Placed) -> bool:
+def _likely(placed: Placed) -> float:
+    """How probably the paper takes its side; 0 if no judge read it."""
     verdict = placed.evidence.verdict
-    return verdict is not None and getattr(verdict, placed.place) >= SURE
+    return 0.0 if verdict is None else float(getattr(verdict, placed.place))

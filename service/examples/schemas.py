@@ -13,9 +13,6 @@ from service.examples.finding import Example
 from service.grounding.schemas import GroundResponse
 from service.schemas import Provenance
 
-CITED = 1
-"""For the text to check: which of its statements cites its paper."""
-
 
 class ExamplePaper(BaseModel):
     """A paper from the index as plain text, and a hypothesis that it may support or contradict."""
@@ -27,33 +24,37 @@ class ExamplePaper(BaseModel):
 class ExamplesResponse(BaseModel):
     """Examples made from the index; each is empty or null if the index has none."""
 
-    claims: list[str] = Field(default_factory=list, description="Claims that papers in the index make, word for word.")
+    claims: list[str] = Field(default_factory=list, description="Claims that papers in the index make or deny.")
     questions: list[str] = Field(default_factory=list, description="Questions that these claims answer.")
     paper: ExamplePaper | None = None
     text: str = Field(default="", description="A short text made of these claims, one of them with its citation.")
-    grounding: GroundResponse | None = Field(default=None, description="The first claim, grounded.")
+    grounding: GroundResponse | None = Field(
+        default=None, description="The first claim, grounded; null if no second paper takes a side on it."
+    )
 
     @classmethod
     def of(cls, examples: Sequence[Example], provenance: Provenance) -> ExamplesResponse:
         """From the values, with the provenance of their groundings."""
         if not examples:
             return cls()
-        first, paper = examples[0], examples[0].papers[-1]
+        first, own = examples[0], examples[0].statement.document
+        paper = next((one for one in first.papers if one.pmid != own.pmid), own)
+        # A sentence beside its own paper alone shows nothing.
+        grounding = GroundResponse.of(first.grounding, provenance) if first.worth > 1 else None
         claims = [one.statement.claim for one in examples]
         return cls(
             claims=claims,
             questions=[one.statement.question for one in examples],
             paper=ExamplePaper(hypothesis=claims[0], text=f"# {paper.title}\n\n## Abstract\n{paper.abstract}"),
             text=_write_text(examples),
-            grounding=GroundResponse.of(first.grounding, provenance),
+            grounding=grounding,
         )
 
 
 def _write_text(examples: Sequence[Example]) -> str:
-    sentences = [
-        f"{one.statement.claim.rstrip('.')} (PMID {one.statement.document.pmid})." if place == CITED else one.statement.claim
-        for place, one in enumerate(examples)
-    ]
+    """Their claims; the last one cites its paper."""
+    *others, last = (one.statement for one in examples)
+    sentences = [*(one.claim for one in others), f"{last.claim.rstrip('.')} (PMID {last.document.pmid})."]
     return " ".join([*sentences, "More research is needed."])
 
 
@@ -61,15 +62,16 @@ NAME = "examples.json"
 
 
 class _Kept(BaseModel):
-    """The examples, and the version of the index that they were made from."""
+    """The examples, the version of the index that they were made from, and with which models."""
 
     version: int
     examples: ExamplesResponse
+    provenance: Provenance | None = None
 
 
-def keep_examples(folder: Path, version: int, examples: ExamplesResponse) -> None:
+def keep_examples(folder: Path, version: int, examples: ExamplesResponse, provenance: Provenance | None = None) -> None:
     """Write the examples of this version of an index into its folder, in the place of older ones."""
-    write_atomically(folder / NAME, _Kept(version=version, examples=examples).model_dump_json())
+    write_atomically(folder / NAME, _Kept(version=version, examples=examples, provenance=provenance).model_dump_json())
 
 
 def has_examples(folder: Path, version: int) -> bool:
@@ -81,10 +83,8 @@ def has_examples(folder: Path, version: int) -> bool:
 def read_examples(index: Index, provenance: Provenance) -> ExamplesResponse:
     """The examples of the index; none if they were made from another version of it, or with other models or settings."""
     kept = _read(index.folder)
-    if kept is None or kept.version != index.manifest.version:
-        return ExamplesResponse()
-    made_here = kept.examples.grounding is not None and kept.examples.grounding.provenance == provenance
-    return kept.examples if made_here else ExamplesResponse()
+    made_here = kept is not None and kept.version == index.manifest.version and kept.provenance == provenance
+    return kept.examples if kept and made_here else ExamplesResponse()
 
 
 def _read(folder: Path) -> _Kept | None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from retrieval.core.counts import format_count
 from retrieval.core.values import BranchCounts, Evidence, Grounding
+
+if TYPE_CHECKING:
+    from service.schemas import UsageOut
 
 
 def summary(grounding: Grounding) -> str:
@@ -34,6 +39,12 @@ def _describe_documents(counts: BranchCounts, evidence: Sequence[Evidence] = ())
     return some + format_count(counts.documents, "document")
 
 
-def format_count(count: int, noun: str) -> str:
-    """A count with its noun: "1 document", "2,000 documents"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def describe_usage(usage: UsageOut | None) -> str:
+    """What language models were asked, in a sentence; "" if none was."""
+    if usage is None or not (usage.requests or usage.cached):
+        return ""
+    about = "about " if usage.estimated else ""
+    tokens = f", {about}{usage.prompt_tokens:,} + {format_count(usage.completion_tokens, 'token')}" if usage.requests else ""
+    cost = f", {about}{usage.cost:.4f} US dollars" if usage.cost is not None else ""
+    kept = f" {usage.cached:,} {'reply was' if usage.cached == 1 else 'replies were'} there from earlier." if usage.cached else ""
+    return f"Language model: {format_count(usage.requests, 'request')}{tokens}{cost}.{kept}"

@@ -11,7 +11,6 @@ from retrieval.core.values import Claim, Hit
 from retrieval.dense.encoder import Encoder
 from retrieval.index import DEEPER, Index, reciprocal_rank_fusion
 from retrieval.store.documents import Entry
-from retrieval.words.forms import add_other_forms
 from service.configuration.config import Retrieve
 from service.configuration.models import Models
 
@@ -53,8 +52,7 @@ def retrieve(
     weights: list[float] = []
     for source in step.sources:
         if source == "bm25":
-            texts = [add_other_forms(query) for query in queries] if step.spellings else list(queries)
-            rankings += [index.search(text, depth) for text in texts]
+            rankings += [index.search(query, depth, step.spellings) for query in queries]
         else:
             encoder = encoders[step.encoder]
             rankings += index.search_vectors(encoder.name, encoder.queries(queries), depth)

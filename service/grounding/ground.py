@@ -15,6 +15,7 @@ from nli.judge import Reader, make_reader
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
+from retrieval.runtime.usage import count_usage
 from retrieval.store.documents import Entry
 from service.configuration.config import Branch, GroundingConfig, PathStep, ReadStep, Retrieve
 from service.configuration.defaults import MOST_READ
@@ -24,7 +25,7 @@ from service.grounding.claims import state_claim
 from service.grounding.find import Only, find
 from service.grounding.gate import gate, take_best
 from service.grounding.read import contrast, read
-from service.grounding.show import show
+from service.grounding.show import list_papers, show
 from service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, tell_nobody
 
 
@@ -73,14 +74,17 @@ class Grounder:
         if papers is not None and not 1 <= papers <= MOST_READ:
             raise BadInput(f"{papers} papers cannot be read for a claim; expected 1 to {MOST_READ}.")
         tell, stated = on_stage or tell_nobody, _state(claim)
-        if self.config.path is None:
-            if papers is not None:
-                raise BadInput(f"The configuration {self.config.name} reads sentences, not papers; leave out how many to read.")
-            # Both sides read much the same: the models cache their results while this claim is grounded.
-            grounding = variants.ground(stated, self.index, self.config, self.models.with_caches(), tell, only)
-        else:
-            grounding = self._ground(self.config.path, stated, tell, only, papers, until)
-        return replace(grounding, claim=claim)
+        with count_usage() as tally:
+            if self.config.path is None:
+                if papers is not None:
+                    raise BadInput(
+                        f"The configuration {self.config.name} reads sentences, not papers; leave out how many to read."
+                    )
+                # Both sides read much the same: the models cache their results while this claim is grounded.
+                grounding = variants.ground(stated, self.index, self.config, self.models.with_caches(), tell, only)
+            else:
+                grounding = self._ground(self.config.path, stated, tell, only, papers, until)
+        return replace(grounding, claim=claim, usage=tally.total)
 
     def _ground(
         self, path: PathStep, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None
@@ -113,6 +117,16 @@ class Grounder:
             if on_a_side >= step.sides or len(readings) < len(best) or len(best) == len(ranked):
                 break
         return readings
+
+    def ground_both(self, first: Claim, second: Claim) -> tuple[Grounding, Grounding]:
+        """Two claims that are set against each other: the papers found and read for the first are read on the second as well."""
+        grounding = self.ground(first)
+        if self.config.path is None:
+            return grounding, self.ground(second)
+        entries = {entry.pmid: entry for entry in self.index.entries([one.document.pmid for one in list_papers(grounding)])}
+        looked_at = grounding.checked["support"].documents
+        readings = self.read(second, list(entries.values()))
+        return grounding, show(_state(second), readings, entries, looked_at, self.config.path.show)
 
     def find(self, claim: Claim, only: Only | None = None, k: int | None = None) -> list[Entry]:
         """The papers that a claim may be about, best first, at most `k` if not as many as configured; only for our own path."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictInt, field_validator
 
 from nli.text.designs import Subjects, find_design, find_subjects
 from retrieval.core.values import Aspect, Details, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
@@ -12,7 +12,7 @@ from service.configuration.defaults import MOST_READ
 from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
 from service.grounding.weigh import Outcome, Place, find_place, weigh
-from service.schemas import Figure, OfValue, Provenance, RankedPaper, Rounded, Sent, SentenceOut, facts_of
+from service.schemas import Figure, OfValue, Provenance, RankedPaper, Rounded, Sent, SentenceOut, UsageField, UsageOut, facts_of
 
 
 class GroundRequest(Sent):
@@ -32,14 +32,18 @@ class GroundRequest(Sent):
 
     claim: str = Field(description="One sentence that can be true or false.")
     question: str = Field("", description="The question that the claim answers; its words are added to the search.")
-    known_pmids: list[str | int] = Field(
+    known_pmids: list[str | StrictInt] = Field(
         default_factory=list,
         max_length=MAX_KNOWN,
         fail_fast=True,
         description="Documents already known to support the claim; never returned as support.",
     )
     read: int | None = Field(
-        None, ge=1, le=MOST_READ, description="How many papers to read, the best first; without it, as many as configured."
+        None,
+        ge=1,
+        le=MOST_READ,
+        strict=True,
+        description="How many papers to read, the best first; without it, as many as configured.",
     )
 
 
@@ -80,6 +84,7 @@ class WeighedOut(OfValue):
     certainty: Figure = Field(
         description="The probability that the outcome is right, if it is a side; calibrated on questions with known answers."
     )
+    word: str = Field(description="The certainty in one word: sure, probable or possible.")
     says: str = Field(description="The verdict in one sentence.")
     detail: str = Field(description="The figures in words.")
     papers: PapersOut
@@ -87,6 +92,7 @@ class WeighedOut(OfValue):
         description="The total weight of the papers in each place: the weight of their design, on a side times their probability."
     )
     strong: PapersOut = Field(description="The systematic reviews and randomised trials among them.")
+    reports: int = Field(description="Further reports of trials that are counted already; they are not counted again.")
     retracted: int = Field(description="Retracted papers; they are not counted.")
     unjudged: int = Field(description="Papers whose stance no model judged; they are not counted.")
 
@@ -177,6 +183,10 @@ class EvidenceOut(RankedPaper):
         description="The judge's verdict on the sentence or on the whole paper (`of`); null if no judge was asked."
     )
     why: str
+    trial: str = Field(
+        description="The trial that other papers on this side report too, by its name, its registration number or its first "
+        "paper; empty if none does. A trial is counted once."
+    )
 
     @classmethod
     def of(cls, evidence: Evidence, place: Place | None = None) -> EvidenceOut:
@@ -196,6 +206,7 @@ class EvidenceOut(RankedPaper):
             scored_by=evidence.scored_by,
             verdict=VerdictOut.model_validate(evidence.verdict) if evidence.verdict else None,
             why=evidence.why,
+            trial=evidence.trial,
         )
 
 
@@ -249,6 +260,7 @@ class GroundResponse(BaseModel):
     )
     checked: CheckedOut
     summary: str
+    usage: UsageField = None
     provenance: Provenance
 
     @classmethod
@@ -266,5 +278,6 @@ class GroundResponse(BaseModel):
             contrasts=[ContrastOut.model_validate(one) for one in grounding.contrasts],
             checked=CheckedOut.model_validate(grounding.checked),
             summary=summary(grounding),
+            usage=UsageOut.of(grounding.usage),
             provenance=provenance,
         )

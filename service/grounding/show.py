@@ -8,6 +8,7 @@ from math import floor
 
 from nli.text.negation import negation_scopes
 from nli.text.qualify import find_qualifiers
+from nli.text.trials import name_trials
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Stance, Verdict
 from retrieval.store.documents import Entry
 from service.configuration.config import Show
@@ -18,18 +19,20 @@ from service.grounding.values import PaperReading
 def show(claim: Claim, readings: Sequence[PaperReading], entries: Mapping[str, Entry], looked_at: int, step: Show) -> Grounding:
     """Both sides of a claim, the most probable papers first, at most `step.n` a list; the rest of each list is in `more`.
 
-    A retracted paper takes no side and is listed as uncertain; a known paper is never shown as support. A paper that takes no
-    side is uncertain if one has at least the probability `step.uncertain`, otherwise silent.
+    A retracted paper takes no side and is listed as uncertain; a known paper is neither shown nor counted as support. A paper
+    that takes no side is uncertain if one has at least the probability `step.uncertain`, otherwise silent.
     """
     lists: dict[str, list[Evidence]] = {"contradict": [], "support": [], "uncertain": [], "silent": []}
-    for reading in readings:
+    shown = [one for one in readings if one.verdict.label != "support" or one.pmid not in claim.known_pmids]
+    for reading in shown:
         entry = entries[reading.pmid]
-        if reading.verdict.label == "support" and reading.pmid in claim.known_pmids:
-            continue
         lists[_choose_list(reading, entry.document, step.uncertain)].append(_make_evidence(claim, reading, entry))
+    for side in ("contradict", "support"):
+        trials = name_trials([one.document for one in lists[side]])
+        lists[side] = [replace(one, trial=trial) for one, trial in zip(lists[side], trials, strict=True)]
     against, for_it, uncertain, silent = (_order(lists[name], step.recency) for name in lists)
-    sentences = sum(len(entries[one.pmid]) for one in readings)
-    counts = BranchCounts(looked_at, sentences, sentences, sentences, len(readings))
+    sentences = sum(len(entries[one.pmid]) for one in shown)
+    counts = BranchCounts(looked_at, sentences, sentences, sentences, len(shown))
     return Grounding(
         claim,
         _rank(against[: step.n]),
@@ -38,6 +41,22 @@ def show(claim: Claim, readings: Sequence[PaperReading], entries: Mapping[str, E
         _rank(uncertain[: step.n]),
         _rank([*against[step.n :], *for_it[step.n :], *uncertain[step.n :]], step.n + 1),
         _rank(silent),
+    )
+
+
+def list_papers(grounding: Grounding) -> tuple[Evidence, ...]:
+    """Every paper that was decided on, those on a side first."""
+    listed = (grounding.contradicting, grounding.supporting, grounding.uncertain, grounding.more, grounding.silent)
+    return tuple(one for evidence in listed for one in evidence)
+
+
+def restate(evidence: Evidence, claim: str, stance: Stance) -> Evidence:
+    """A paper as it relates to another claim, on which it takes this side: what it says of the opposite is turned."""
+    if evidence.stance == stance:
+        return evidence
+    verdict = evidence.verdict.turn() if evidence.verdict else None
+    return evidence_for(
+        claim, stance, evidence.document, evidence.sentence, verdict, evidence.rank, evidence.score, evidence.scored_by
     )
 
 
@@ -59,12 +78,15 @@ def _make_evidence(claim: Claim, reading: PaperReading, entry: Entry) -> Evidenc
 
 
 def _order(evidence: Sequence[Evidence], step: float) -> list[Evidence]:
-    """The most probable first; of papers within the same `step` of probability, the newer one."""
+    """The most probable first; of papers within the same `step` of probability, the newer one. Reports of one trial follow the
+    first of them."""
 
     def place(one: Evidence) -> tuple[bool, float, int, float]:
         return one.document.retracted, -floor(one.score / step) if step else -one.score, -(one.document.year or 0), -one.score
 
-    return sorted(evidence, key=place)
+    ordered = sorted(evidence, key=place)
+    first = {one.trial: rank for rank, one in reversed([*enumerate(ordered)]) if one.trial}
+    return [one for _, one in sorted(enumerate(ordered), key=lambda pair: first.get(pair[1].trial, pair[0]))]
 
 
 def _rank(evidence: Sequence[Evidence], first: int = 1) -> tuple[Evidence, ...]:

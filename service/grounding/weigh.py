@@ -1,19 +1,20 @@
 """Weigh: the verdict on a claim from all papers read, on one scale for claims, questions and the sentences of a text.
 
 Papers are counted twice: each as one, and each by the probability of its side and the weight of its design (nli.text.designs).
-Retracted papers, and those whose stance no model judged, count for nothing and are reported separately.
+Of several papers on one side that report the same trial, only the one that weighs most is counted. Retracted papers, and those
+whose stance no model judged, count for nothing. Both are reported separately.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nli.text.designs import find_design
+from retrieval.core.counts import format_count
 from retrieval.core.probabilities import log_odds, logistic
 from retrieval.core.values import Evidence, Grounding
-from service.grounding.coverage import format_count
 
 Place = Literal["contradict", "uncertain", "support", "silent", "unjudged"]
 """Where a paper belongs: on a side, between the sides, or on neither; or no model judged it."""
@@ -58,7 +59,8 @@ class Weighed:
     """The verdict on a claim: its outcome and the probability that it is right (0 to 1); what was counted: `papers`, their
     `weights`, and the `strong` among them (systematic reviews, randomised trials); how many papers were looked at and read.
 
-    `says` is the verdict in one sentence, `detail` the figures in words.
+    `says` is the verdict in one sentence, `detail` the figures in words. `reports` are the papers that were not counted, since
+    another report of their trial was.
     """
 
     outcome: Outcome
@@ -68,10 +70,16 @@ class Weighed:
     papers: Tally
     weights: Tally
     strong: Tally
+    reports: int
     retracted: int
     unjudged: int
     looked_at: int
     read: int
+
+    @property
+    def word(self) -> str:
+        """The certainty in one word (`describe_certainty`)."""
+        return describe_certainty(self.certainty)
 
 
 def find_place(evidence: Evidence) -> Place:
@@ -89,10 +97,16 @@ def place_papers(grounding: Grounding) -> tuple[Placed, ...]:
 
 def weigh(grounding: Grounding) -> Weighed:
     """The verdict on a grounded claim."""
-    placements = place_papers(grounding)
-    counted = [one for one in placements if not one.evidence.document.retracted and one.place != "unjudged"]
+    return weigh_papers(place_papers(grounding), grounding)
+
+
+def weigh_papers(placements: Sequence[Placed], grounding: Grounding) -> Weighed:
+    """The verdict that these papers give, which were found and read as the grounding says."""
+    judged = [one for one in placements if not one.evidence.document.retracted and one.place != "unjudged"]
+    counted = count_trials_once(judged)
     papers, weights = _tally(counted), _tally(counted, weighted=True)
     strong = _tally(one for one in counted if find_design(one.evidence.document).strong)
+    reports = len(judged) - len(counted)
     retracted = sum(one.evidence.document.retracted for one in placements)
     unjudged = sum(one.place == "unjudged" and not one.evidence.document.retracted for one in placements)
     looked_at, read = (max(getattr(counts, name) for counts in grounding.checked.values()) for name in ("documents", "read"))
@@ -100,16 +114,27 @@ def weigh(grounding: Grounding) -> Weighed:
     return Weighed(
         outcome=outcome,
         certainty=_measure_certainty(counted, weights, strong),
-        says=_say(outcome, papers, looked_at, retracted, len(counted)),
-        detail=_tell(papers, weights, strong, retracted, unjudged, looked_at),
+        says=_say(outcome, papers, looked_at, retracted, len(judged), reports),
+        detail=_tell(papers, weights, strong, reports, retracted, unjudged, looked_at),
         papers=papers,
         weights=weights,
         strong=strong,
+        reports=reports,
         retracted=retracted,
         unjudged=unjudged,
         looked_at=looked_at,
         read=read,
     )
+
+
+def count_trials_once(placements: Iterable[Placed]) -> list[Placed]:
+    """The papers without those that report a trial of which another report on the same side weighs more, or as much."""
+    kept: dict[tuple[Place, str], Placed] = {}
+    for number, one in enumerate(placements):
+        key = (one.place, one.evidence.trial or str(number))
+        if key not in kept or _weigh(one) > _weigh(kept[key]):
+            kept[key] = one
+    return list(kept.values())
 
 
 def describe_certainty(certainty: float) -> str:
@@ -161,7 +186,7 @@ def _measure_certainty(placements: Iterable[Placed], weights: Tally, strong: Tal
     return min(certainty, SURE - 0.01) if alone else certainty
 
 
-def _say(outcome: Outcome, papers: Tally, looked_at: int, retracted: int, read: int) -> str:
+def _say(outcome: Outcome, papers: Tally, looked_at: int, retracted: int, read: int, reports: int) -> str:
     match outcome:
         case "mixed":
             return "The evidence found is mixed."
@@ -179,19 +204,21 @@ def _say(outcome: Outcome, papers: Tally, looked_at: int, retracted: int, read: 
     on_side = papers.contradict if outcome == "contradict" else papers.support
     if papers.contradict and papers.support:
         return f"Most evidence found {verb} this claim."
+    all_on_side = on_side + reports
     if on_side > 1:
-        every = "Both" if on_side == 2 else f"All {on_side:,.0f}"
-        return f"{every} papers that take a side {verb.removesuffix('s')} this claim."
+        every, what = "Both" if on_side == 2 else f"All {on_side:,.0f}", "studies" if reports else "papers"
+        several = f", in {all_on_side:,.0f} papers" if reports else ""
+        return f"{every} {what} that take a side {verb.removesuffix('s')} this claim{several}."
     none = f"; none of the {read:,} papers read {other} it" if read > 1 else ""
-    return f"One paper {verb} this claim{none}."
+    return f"{f'One trial, in {all_on_side:,.0f} reports,' if reports else 'One paper'} {verb} this claim{none}."
 
 
-def _tell(papers: Tally, weights: Tally, strong: Tally, retracted: int, unjudged: int, looked_at: int) -> str:
+def _tell(papers: Tally, weights: Tally, strong: Tally, reports: int, retracted: int, unjudged: int, looked_at: int) -> str:
     sentences = []
     if papers.total:
         numbers = {place: getattr(papers, place) for place in COUNTED}
         counts = [f"{n:,.0f} {_verb(place, n)}" for place, n in numbers.items() if n or place in ("contradict", "support")]
-        sentences.append(f"Of {format_count(looked_at, 'paper')} found and {papers.total:,.0f} read, {_join(counts)}.")
+        sentences.append(f"Of {format_count(looked_at, 'paper')} found and {papers.total + reports:,.0f} read, {_join(counts)}.")
         shares = [
             f"{getattr(weights, place) / weights.total:.0%} {_NOUNS[place]}" for place in COUNTED if getattr(weights, place)
         ]
@@ -201,6 +228,9 @@ def _tell(papers: Tally, weights: Tally, strong: Tally, retracted: int, unjudged
             f"Among systematic reviews and randomised trials, {strong.contradict:,.0f} "
             f"{_verb('contradict', strong.contradict)} and {strong.support:,.0f} {_verb('support', strong.support)}."
         )
+    if reports:
+        are = "is another report of a trial" if reports == 1 else "are further reports of trials"
+        sentences.append(f"{format_count(reports, 'paper')} {are} counted already.")
     if retracted:
         sentences.append(f"{format_count(retracted, 'paper')} {'is' if retracted == 1 else 'are'} retracted and not counted.")
     if unjudged:

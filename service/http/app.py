@@ -82,7 +82,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         live, workers = CurrentService(load, load_answerer), Workers(options.limits())
         memory = await asyncio.to_thread(open_memory, options.state_folder(), options.history, options.watch)
-        app.state.parts = Parts(live, workers, metrics.TokenMeter(), options.log_claims, memory)
+        app.state.parts = Parts(live, workers, options.log_claims, memory)
         watcher = Watcher(memory.saved, live) if memory and options.watch else None
         if when_loaded:
             await asyncio.to_thread(live.load)

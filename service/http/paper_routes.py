@@ -37,11 +37,7 @@ async def evidence(body: EvidenceRequest, request: Request) -> Response:
     def work(job: Job[Response]) -> Response:
         paper = body.paper()
         with parts.live.lease() as serving:
-            finder = serving.finding()
-            try:
-                result = finder.find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
-            finally:
-                parts.tokens.read([finder.chats])
+            result = serving.finding().find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
         return write_json(EvidenceResponse.of(result))
 
     return await while_there(request, parts.workers.run(work))

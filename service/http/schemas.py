@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, Hit, Label, Stance
 from retrieval.store.documents import Entry
-from service.grounding.coverage import format_count
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
 from service.queries.schemas import TypedGroundResponse

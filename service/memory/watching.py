@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from filelock import FileLock, Timeout
 
+from retrieval.core.counts import format_count
 from retrieval.core.errors import CounterpointError, IndexUnusable
 from retrieval.core.values import Document, Evidence, Grounding
 from retrieval.index import Index, read_index_manifest
 from retrieval.store.documents import Store
 from retrieval.store.manifest import STORE
-from service.grounding.coverage import format_count
 from service.grounding.find import Only
 from service.grounding.ground import Grounder
 from service.grounding.schemas import EvidenceOut

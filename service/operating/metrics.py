@@ -6,15 +6,14 @@ With several workers each process counts into files of PROMETHEUS_MULTIPROC_DIR,
 from __future__ import annotations
 
 import os
-import threading
 import time
-from collections.abc import Iterable, Mapping
-from typing import Protocol, cast
 
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from retrieval.core import result_cache
+from retrieval.core.values import Usage
+from retrieval.runtime import usage
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
 
@@ -27,8 +26,8 @@ WORKING = Gauge("counterpoint_queue_working", "Requests in progress.", multiproc
 REFUSED = Counter("counterpoint_refused_total", "Requests refused because the queue was full or the key was missing.", ["reason"])
 LEFT = Counter("counterpoint_left_total", "Jobs stopped because their client had left.")
 JUDGED = Counter("counterpoint_judged_sentences_total", "Sentences that a judge read for a claim.", ["side"])
-LLM_TOKENS = Counter("counterpoint_llm_tokens_total", "Tokens by the language model's own counts.", ["kind"])
-LLM_REQUESTS = Counter("counterpoint_llm_requests_total", "Requests to a language model.")
+LLM_TOKENS = Counter("counterpoint_llm_tokens_total", "Tokens of language models, by their own counts or estimated.", ["kind"])
+LLM_REQUESTS = Counter("counterpoint_llm_requests_total", "Requests sent to language models, the refused and repeated ones too.")
 KEPT = Counter("counterpoint_kept_results_total", "Lookups in the cache on disk, by kind of result.", ["kind", "outcome"])
 WATCHED = Counter("counterpoint_watched_claims_total", "Saved claims grounded again since the index changed.")
 ALERTS = Counter("counterpoint_alerts_total", "Alerts told for saved claims.")
@@ -40,7 +39,14 @@ def _count_look_ups(kind: str, hits: int, misses: int) -> None:
     KEPT.labels(kind=kind, outcome="miss").inc(misses)
 
 
+def _count_usage(used: Usage) -> None:
+    LLM_REQUESTS.inc(used.requests)
+    LLM_TOKENS.labels(kind="prompt").inc(used.prompt_tokens)
+    LLM_TOKENS.labels(kind="completion").inc(used.completion_tokens)
+
+
 result_cache.observers.append(_count_look_ups)
+usage.observers.append(_count_usage)
 
 
 def exposition() -> tuple[bytes, str]:
@@ -64,31 +70,3 @@ class StageClock:
         if self._stage:
             STAGES.labels(work=self._work, stage=self._stage).observe(now - self._since)
         self._stage, self._since = stage, now
-
-
-class _Usage(Protocol):
-    requests: int
-    prompt_tokens: int
-    completion_tokens: int
-
-
-class TokenMeter:
-    """Passes on the running counts of language models: each token once, whichever request used it."""
-
-    def __init__(self) -> None:
-        self._totals: dict[int, tuple[int, int, int]] = {}
-        self._lock = threading.Lock()
-
-    def read(self, models: Iterable[Mapping[str, object]]) -> None:
-        """Count what the models were asked since the last call."""
-        counts = [getattr(model, "usage", None) for group in models for model in group.values()]
-        with self._lock:
-            for usage in {id(one): cast(_Usage, one) for one in counts if one is not None}.values():
-                totals = (usage.requests, usage.prompt_tokens, usage.completion_tokens)
-                requests, prompt, completion = (
-                    max(0, a - b) for a, b in zip(totals, self._totals.get(id(usage), (0, 0, 0)), strict=True)
-                )
-                self._totals[id(usage)] = totals
-                LLM_REQUESTS.inc(requests)
-                LLM_TOKENS.labels(kind="prompt").inc(prompt)
-                LLM_TOKENS.labels(kind="completion").inc(completion)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-import platformdirs
 from limits import parse_many
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
@@ -29,7 +28,9 @@ from indexes.fetch.fetching import EUROPE_PMC, NCBI
 from retrieval.bm25 import lucene
 from retrieval.cluster.client import Access, use_access
 from retrieval.core import result_cache
+from retrieval.core.addresses import hide_login
 from retrieval.core.errors import BadConfig
+from retrieval.core.user_folders import find_user_folder
 from service.configuration import defaults
 from service.configuration.files import describe, expected
 from service.operating.work import Limits
@@ -219,7 +220,7 @@ class Settings(BaseSettings):
             return Path(self.state)
         if shared and not self.keys and not is_own_machine(self.host):
             return None
-        return Path(platformdirs.user_state_dir("counterpoint"))
+        return find_user_folder("state")
 
     def limits(self) -> Limits:
         """The limits on running and waiting work."""
@@ -294,7 +295,7 @@ def show_settings(settings: Settings) -> dict[str, str]:
     values = {name: getattr(settings, name) for name in Settings.model_fields}
     values["keys"] = ", ".join(f"{name}: hidden" for name in settings.keys)
     values["hosts"] = ", ".join(settings.hosts)
-    return {name: "" if value is None else str(value) for name, value in values.items()}
+    return {name: "" if value is None else hide_login(str(value)) for name, value in values.items()}
 
 
 def hand_down(settings: Settings) -> None:

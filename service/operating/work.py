@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
 
+from retrieval.core.counts import format_count
 from retrieval.core.errors import CounterpointError
 from retrieval.runtime.chat import stop_by
 from service.operating import metrics
@@ -113,7 +114,8 @@ class Workers:
         retry_after = max(1, round(self.limits.wait / 2))
         if self._slots.locked() and self._queue_length >= self.limits.waiting:
             metrics.REFUSED.labels(reason="queue full").inc()
-            raise Busy(f"{self._queue_length} requests are already waiting; try again in {retry_after} seconds.", retry_after)
+            waiting = format_count(self._queue_length, "request")
+            raise Busy(f"{waiting} already waiting; try again in {format_count(retry_after, 'second')}.", retry_after)
         self._queue_length += 1
         metrics.WAITING.inc()
         try:
@@ -122,7 +124,8 @@ class Workers:
         except TimeoutError:
             metrics.REFUSED.labels(reason="waited too long").inc()
             raise Busy(
-                f"No thread was free for {self.limits.wait:g} seconds; try again in {retry_after} seconds.", retry_after
+                f"No thread was free for {self.limits.wait:g} seconds; try again in {format_count(retry_after, 'second')}.",
+                retry_after,
             ) from None
         finally:
             self._queue_length -= 1

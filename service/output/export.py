@@ -18,6 +18,7 @@ from urllib.parse import quote
 from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
 from indexes.readers.exports.bibtex import SIGNS
 from nli.text.designs import find_design
+from retrieval.core.counts import format_count
 from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding, PaperFinding, Sentence
 from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import Place, find_place, place_papers, weigh
@@ -195,14 +196,14 @@ def find_url(document: Document) -> str:
     """The paper's address at PubMed, or by its DOI; "" if neither is known."""
     if is_pmid(document.pmid):
         return f"https://pubmed.ncbi.nlm.nih.gov/{document.pmid}/"
-    return f"https://doi.org/{document.doi}" if document.doi else ""
+    return f"https://doi.org/{quote(document.doi, safe='/()')}" if document.doi else ""
 
 
 Format = Literal["markdown", "ris", "bibtex", "csv", "xlsx"]
 Cell = str | int | float
-_OPTIONAL = ("answer", "people", "number", "effect")
+_OPTIONAL = ("answer", "trial", "people", "number", "effect")
 """The columns of the table of papers that it has only where a paper fills them."""
-_READABLE = ("answer", "direction", "design", "year", "people", "number", "effect", "quotation", "pmid")
+_READABLE = ("answer", "direction", "design", "trial", "year", "people", "number", "effect", "quotation", "pmid")
 """Those that it has in Markdown."""
 _ORDER: tuple[Place, ...] = ("contradict", "support", "uncertain", "unjudged")
 
@@ -265,6 +266,7 @@ class _Row(NamedTuple):
     direction: str
     probability: float | str
     design: str
+    trial: str
     year: int | str
     people: str
     number: str
@@ -280,8 +282,9 @@ def _write_row(claim: str, answer: str, evidence: Evidence) -> _Row:
     quotation = evidence.sentence.text if evidence.sentence else ""
     details = evidence.verdict.details if evidence.verdict else Details()
     return _Row(
-        claim, answer, _tell_direction(evidence), round(evidence.score, 4), find_design(document).says, document.year or "",
-        details.people, details.number, details.effect, quotation, document.title, document.pmid, find_url(document),
+        claim, answer, _tell_direction(evidence), round(evidence.score, 4), find_design(document).says, evidence.trial,
+        document.year or "", details.people, details.number, details.effect, quotation, document.title, document.pmid,
+        find_url(document),
     )  # fmt: skip
 
 
@@ -289,8 +292,8 @@ def _write_other(question: str, one: PaperFinding) -> _Row:
     """A paper on the subject of a question that is counted for no answer."""
     document, quotation = one.document, one.sentence.text if one.sentence else ""
     return _Row(
-        question, "", "on the subject", "", find_design(document).says, document.year or "", "", "", "", quotation, document.title,
-        document.pmid, find_url(document),
+        question, "", "on the subject", "", find_design(document).says, "", document.year or "", "", "", "", quotation,
+        document.title, document.pmid, find_url(document),
     )  # fmt: skip
 
 
@@ -364,7 +367,8 @@ def _describe_checks(answer: Answer) -> str:
     quotes = sum(one.verbatim for one in citations)
     others = len(citations) - quotes
     return (
-        f"of {len(citations)} citations {quotes} are word for word in the abstract, {others} are supported according to the judge"
+        f"of {format_count(len(citations), 'citation')}, {quotes} word for word in the abstract, {others} supported according to "
+        "the judge"
     )
 
 
@@ -407,7 +411,7 @@ def _list_borne_out(document: Document, citations: Sequence[Citation]) -> str:
 def _link(document: Document) -> str:
     url = find_url(document)
     name = f"PMID {document.pmid}" if is_pmid(document.pmid) else escaped(document.pmid)
-    return f"[{name}]({quote(url, safe=':/')})" if url else name
+    return f"[{name}]({url.replace('(', '%28').replace(')', '%29')})" if url else name
 
 
 def escaped(text: str) -> str:

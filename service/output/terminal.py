@@ -15,15 +15,16 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from retrieval.cluster.client import is_address, read_address, show_place
+from retrieval.core.counts import format_count
 from retrieval.store.manifest import Manifest
-from service.grounding.coverage import format_count
+from service.grounding.coverage import describe_usage
 from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import COUNTED, Counted
 from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
     from service.answering.events import Event, OnEvent
-    from service.answering.schemas import AnswerResponse, AnswerSentenceOut, PaperFindingOut
+    from service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut
     from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut
     from service.reading.schemas import EvidenceResponse
 
@@ -47,6 +48,8 @@ def print_grounding_table(response: GroundResponse) -> None:
     console.print(Text(response.claim.text, style="bold"))
     print_rows(console, ("side", "score", "PMID", "year", "title"), rows)
     console.print(Text(response.summary))
+    if used := describe_usage(response.usage):
+        console.print(Text(used, style="dim"))
 
 
 def print_rows(console: Console, columns: Sequence[str], rows: Sequence[Sequence[Text]]) -> None:
@@ -113,7 +116,8 @@ def print_grounding(response: GroundResponse) -> None:
     if differing := tell_contrasts(response.contrasts):
         console.print(Text(differing))
     console.print(response.summary)
-    console.print(Text(f"{_tell_checked(response)}\n{_tell_models(response)}", style="dim"))
+    lines = (_tell_checked(response), _tell_models(response), describe_usage(response.usage))
+    console.print(Text("\n".join(filter(None, lines)), style="dim"))
 
 
 def _tell_checked(response: GroundResponse) -> str:
@@ -127,7 +131,7 @@ def _tell_checked(response: GroundResponse) -> str:
     return (
         f"Checked for contradiction: {format_count(against.documents, 'document')}, "
         f"{format_count(against.sentences, 'sentence')}, "
-        f"{against.candidates:,} candidates, {against.judged:,} judged. "
+        f"{format_count(against.candidates, 'candidate')}, {against.judged:,} judged. "
         f"For support: {format_count(for_it.documents, 'document')}, "
         f"{format_count(for_it.sentences, 'sentence')}, {for_it.judged:,} judged."
     )
@@ -152,7 +156,8 @@ def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: 
     title = Text(f"{evidence.rank}. ", style=colour)
     title.append(evidence.title or "(no title)", style="bold")
     standing = "" if evidence.standing == "plain" else evidence.standing.upper()
-    facts = [says, _first_author(evidence.authors), evidence.pmid, str(evidence.year or ""), evidence.journal, standing]
+    trial = evidence.trial and f"one of several reports of {evidence.trial}"
+    facts = [says, _first_author(evidence.authors), evidence.pmid, str(evidence.year or ""), evidence.journal, trial, standing]
     title.append(f"  [{' · '.join(fact for fact in facts if fact)}]", style="dim")
     print_whole_words(console, title)
     if evidence.sentence:
@@ -201,6 +206,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         f"  texts (sha256)   {manifest.corpus_sha256}",
         f"  size             {f'{sum(manifest.files.values()) / 1e6:,.1f} MB' if manifest.files else 'kept by the cluster'}",
         f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
+        f"  analyzer         {_tell_analyzer(folder, manifest)}",
         f"  vectors          {_tell_vectors(folder, manifest)}",
         "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
         *([f"  description      {manifest.description}"] if manifest.description else []),
@@ -214,6 +220,15 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
             f"{format_count(source.records, 'record')}{f'; left out: {reasons}' if reasons else ''})"
         )
     return lines
+
+
+def _tell_analyzer(folder: Path, manifest: Manifest) -> str:
+    """Describe the analyzer in one line; of an index of an older format, what would be gained and how."""
+    if manifest.has_fields:
+        return manifest.analyzer
+    place = show_place(folder)
+    command = f"build SOURCE --out {place} --overwrite" if is_address(folder) else f"merge {place} --analyzer biomedical"
+    return f"{manifest.analyzer} (`counterpoint index {command}` makes accents, hyphens and missing blanks matter no more)"
 
 
 def _tell_vectors(folder: Path, manifest: Manifest) -> str:
@@ -253,8 +268,12 @@ def print_answer(response: AnswerResponse) -> None:
     _print_findings(response, console)
     if response.sentences and not tabled:
         console.print(Text("\nEvidence", style="bold green"))
-        for sentence in response.sentences:
-            _print_citations(sentence, console)
+        # The lead cites what a later sentence quotes: each sentence of a paper is shown once, as it was checked first.
+        cited: dict[tuple[int, int], CitationOut] = {}
+        for citation in (one for sentence in response.sentences for one in sentence.citations):
+            cited.setdefault((citation.number, citation.sentence.start), citation)
+        for citation in cited.values():
+            _print_citation(citation, console)
     if response.conflicts:
         console.print(Text("\nContradicting", style="bold red"))
         for conflict in response.conflicts:
@@ -303,25 +322,15 @@ def _print_finding(paper: EvidenceOut | PaperFindingOut, study: str, console: Co
     print_whole_words(console, Text(f"   {paper.title or '(no title)'}  [{facts}]", style="dim"))
 
 
-def _print_citations(sentence: AnswerSentenceOut, console: Console) -> None:
-    for citation in sentence.citations:
-        console.print(Text(f"[{citation.number}] “{citation.sentence.text}”"))
-        console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
+def _print_citation(citation: CitationOut, console: Console) -> None:
+    console.print(Text(f"[{citation.number}] “{citation.sentence.text}”"))
+    console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
 
 
 def _tell_usage(response: AnswerResponse) -> str:
-    usage, source = response.usage, response.provenance
-    amount = (
-        f" {format_count(usage.requests, 'request')}, {usage.prompt_tokens:,} + {format_count(usage.completion_tokens, 'token')}"
-        if usage.requests
-        else ""
-    )
-    cost = f", {usage.cost:.4f} US dollars" if usage.cost is not None else ""
-    return (
-        f"{format_count(response.words, 'word')} by "
-        f"{response.generated_by};{amount}{cost}{';' if amount else ''} configuration {source.config}, "
-        f"profile {source.profile}, index {source.index}."
-    )
+    source, usage = response.provenance, describe_usage(response.usage)
+    made = f"configuration {source.config}, profile {source.profile}, index {source.index}."
+    return "\n".join(filter(None, (f"{format_count(response.words, 'word')} by {response.generated_by}; {made}", usage)))
 
 
 def print_chosen(response: EvidenceResponse) -> None:
@@ -340,7 +349,8 @@ def print_chosen(response: EvidenceResponse) -> None:
         console.print(line)
         console.print(Padding(Text(one.text), (0, 0, 0, 3)))
         console.print(Padding(Text(one.why, style="dim"), (0, 0, 0, 3)))
-    console.print(Text(f"\n{format_count(response.read, 'sentence')} read, {response.judged:,} judged.", style="dim"))
+    read = f"\n{format_count(response.read, 'sentence')} read, {response.judged:,} judged."
+    console.print(Text("\n".join(filter(None, (read, describe_usage(response.usage)))), style="dim"))
 
 
 def entry_line(entry: HistoryOut) -> str:

@@ -1,23 +1,23 @@
-"""What was typed where a claim is expected, decided by rules; the API, the command line, MCP and the page all use this module.
+"""What was typed where a claim is expected; the API, the command line, MCP and the page all use this module.
 
-No input is refused because of its kind: a wrong guess costs a click, not an answer. Another language than English is found by
-py3langid, whose model comes with its package: of 6,268 English claims, questions and titles, 3 are taken for another language; of
-72 claims in 25 other languages, 68 are recognised (docs/measurements.md; tests/service/queries).
+Only what is surely keywords is refused (nli.text.forms): a wrong guess costs a click, not an answer. py3langid finds other
+languages; its model comes with its package. Of 11,133 English claims, questions and titles, none is taken for another; of
+72 claims in 25 other languages, 70 are recognised (docs/measurements.md; tests/service/queries).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from generation.question import parse_question
+from generation.question import Choice, YesNoQuestion, parse_choice, parse_question
+from nli.text.forms import load_form_model
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.store.documents import Documents
-from service.checking.checkable import is_statement
+from service.checking.checkable import SURE
 from service.checking.citations import CitedPaper, cited_in, without_citations
 from service.grounding.claims import MAX_CHARACTERS, drop_lead
 
@@ -33,8 +33,8 @@ LANGUAGES = {
     "sr": "Serbian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
 """The languages considered: few enough that Latin names do not make English look like a language that nobody writes here."""
-_SURE, _SURE_OF_FEWEST = 0.5, 0.8
-"""The smallest probability that is trusted; the second is for up to three words: English mixed with Latin may look French."""
+_ENGLISH = 0.02
+"""From this probability on, a text may be English: one wrong letter makes "betacarotine" look Romanian, but not surely so."""
 _FEWEST_WORDS = 3
 _MOST_READ = 2000
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -44,12 +44,10 @@ _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f\u0370-\u03ff\u1e00-\u1eff]")
 
 def find_language(text: str) -> str:
     """The English name of the other language that a text is in; "" for English and for what is too short to tell."""
-    words = _WORD.findall(text)
-    if len(words) < _FEWEST_WORDS and not _OTHER_SCRIPT.search(text):
+    if len(_WORD.findall(text)) < _FEWEST_WORDS and not _OTHER_SCRIPT.search(text):
         return ""
-    code, share = _load().classify(text[:_MOST_READ])
-    least = _SURE_OF_FEWEST if len(words) <= _FEWEST_WORDS else _SURE
-    return "" if code == "en" or float(share) < least else LANGUAGES[str(code)]
+    shares = {code: float(share) for code, share in _load().rank(text[:_MOST_READ])}
+    return "" if shares["en"] >= _ENGLISH else LANGUAGES[max(shares, key=shares.__getitem__)]
 
 
 @cache
@@ -67,11 +65,6 @@ _NUMBER = re.compile(r"\d{4,9}")
 _OWN_ID = re.compile(r"[A-Za-z][\w.:-]*\d[\w.:-]*")
 _STOP = re.compile(r"[.!…][\"'”’»)\]\s]*$")
 _ASKS = re.compile(r"[?？؟;]?[?？؟][\"'”’»)\]\s]*$")
-_DO = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|will|would)"
-_INVERSION = re.compile(rf"^(?:{_DO}(?:n['’]t)?|cannot)\s+\w", re.IGNORECASE)
-_WH = re.compile(rf"^(?:what|which|who|whom|whose|why|how|when|where)(?:\s+[\w-]+){{0,3}}?\s+{_DO}\b", re.IGNORECASE)
-_SUBORDINATE = re.compile(r"^(?:when|where|how)\b[^,]*,", re.IGNORECASE)
-_OPERATOR = re.compile(r"\b(?:AND|OR)\b|\[\w[\w /]*\]")
 _FEWEST_SENTENCES, _LONGER_THAN_CLAIM = 3, 300
 
 
@@ -80,7 +73,8 @@ class Query:
     """What was typed, on one line, and what it is taken for.
 
     `claim` is the statement to ground: the input itself, or what a yes-or-no question asks about, or "". `cited` is the paper
-    that it names; `language` is the English name of a language other than English; `sentences` is the number of sentences.
+    that it names; `language` is the English name of a language other than English; `sentences` is the number of sentences;
+    `unsure` says that a claim looks more like keywords. Of a `choice`, the claim is that of its first side.
     """
 
     kind: Kind
@@ -89,28 +83,28 @@ class Query:
     cited: CitedPaper | None = None
     language: str = ""
     sentences: int = 1
+    choice: Choice | None = None
+    unsure: bool = False
 
 
-def classify_query(raw: str, store: Documents | None = None, is_english: Callable[[str], bool] = lambda _text: False) -> Query:
-    """What was typed; with a `store`, a single word that is a document's id is taken for that document.
-
-    `is_english` is asked about a text that seems to be in another language, and has the last word.
-    """
+def classify_query(raw: str, store: Documents | None = None) -> Query:
+    """What was typed; with a `store`, a single word that is a document's id is taken for that document."""
     text = " ".join(raw.split())
     too_long = len(text) > MAX_CHARACTERS
     if not too_long and (citation := _name_paper(text, store)):
         return Query("paper", text, cited=citation)
     count = len(sentence_spans(raw, 0, len(raw))) if len(text) > _LONGER_THAN_CLAIM else 1
-    language = find_language(text)
-    if language and not is_english(text):
+    if language := find_language(text):
         return Query("language", text, text, language=language, sentences=count)
     if too_long or count >= _FEWEST_SENTENCES:
         return Query("text", text, sentences=count)
-    if _is_question(text):
-        return Query("question", text, _state(text))
-    if _is_keywords(text):
+    form = load_form_model().score(drop_lead(text))
+    if _ASKS.search(text) or (not _STOP.search(text) and form["question"] > max(form["statement"], form["phrase"])):
+        choice = parse_choice(text)
+        return Query("question", text, _state(choice.claims[0] if choice else _parse(text)), choice=choice)
+    if form["phrase"] >= SURE:
         return Query("keywords", text)
-    return Query("claim", text, text)
+    return Query("claim", text, text, unsure=form["phrase"] > form["statement"])
 
 
 def refuse_keywords(text: str) -> None:
@@ -139,20 +133,10 @@ def _name_paper(text: str, store: Documents | None) -> CitedPaper | None:
     return None
 
 
-def _is_question(text: str) -> bool:
-    if _ASKS.search(text):
-        return True
-    return not _STOP.search(text) and bool(_INVERSION.match(text) or (_WH.match(text) and not _SUBORDINATE.match(text)))
+def _parse(question: str) -> YesNoQuestion | None:
+    return parse_question(question if _ASKS.search(question) else f"{question}?")
 
 
-def _state(question: str) -> str:
-    """What a yes-or-no question asks about, as a sentence; "" where no rule is sure of its English."""
-    parse = parse_question(question if _ASKS.search(question) else f"{question}?")
-    if parse is None or not parse.sound:
-        return ""
-    return f"{parse.claim[:1].upper()}{parse.claim[1:]}."
-
-
-def _is_keywords(text: str) -> bool:
-    """Whether a text has no verb that states something, or has search operators."""
-    return bool(_OPERATOR.search(text) and not text.isupper()) or not is_statement(drop_lead(text))
+def _state(asked: YesNoQuestion | None) -> str:
+    """What is asked, as a sentence; "" where no rule is sure of its English."""
+    return f"{asked.claim[:1].upper()}{asked.claim[1:]}." if asked and asked.sound else ""

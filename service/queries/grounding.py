@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from nli.text.forms import load_form_model
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Evidence, Grounding
 from retrieval.index import Index
-from service.checking.checkable import find_verb
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
 from service.queries.classify import classify_query, say_no_claim
 from service.queries.papers import check_known, find_finding, open_paper
 from service.queries.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
-from service.queries.spelling import find_missing, knows_words, suggest_words
+from service.queries.spelling import find_missing, suggest_words
 from service.schemas import Provenance, SentenceOut
 
 Ground = Callable[[Claim], Grounding]
@@ -32,7 +32,7 @@ def check_written(text: str) -> str:
 
 def describe_query(index: Index, text: str) -> TypedOut:
     """What the input is taken for on an index; raises `BadInput` for a paper that the index does not hold."""
-    typed = classify_query(text, index.store, lambda line: knows_words(index, line))
+    typed = classify_query(text, index.store)
     if typed.cited:
         entry = open_paper(index.store, typed.cited, index.manifest.counts.documents)
         finding = find_finding(entry)
@@ -40,8 +40,10 @@ def describe_query(index: Index, text: str) -> TypedOut:
         return TypedOut.of(typed, finding[1] if finding else "", entry.document, sentence)
     if typed.kind not in ("claim", "question", "keywords"):
         return TypedOut.of(typed, typed.claim)
-    verb = find_verb(typed.text)
-    missing = tuple(word for word in find_missing(index, typed.text) if word.lower() != verb)
+    # Without its verb a claim would be none; whether papers use just that verb says nothing of them.
+    form = load_form_model().choose(typed.text)
+    words = find_missing(index, typed.text)
+    missing = tuple(word for word in words if load_form_model().choose(typed.text.replace(word, "")) == form)
     return TypedOut.of(typed, typed.claim, suggestions=suggest_words(index, typed.text), missing=missing)
 
 

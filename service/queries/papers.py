@@ -9,20 +9,19 @@ import numpy as np
 
 from generation.extractive import drop_label
 from nli.reader.encode import score_for_reading
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Document, Hit, Sentence
 from retrieval.index import Index
 from retrieval.store.documents import Documents, Entry
-from retrieval.words.forms import add_other_forms
 from service.checking.checkable import claim_in
 from service.checking.citations import CitedPaper, cited_in, find_cited
-from service.grounding.coverage import format_count
 from service.queries.classify import classify_query
 
 
 def search_words(index: Index, query: str, end: int, begin: int = 0) -> list[tuple[Hit, Document]]:
     """The documents from place `begin` (from 0) up to place `end` that match the query's words, best first."""
-    hits = index.search(add_other_forms(query), end)[begin:]
+    hits = index.search(query, end, spellings=True)[begin:]
     entries = index.entries([hit.pmid for hit in hits])
     return [(hit, entry.document) for hit, entry in zip(hits, entries, strict=True)]
 

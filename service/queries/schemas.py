@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from retrieval.core.counts import format_count
 from retrieval.core.values import Document
 from service.grounding.schemas import GroundResponse
 from service.queries.classify import Kind, Query
@@ -23,6 +24,7 @@ _OFFERS: dict[Kind, tuple[Offer, ...]] = {
     "text": ("text",),
     "language": ("ground",),
 }
+_UNSURE_OFFERS: tuple[Offer, ...] = ("ground", "search")
 
 
 class TypedRequest(Sent):
@@ -65,7 +67,7 @@ class TypedOut(BaseModel):
     suggestions: list[SuggestionOut] = Field(
         default_factory=list, description="Replacements for words that are not in the index."
     )
-    missing: list[str] = Field(default_factory=list, description="The words, other than its verb, that no document contains.")
+    missing: list[str] = Field(default_factory=list, description="The words, other than verbs, that no document contains.")
 
     @classmethod
     def of(
@@ -83,7 +85,7 @@ class TypedOut(BaseModel):
             detail=describe(typed, claim, document),
             text=typed.text,
             claim=claim,
-            offers=[one for one in _OFFERS[typed.kind] if one != "ground" or claim],
+            offers=[one for one in (_UNSURE_OFFERS if typed.unsure else _OFFERS[typed.kind]) if one != "ground" or claim],
             language=typed.language,
             paper=PaperOut(**facts_of(document), finding=finding) if document else None,
             suggestions=[SuggestionOut.model_validate(one) for one in suggestions],
@@ -101,14 +103,21 @@ def describe(typed: Query, claim: str, document: Document | None) -> str:
     """What the input is taken for, in one or two sentences."""
     match typed.kind:
         case "claim":
-            return "This is a claim."
+            return "Read as a claim; if you meant keywords, use search." if typed.unsure else "This is a claim."
+        case "question" if typed.choice and claim:
+            first, second = typed.choice.names
+            return (
+                f"This is a choice between “{first}” and “{second}”. It can be answered, or its first side checked as the claim "
+                f"“{claim.rstrip('.')}”: what contradicts that is for the other side, or finds no difference."
+            )
         case "question":
             alternative = f", or check the claim “{claim.rstrip('.')}”" if claim and claim != typed.text else ""
             return f"This is a question. It can be answered{alternative}."
         case "keywords":
             return "These are keywords, which have no verdict. A claim is one sentence with a verb that can be true or false."
         case "text":
-            return f"This is a text of {typed.sentences} sentences. Check a text gives a verdict on each of its claims."
+            length = format_count(typed.sentences, "sentence")
+            return f"This is a text of {length}. Check a text gives a verdict on each of its claims."
         case "language":
             return f"This seems to be {typed.language}. The papers and the models are English: write the claim in English."
         case "paper":

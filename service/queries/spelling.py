@@ -12,17 +12,16 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
-from retrieval.core.characters import unify_characters
+from retrieval.core.characters import fold_accents, unify_characters
 from retrieval.index import Index
 from retrieval.words.forms import list_british_forms, unify_text
 from retrieval.words.terms import load_shipped_rarity, locate_term, split_terms
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"(?<![0-9A-Za-z])[^\W\d_]+(?![0-9A-Za-z])")
+"""Letters alone: "HT2A" is no word that could be misspelt."""
 _SHORTEST, _LONG = 5, 8
 """The fewest letters of a word that is checked, and of one in which two letters may be wrong."""
 _MOST_WORDS, _MOST_TRIED, _PAPERS = 40, 3, 20
-_FEW_WORDS = 5
-"""Of more words, a language is guessed well enough from its letters."""
 _RARE = 8.0
 """From this weight (retrieval.words.terms), a word does not occur in PubMed's usual texts. The table is hashed, so one
 misspelling in ten passes for a word that does."""
@@ -56,13 +55,6 @@ def find_missing(index: Index, text: str) -> tuple[str, ...]:
     return tuple(word for word, spellings in forms if not sum([next(counts) for _ in spellings]))
 
 
-def knows_words(index: Index, text: str) -> bool:
-    """Whether a few words are English for all that the index shows: each is in a document, or much like a word that is."""
-    if len(_WORD.findall(text)) > _FEW_WORDS:
-        return False
-    return {*find_missing(index, text)} <= {one.word for one in suggest_words(index, text)}
-
-
 def _is_word(word: str) -> bool:
     """Whether a word may be misspelt: symbols with capitals ("CYP", "IgG") are taken as intended."""
     return word.isascii() and len(word) >= _SHORTEST and word[1:].islower()
@@ -82,8 +74,25 @@ def _find_offer(index: Index, word: str) -> str:
     for neighbour in index.vocabulary.find_similar(stem, edits)[:_MOST_TRIED]:
         if neighbour.term.isalpha() and not _are_opposed(stem, neighbour.term):
             candidate = _find_written(index, neighbour.term, word)
-            if candidate and not _are_opposed(word, candidate) and OSA.distance(word, candidate) <= edits:
+            if candidate and not _are_opposed(word, candidate) and _count_edits(candidate, word) <= edits:
                 return candidate
+    return _find_parted(index, word, edits)
+
+
+def _find_parted(index: Index, word: str, edits: int) -> str:
+    """The most similar word that the index's papers write with a hyphen, "beta-carotene" for "betacarotine"; "" if none is."""
+    places = range(_SHORTEST - 1, len(word) - _SHORTEST + 1)
+    stems = index.vocabulary.stem([part for place in places for part in (word[:place], word[place:])])
+    pairs = list(zip(places, stems[::2], stems[1::2], strict=True))
+    counts = index.vocabulary.count_documents([stem for _, *both in pairs for stem in both])
+    for (place, first, second), begun, ended in zip(pairs, counts[::2], counts[1::2], strict=True):
+        known = first if begun else second if ended else ""
+        for entry in index.entries(index.vocabulary.find_documents(known, _PAPERS)) if known else ():
+            text = f"{entry.document.title} {entry.document.abstract}".lower()
+            parted: list[str] = re.findall(rf"\b{word[:place]}-\w+" if begun else rf"\b\w+-{word[place:]}\b", text)
+            near = [one for one in parted if OSA.distance(word, one.replace("-", "")) <= edits]
+            if near and not _are_opposed(word, near[0]):
+                return near[0]
     return ""
 
 
@@ -92,12 +101,17 @@ def _find_written(index: Index, term: str, like: str) -> str:
     counts: dict[str, int] = {}
     for entry in index.entries(index.vocabulary.find_documents(term, _PAPERS)):
         for word in _WORD.findall(f"{entry.document.title} {entry.document.abstract}".lower()):
-            if word[:2] == term[:2] and abs(len(word) - len(term)) < 6:
+            if fold_accents(word[:2]) == fold_accents(term[:2]) and abs(len(word) - len(term)) < 6:
                 counts[word] = counts.get(word, 0) + 1
     words = sorted(counts, key=lambda word: (-counts[word], word))
     stems = index.vocabulary.stem(words)
     forms = [word for word, stem in zip(words, stems, strict=True) if stem == term]
-    return min(forms, key=lambda form: OSA.distance(form, like), default="")
+    return min(forms, key=lambda form: (_count_edits(form, like), OSA.distance(form, like)), default="")
+
+
+def _count_edits(word: str, like: str) -> int:
+    """How many letters apart two words are, whatever their accents."""
+    return OSA.distance(fold_accents(word), fold_accents(like))
 
 
 def _are_opposed(one: str, other: str) -> bool:

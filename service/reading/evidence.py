@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from inspect import signature
 from pathlib import Path
 from typing import Literal
@@ -12,9 +13,10 @@ from generation.prompting import STRATEGIES, ask_for_evidence
 from indexes.readers.paper import parse_paper, read_paper
 from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose_sentences, describe_chosen
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Paper
+from retrieval.core.values import Paper, Usage
 from retrieval.rerank.reranker import Reranker
 from retrieval.runtime.chat import Chat
+from retrieval.runtime.usage import count_usage
 from service.checking.readers.reading import is_document, read_file
 from service.configuration.config import Profile
 from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
@@ -51,6 +53,7 @@ class PaperEvidence:
     models: str
     read: int
     judged: int
+    usage: Usage = field(default_factory=Usage)
 
 
 def _continue() -> None:
@@ -75,7 +78,6 @@ class EvidenceFinder:
     def __init__(self, models: Models) -> None:
         encoder = models.encoders.get(ENCODER) or load_encoder(ENCODER, models.profile)
         self._profile = models.profile
-        self.chats: dict[str, Chat] = {}
         self._models = models.rerankers[RERANKER], models.judges[JUDGE], encoder
         self.reader = EvidenceReader(*self._models)
 
@@ -95,23 +97,25 @@ class EvidenceFinder:
         """
         statement = check_hypothesis(hypothesis)
         check_count(paper, k)
-        chat = self._chat() if how != "embedded" else None
+        chat = self._chat if how != "embedded" else None
         reranker, judge, encoder = self._models
         reading = EvidenceReader(_CheckingReranker(reranker, check), judge, encoder).read(state_claim(statement), paper)
         models = self.reader.name
-        if chat is None or how == "embedded":
-            sentences = choose_sentences(paper, reading, k, results_only)
-        else:
-            sentences = describe_chosen(
-                paper, reading, ask_for_evidence(chat, how, statement, paper, k, results_only).indices, results_only
-            )
-            models = f"{chat.model} ({how}), {models}"
+        with count_usage() as tally:
+            if chat is None or how == "embedded":
+                sentences = choose_sentences(paper, reading, k, results_only)
+            else:
+                chosen = ask_for_evidence(chat, how, statement, paper, k, results_only)
+                sentences = describe_chosen(paper, reading, chosen, results_only)
+                models = f"{chat.model} ({how}), {models}"
         judged_count = sum(verdict is not None for verdict in reading.verdicts)
-        return PaperEvidence(statement, paper, tuple(sentences), how, results_only, models, len(paper.body), judged_count)
+        read = len(paper.body)
+        return PaperEvidence(statement, paper, tuple(sentences), how, results_only, models, read, judged_count, tally.total)
 
+    @cached_property
     def _chat(self) -> Chat:
-        """One chat client for all requests, so that they share its pace and its budget."""
-        return self.chats.get(WRITER) or self.chats.setdefault(WRITER, chat_of(self._profile))
+        """The client for all requests."""
+        return chat_of(self._profile)
 
 
 def make_finder_beside(grounding: Models, answering: Models | None = None) -> EvidenceFinder:

@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from indexes.readers.paper import make_paper, parse_paper
 from nli.evidence import EvidenceSentence
 from retrieval.core.characters import replace_surrogates
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label, Paper, SectionKind
 from service.reading.evidence import How, PaperEvidence
-from service.schemas import OfValue, Sent, faults
+from service.schemas import OfValue, Sent, UsageField, UsageOut, faults
 
 
 def conclude(evidence: Sequence[EvidenceSentence]) -> str:
@@ -24,7 +25,7 @@ def conclude(evidence: Sequence[EvidenceSentence]) -> str:
     if not against and not for_it:
         return "None of the sentences chosen clearly contradicts or supports the hypothesis."
     counts = (
-        f"{against} of the {len(evidence)} sentences chosen {_verb('contradict', against)} it and "
+        f"{against} of the {format_count(len(evidence), 'sentence')} chosen {_verb('contradict', against)} it and "
         f"{for_it} {_verb('support', for_it)} it."
     )
     if against and for_it:
@@ -66,7 +67,7 @@ class EvidenceRequest(Sent):
     )
     text: str | None = Field(None, description="The paper as plain text, each heading on its own line.")
     jats: str | None = Field(None, description="The paper as JATS XML, as PubMed Central provides it.")
-    k: int = Field(5, description="How many sentences to choose.")
+    k: int = Field(5, strict=True, description="How many sentences to choose.")
     results_only: bool = Field(False, description="Choose only sentences about what the study found, not about how it was done.")
     how: How = Field("embedded", description="The embedded models, or a strategy that uses the profile's language model.")
 
@@ -143,6 +144,7 @@ class EvidenceResponse(BaseModel):
     read: int
     judged: int
     evidence: list[EvidenceSentenceOut]
+    usage: UsageField = None
 
     @classmethod
     def of(cls, result: PaperEvidence) -> EvidenceResponse:
@@ -151,5 +153,5 @@ class EvidenceResponse(BaseModel):
             hypothesis=result.hypothesis, says=conclude(result.evidence), title=result.paper.title,
             results_only=result.results_only, how=result.how,
             models=result.models, read=result.read, judged=result.judged,
-            evidence=[EvidenceSentenceOut.of(one) for one in result.evidence],
+            evidence=[EvidenceSentenceOut.of(one) for one in result.evidence], usage=UsageOut.of(result.usage),
         )  # fmt: skip

@@ -22,6 +22,7 @@ from typing import Any
 from tqdm import tqdm
 
 from retrieval.core.code_hash import hash_code
+from retrieval.core.counts import format_count
 from retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, translate_write_errors
 from retrieval.store.journal import Journal
 from retrieval.store.manifest import write_atomically
@@ -109,6 +110,7 @@ def facts_of_service(service: Service) -> dict[str, Any]:
     return {
         "provenance": Provenance.of(service).model_dump(),
         "corpus_sha256": service.index.manifest.corpus_sha256,
+        "analyzer": service.index.manifest.analyzer,
         "within_sha256": service.index.within and service.index.within.sha256,
         "config": service.config.model_dump(),
         "profile": service.models.profile.model_dump(),
@@ -173,7 +175,7 @@ def work(
         pool.shutdown(wait=True, cancel_futures=True)
         _keep_finished(run_journal, tasks)
         raise Interrupted(
-            f"Stopped after {len(run_journal.records):,} of {len(jobs):,} items; they are saved, "
+            f"Stopped after {len(run_journal.records):,} of {format_count(len(jobs), 'item')}; they are saved, "
             "and the same command resumes from there."
         ) from None
     finally:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, translate_write_errors
 from service.runs.journal import ANSWERS, FILES, RUN, beside, list_few, manifest_path, publish
 
@@ -83,7 +84,8 @@ class _FinishedShard:
         # Not splitlines(): a line separator of Unicode may stand within a text.
         texts = beside(self.path, name).read_text("utf-8").split("\n")[:-1]
         if len(texts) != len(self.places):
-            raise BadInput(f"{beside(self.path, name)} has {len(texts)} lines for {len(self.places)} items; run the shard again.")
+            lines, items = format_count(len(texts), "line"), format_count(len(self.places), "item")
+            raise BadInput(f"{beside(self.path, name)} has {lines} for {items}; run the shard again.")
         return texts
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from retrieval.core.values import Document
+from retrieval.core.values import Document, Usage
 from retrieval.index import Index
 from service.configuration.models import Models
 
@@ -89,6 +90,42 @@ class SentenceOut(OfValue):
     start: int
     end: int
     text: str
+
+
+class UsageOut(OfValue):
+    """Use of language models: every request that was sent, to read, write, correct or compare, the refused and repeated ones too.
+
+    Tokens are the server's own counts; `cost` is in US dollars, if a price is configured.
+    """
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: Rounded | None
+    cached: int = Field(
+        0, description="Replies that were there from earlier: nothing was sent for them.", exclude_if=lambda cached: not cached
+    )
+    estimated: bool = Field(
+        False,
+        description="Whether a server does not count tokens, so that some are estimated, four characters each.",
+        exclude_if=lambda estimated: not estimated,
+    )
+
+    @classmethod
+    def of(cls, usage: Usage) -> UsageOut | None:
+        """From the value; None if there was no language model to ask."""
+        return cls.model_validate(usage) if usage.requests or usage.cached else None
+
+    @classmethod
+    def add(cls, parts: Iterable[UsageOut | None]) -> UsageOut | None:
+        """The sum of several."""
+        return cls.of(sum((Usage(**dict(one)) for one in parts if one), Usage()))
+
+
+UsageField = Annotated[
+    UsageOut | None,
+    Field(description="What language models were asked; left out if none was.", exclude_if=lambda usage: usage is None),
+]
 
 
 class NamedConfiguration(Protocol):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.core.characters import replace_surrogates
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents
-from service.grounding.coverage import format_count
 
 _MOST_DIGITS = 400
 """Python reads longer numbers slowly, and not at all beyond 4,300 digits."""
@@ -206,14 +206,14 @@ def record_faults(
         yield f"the run: its {noun}s name {len(idents)} different teams or runs; expected one"
 
 
-def citation_faults(place: str, name: str, pmids: Sequence[str], store: Documents, corpus: Corpus | None) -> Iterator[str]:
+def citation_faults(place: str, name: str, pmids: Sequence[str], store: Documents | None, corpus: Corpus | None) -> Iterator[str]:
     """The faults of one list of citations, called `name`: too many, a repeated one, or one of no document in the index, or in
     the track's corpus if that is given."""
     if len(pmids) > MAX_CITATIONS:
         yield f"{place}: {name} has {len(pmids)} PMIDs; at most {MAX_CITATIONS} are allowed"
     for pmid in sorted({pmid for pmid in pmids if pmids.count(pmid) > 1}):
         yield f"{place}: {name} repeats {pmid}"
-    index_pmids = store.holds([pmid for pmid in pmids if is_whole(pmid)])
+    index_pmids = store.holds([pmid for pmid in pmids if is_whole(pmid)]) if store else set(pmids)
     corpus_pmids = corpus.holds(pmids) if corpus else index_pmids
     for pmid in dict.fromkeys(pmids):
         if pmid not in index_pmids:

@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Claim, Evidence, Grounding, Stance
 from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents
 from service.grounding.claims import check_claim
-from service.grounding.coverage import format_count
 from service.grounding.ground import Grounder
 from service.runs.journal import RUN, Job, facts_of_service, journal, shared_facts, work
 from service.runs.shards import Shard, take_shard

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, BadRecord, ModelUnusable, Unfinished
 from retrieval.core.values import Topic
 from retrieval.store.corpus import Corpus
@@ -16,7 +17,6 @@ from retrieval.store.documents import Documents
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.grounding.claims import check_topic
-from service.grounding.coverage import format_count
 from service.runs.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, list_few, shared_facts, work
 from service.runs.shards import Shard, take_shard
 from service.trec.records import (
@@ -45,9 +45,10 @@ def read_topics(path: Path) -> list[Topic]:
         records = records[0]["topics"]
         if not isinstance(records, list):
             raise BadInput(f"{path}: topics should be a list, not {kind(records)}; {_EXPECTATION}.")
-    if any(isinstance(record, dict) and {"answer", "meta_data"} & record.keys() for record in records):
+    # The track's topics are passed on with empty fields of other tasks, too.
+    if any(isinstance(record, dict) and (record.get("answer") or record.get("meta_data")) for record in records):
         raise BadInput(f"{path} contains items with answers, the input of Task A; {_EXPECTATION}.")
-    if any(isinstance(record, dict) and "responses" in record for record in records):
+    if any(isinstance(record, dict) and record.get("responses") is not None for record in records):
         raise BadInput(f"{path} contains responses: it is a run of Task B, not its input; {_EXPECTATION}.")
     topics = [_topic(path, number, record) for number, record in enumerate(records, 1)]
     if not topics:
@@ -64,9 +65,9 @@ def _topic(path: Path, number: int, record: Any) -> Topic:
         raise BadRecord(path, place, f"an id is missing; the record has {keys(record)}")
     own_id = read_id(path, place, "id", record["id"])
     place = f"topic {number} (id {own_id})"
-    if "question" not in record:
+    if record.get("question") is None:
         raise BadRecord(path, place, f"a question is missing; the record has {keys(record)}")
-    fields = {name: read_words(path, place, name, record[name]) for name in _FIELDS if name in record}
+    fields = {name: read_words(path, place, name, record[name]) for name in _FIELDS if record.get(name) is not None}
     try:
         return check_topic(**fields, id=own_id)
     except BadInput as error:
@@ -136,7 +137,8 @@ def run(
         if gaps:
             last_fault = str(list(faults.values())[-1])
             raise Unfinished(
-                f"{len(gaps)} of {len(topics)} topics have no answer yet ({list_few(gaps)}; the last fault: "
+                f"{len(gaps)} of {format_count(len(topics), 'topic')} {'has' if len(gaps) == 1 else 'have'} no answer yet "
+                f"({list_few(gaps)}; the last fault: "
                 f"{last_fault.rstrip('.')}); the others are saved, and the same command resumes with these."
             )
         records = [json.loads(run_journal.records[topic.id]) for topic in topics]
@@ -174,8 +176,9 @@ MAX_WORDS = 250
 SHAPE = Shape("topic", "topic_id", "responses", {2024: range(116, 181), 2025: range(181, 211)})
 
 
-def check(run: Path, topics: Sequence[Topic], store: Documents, corpus: Corpus | None = None) -> list[str]:
-    """All faults of a run, in its own order; an empty list means a valid run. With `corpus`, it may cite no other.
+def check(run: Path, topics: Sequence[Topic], store: Documents | None, corpus: Corpus | None = None) -> list[str]:
+    """All faults of a run, in its own order; an empty list means a valid run. With `corpus`, it may cite no other, and no `store`
+    is needed.
 
     An empty list of responses is not a fault.
     """
@@ -186,7 +189,7 @@ def check(run: Path, topics: Sequence[Topic], store: Documents, corpus: Corpus |
     return list(record_faults(read_json_or_lines(run), SHAPE, [topic.id for topic in topics], faults_in))
 
 
-def _topic_faults(place: str, record: dict[str, Any], store: Documents, corpus: Corpus | None) -> Iterator[str]:
+def _topic_faults(place: str, record: dict[str, Any], store: Documents | None, corpus: Corpus | None) -> Iterator[str]:
     responses = record.get("responses")
     if not isinstance(responses, list):
         yield f"{place}: responses should be a list of sentences"
@@ -200,7 +203,7 @@ def _topic_faults(place: str, record: dict[str, Any], store: Documents, corpus: 
         yield f"{place}: its sentences have {format_count(words, 'word')}; at most {MAX_WORDS} are allowed"
 
 
-def _sentence_faults(place: str, entry: Any, store: Documents, corpus: Corpus | None) -> Iterator[str]:
+def _sentence_faults(place: str, entry: Any, store: Documents | None, corpus: Corpus | None) -> Iterator[str]:
     if not isinstance(entry, dict):
         yield f"{place}: an object with text and citations was expected"
         return

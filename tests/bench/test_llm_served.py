@@ -20,8 +20,10 @@ from nli.reader.chat import ChatReader
 from retrieval.core.values import Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import Chat, ChatUnanswered
+from retrieval.runtime.usage import count_usage
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index
+from tests.helpers.missing import missing
 
 URL = ServeOptions().base_url
 PATIENCE = 1800.0
@@ -42,7 +44,7 @@ def chat() -> Chat:
     try:
         urllib.request.urlopen(f"{URL}/models", timeout=2).close()
     except (urllib.error.URLError, OSError):
-        pytest.skip(f"no language model answers at {URL}; start it with make llm, in another terminal")
+        pytest.skip(missing(f"a language model at {URL}", "`make llm` serves one in another terminal"))
     return Chat(ALIAS, URL, timeout=PATIENCE, retries=0)
 
 
@@ -61,10 +63,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 
 def test_a_reply_is_counted_and_one_that_is_cut_off_is_told(chat: Chat) -> None:
-    reply = chat.complete("Be brief.", "Name the colour of the sky in one word.", 20)
+    with count_usage() as tally:
+        reply = chat.complete("Be brief.", "Name the colour of the sky in one word.", 20)
     assert reply.whole
     assert "blue" in reply.text.lower()
-    assert 0 < reply.usage.completion_tokens <= 20 < reply.usage.prompt_tokens
+    assert 0 < tally.total.completion_tokens <= 20 < tally.total.prompt_tokens
     assert not chat.complete("Be thorough.", "Write about the sky.", 5).whole
 
 
@@ -100,5 +103,5 @@ def test_evidence_is_chosen_from_the_paper(chat: Chat, strategy: Strategy) -> No
     except ChatUnanswered as error:
         assert "named no sentence" in str(error) or "found no evidence" in str(error)
     else:
-        assert 0 < len(chosen.indices) <= 2
-        assert set(chosen.indices) <= {one.index for one in PAPER.body}
+        assert 0 < len(chosen) <= 2
+        assert set(chosen) <= {one.index for one in PAPER.body}

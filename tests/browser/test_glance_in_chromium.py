@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from retrieval.index import Index
 from service.http.app import create_app
-from tests.browser.chromium import IN_CHROMIUM, Open, find_faults, link, stream
+from tests.browser.chromium import IN_CHROMIUM, Open, example, find_faults, link, stream
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.pages import SureReader, keep_in, make_grounding, make_paper
 
@@ -61,13 +61,18 @@ def pmids(page: Page, side: str) -> list[str]:
 
 def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(show: Open) -> None:
     page = show(make_grounding(PAPERS))
-    bar = page.locator("#answer .scale")
+    bar = page.locator("#answer .scale").first
     assert bar.get_attribute("aria-label") == "Of 9 papers read, some do."
     assert [bar.locator(f'rect.{place}[height="26"]').count() for place in ("contradict", "uncertain", "support", "silent")] == [
         5, 1, 2, 1,
     ]  # fmt: skip
     assert bar.locator(".strong").count() == 5
-    weights = [float((one.get_attribute("width") or "").rstrip("%")) for one in bar.locator('rect[height="10"]').all()]
+    # What few readers want is folded away: the bar of weights, and the hashes of the models.
+    figures = page.locator("#answer .figures")
+    expect(figures).not_to_contain_text("Read by", use_inner_text=True)
+    figures.get_by_text("In figures").click()
+    expect(figures).to_contain_text("Read by ", use_inner_text=True)
+    weights = [float((one.get_attribute("width") or "").rstrip("%")) for one in figures.locator('rect[height="10"]').all()]
     assert weights == pytest.approx([100 * part / 6.15 for part in (4.2, 0.6, 0.75, 0.6)], abs=0.1)
     assert sum(weights) == pytest.approx(100, abs=0.1)
     dots = page.locator("#answer .dot")
@@ -81,6 +86,78 @@ def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(show: Open) -> None:
     dots.first.focus()
     page.keyboard.press("Enter")
     expect(page.locator(".card:focus h3")).to_have_text("Paper c9")
+
+
+@pytest.mark.parametrize(
+    ("certainty", "word", "told"),
+    [
+        (0.934, "sure", "93% certain."),
+        (0.72, "probable", "Probably right: 72% certain."),
+        (0.5, "possible", "Possibly right: 50% certain."),
+    ],
+)
+def test_the_verdict_says_in_words_how_certain_it_is(show: Open, certainty: float, word: str, told: str) -> None:
+    answer = make_grounding(PAPERS)
+    answer["balance"] |= {"certainty": certainty, "word": word}
+    expect(show(answer).locator("#answer .certain")).to_have_text(told)
+
+
+def test_without_years_the_verdict_has_the_whole_width(show: Open) -> None:
+    page = show(make_grounding([{**one, "year": None} for one in PAPERS]))
+    expect(page.locator(".timeline")).to_have_count(0)
+    balance, glance = page.locator(".balance").bounding_box(), page.locator("#answer .glance").bounding_box()
+    assert balance and glance and balance["width"] > glance["width"] - 60
+
+
+def test_the_switch_names_what_it_turns_to(show: Open) -> None:
+    page = show(color_scheme="dark")
+    page.get_by_role("button", name="Light mode").click()
+    expect(page.get_by_role("button", name="Dark mode")).to_be_visible()
+    assert page.locator("html").get_attribute("data-theme") == "light"
+
+
+def test_the_table_is_sorted_by_its_heads_and_its_links_can_be_hit(show: Open) -> None:
+    papers = [{**one, "score": 0.5 + place / 100, "pmid": str(1000 + place)} for place, one in enumerate(PAPERS)]
+    page = show(make_grounding(papers))
+    page.get_by_role("radio", name="Table").check(force=True)
+    table = page.get_by_role("table", name="Papers")
+    head = table.get_by_role("columnheader", name="Probability")
+    assert head.get_attribute("aria-sort") is None
+
+    def shares() -> list[str]:
+        return table.locator("tbody td:nth-child(3)").all_inner_texts()
+
+    head.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert shares() == sorted(shares(), reverse=True) and shares()[0] == "57%"
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert shares() == sorted(shares())
+    table.get_by_role("button", name="Year").click()
+    assert head.get_attribute("aria-sort") is None
+    assert table.locator("tbody td:nth-child(5)").first.inner_text() == "2003"
+    assert min(link.bounding_box()["height"] for link in table.get_by_role("link").all()) >= 24  # type: ignore[index]
+    assert find_faults(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(table.get_by_role("button", name="Design")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_click_on_a_row_of_an_answer_puts_its_claim_into_the_field(open_page: Open) -> None:
+    claim = "Zeta lowers pressure."
+    named = {"answer": "Zeta", "named": "zeta", "claim": claim, "statement": claim}
+    rows = [{**named, "evidence": one} for one in PAPERS[:2]]
+    answer = {**example("answer"), "lead": None, "rows": rows, "others": [], "heading": "What 2 papers here found"}
+
+    def before(page: Page) -> None:
+        page.route("**/v1/answer/stream", stream(("answer", answer)))
+        page.route("**/v1/ground/stream", stream(("grounding", make_grounding(PAPERS))))
+
+    page = open_page(link(question="What lowers pressure?"), before)
+    page.locator(".rows tbody .words").first.click()
+    expect(page.locator("#text")).to_have_value(claim)
+    expect(page.locator("#mode-claim")).to_be_checked()
 
 
 def test_more_is_shown_and_papers_are_chosen_and_sorted(show: Open) -> None:

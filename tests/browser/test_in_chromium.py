@@ -162,18 +162,20 @@ def test_a_claim_s_papers_are_a_list_or_a_table(open_page: Open) -> None:
     expect(page.locator("#answer .sides")).to_be_hidden()
     papers = [one for name in ("contradicting", "supporting", "uncertain", "more") for one in grounding[name]]
     expect(table.locator("tbody tr")).to_have_count(sum(not one["retracted"] for one in papers))
-    expect(table.locator("thead th")).to_have_text(["Paper", "Direction", "Design, year", "People", "Number", "Quotation"])
+    expect(table.locator("thead th")).to_have_text(
+        ["Paper", "Direction", "Probability", "Design", "Year", "People", "Number", "Quotation"]
+    )
     cells = table.locator("tbody tr").first.locator("th, td")
     expect(cells.nth(0)).to_have_text(first["title"])
-    expect(cells.nth(4)).to_have_text("16,608")
-    expect(cells.nth(5)).to_contain_text(f"“{first['sentence']['text']}”")
+    expect(cells.nth(6)).to_have_text("16,608")
+    expect(cells.nth(7)).to_contain_text(f"“{first['sentence']['text']}”")
     assert find_faults(page) == []
     page.reload()
     expect(page.get_by_role("radio", name="Table")).to_be_checked()
     expect(table).to_be_visible()
     page.get_by_text("Filter and sort").click()
     page.get_by_label("Order").select_option("oldest")
-    years = [int(re.findall(r"\d{4}$", cell)[0]) for cell in table.locator("td:nth-child(3)").all_inner_texts()]
+    years = [int(cell) for cell in table.locator("td:nth-child(5)").all_inner_texts()]
     assert years == sorted(years)
 
 

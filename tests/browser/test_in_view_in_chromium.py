@@ -62,8 +62,8 @@ def both_sides() -> dict[str, Any]:
 
 
 ASKED = {
-    "claim": (CLAIM, "Check a claim", "#answer .says", "#answer .card"),
-    "question": (QUESTION, "Answer a question", "#answer .prose .said", "#answer .card"),
+    "claim": (CLAIM, "Check a claim", "#answer .says", "#answer blockquote"),
+    "question": (QUESTION, "Answer a question", "#answer .says", "#answer .prose .said"),
     "text": (f"{CLAIM} " * 20, "Check a text", "#answer .sum", "#answer .claims tbody tr"),
 }
 
@@ -93,7 +93,33 @@ def test_the_verdict_and_the_first_paper_are_in_view_when_an_answer_comes(
     for selector in (verdict, first):
         top, seen = page.evaluate(IN_VIEW, selector)
         assert top >= 0, selector
-        assert seen >= (20 if selector == verdict else 100), f"{selector}: {seen} pixels of it"
+        assert seen >= (100 if mode == "text" and selector == first else 20), f"{selector}: {seen} pixels of it"
+
+
+def test_the_first_quotation_is_in_view_whole(open_page: Open) -> None:
+    answer = stream(("grounding", both_sides()))
+    page = open_page(
+        link(claim=CLAIM), lambda page: page.route("**/v1/ground/stream", answer), viewport={"width": 1440, "height": 900}
+    )
+    quote = page.locator("#answer blockquote").first
+    expect(quote).to_be_visible()
+    box = quote.bounding_box()
+    assert box and box["y"] + box["height"] <= 900 and page.evaluate("scrollY") == 0
+
+
+def test_an_answer_has_what_a_claim_has(open_page: Open) -> None:
+    answer = example("answer")
+    page = open_page(link(question=QUESTION), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer))))
+    verdicts = {"yes": "Yes", "no": "No", "mixed": "Mixed", "unclear": "Unclear"}
+    expect(page.locator("#answer .says")).to_have_text(verdicts[answer["lead"]["verdict"]])
+    expect(page.locator("#answer .balance svg.scale").first).to_be_visible()
+    expect(page.locator("#answer .sources .badges").first).to_contain_text("trial")
+    claim = answer["lead"]["claim"]
+    expect(page.locator("#answer .asks a")).to_have_text(f"{claim[:1].upper()}{claim[1:]}".rstrip("."))
+    with page.expect_request(lambda asked: asked.method == "POST" and asked.url.endswith("/v1/saved")) as saved:
+        page.get_by_role("button", name="Save and watch").click()
+    assert saved.value.post_data_json == {"claim": f"{claim[:1].upper()}{claim[1:].rstrip('.')}."}
+    assert find_faults(page) == []
 
 
 def test_papers_are_chosen_by_every_design_that_there_is(open_page: Open) -> None:

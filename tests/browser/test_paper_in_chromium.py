@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from playwright.sync_api import Page, Request, expect
 
 from tests.browser.chromium import HOSTILE, IN_CHROMIUM, Open, find_faults, link
+from tests.helpers.fakes import make_index
+from tests.helpers.served import over_fakes
 
 pytestmark = IN_CHROMIUM
 
@@ -33,6 +36,12 @@ JATS = """<?xml version="1.0"?>
 <article><front><article-meta><title-group><article-title>A tiny trial</article-title></title-group>
 <abstract><p>Zeta was given to rats. It is for pressure.</p></abstract></article-meta></front>
 <body><sec><title>Results</title><p>Pressure fell by 3 mmHg.</p></sec></body></article>"""
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    documents = [{"pmid": str(place), "title": "", "abstract": f"Filler number {place}."} for place in range(3)]
+    return over_fakes(make_index(tmp_path_factory.mktemp("paper"), documents).folder)
 
 
 def paper_given(page: Page, paper: str = PAPER, hypothesis: str = HYPOTHESIS, k: int = 3) -> None:

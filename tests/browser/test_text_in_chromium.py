@@ -40,14 +40,33 @@ def test_the_text_is_shown_whole_with_its_claims_marked(page: Page) -> None:
     expect(shown.locator(".said.contradicted")).to_have_text("Zeta lowers pressure (PMID 1, PMID 77).")
     expect(shown.locator(".said.supported")).to_have_text("Omega lowers sugar.")
     expect(shown).to_contain_text("Does 😀 zeta help?")
-    expect(page.locator(".verdicts li")).to_have_text(["✗ contradicted 1", "✓ supported 1"])
+    expect(page.locator(".verdicts li")).to_have_text(
+        ["✗ contradicted 1", "✓ supported 1", "Citations: ✗ says the opposite", "not in the index"]
+    )
+
+
+def test_a_citation_has_a_badge_of_its_own_beside_the_verdict(page: Page) -> None:
+    """A supported claim with a wrong citation must not look as if all were well."""
+    page.locator("#text").fill("Omega lowers sugar (PMID 3; PMID x1). Omega lowers sugar (PMID 2).")
+    page.get_by_role("button", name="Check text").click()
+    expect(page.locator(".checked .cite")).to_have_text(["1\u00a0✓", "2\u00a0✓"])
+    badges = page.locator(".checked .cited")
+    expect(badges).to_have_text(["Its citation ? 2 do not say it", "Its citation ✓ says so"])
+    colours = [badge.evaluate("one => getComputedStyle(one).color") for badge in badges.all()]
+    mark = page.locator(".checked .cite").first.evaluate("one => getComputedStyle(one).color")
+    assert colours[0] != mark and colours[1] == mark
+    page.get_by_role("button", name="Copy text").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert "✓ supported; citation: ? 2 do not say it: Omega lowers sugar (PMID 3; PMID x1)." in copied
 
 
 def test_the_table_has_the_best_papers_and_the_citations(page: Page) -> None:
     row = page.locator(".claims tbody tr").first
     expect(row.locator(".best.contradict blockquote")).to_have_text("“Zeta is against pressure.”")
-    expect(row.locator("th")).to_contain_text("Cites PMID 1: contradicts it.")
-    expect(row.locator("th")).to_contain_text("Cites PMID 77: is not in the index.")
+    against, unknown = row.locator(".says .citation").all()
+    expect(against).to_contain_text("✗ says the opposite Cites PMID 1")
+    expect(against.locator("q")).to_have_text("Zeta is against pressure.")
+    expect(unknown).to_have_text("not in the index Cites PMID 77")
     expect(row.locator(".best a")).to_have_attribute("href", "https://pubmed.ncbi.nlm.nih.gov/1/")
     page.get_by_text("All that was found for claim 1: 1 paper").click()
     expect(page.locator(".claims .card h3")).to_contain_text("<script>")

@@ -15,7 +15,7 @@ from retrieval.core.values import Answer, Drafted, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
 from tests.helpers.answer_fakes import make_answerer
-from tests.helpers.chat_server import ChatServer, Reply, fault, serving, text
+from tests.helpers.chat_server import PACKING, REFUSING, Body, ChatServer, Reply, fault, message, serving, text, whole
 from tests.helpers.fakes import make_index
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")
@@ -145,6 +145,62 @@ def test_whatever_is_written_what_is_left_holds(server: ChatServer, index: Index
     assert {citation.document.pmid for one in answer.sentences for citation in one.citations} == {"101"}
 
 
+@pytest.mark.parametrize("quirk", [one for one in REFUSING if "json" not in one and "form" not in one])
+@pytest.mark.parametrize("stream", [True, False])
+def test_what_a_server_refuses_is_left_out_and_remembered(server: ChatServer, index: Index, quirk: str, stream: bool) -> None:
+    server.script = REFUSING[quirk](answer_in_form)
+    answer = ask(server, index, stream=stream, seed=7)
+    assert len(answer.sentences) == 1
+    assert answer.usage.requests == len(server.bodies) <= 5
+    known = len(server.bodies)
+    assert ask(server, index, stream=stream, seed=7).usage.requests == len(server.bodies) - known == 1
+
+
+def answer_in_form(body: Body) -> Reply:
+    return text(GOOD) if body.get("stream") else message(GOOD)
+
+
+@pytest.mark.parametrize("quirk", PACKING)
+@pytest.mark.parametrize("stream", [True, False])
+def test_thoughts_are_no_part_of_an_answer(server: ChatServer, index: Index, quirk: str, stream: bool) -> None:
+    server.script = PACKING[quirk](answer_in_form)
+    answer = ask(server, index, stream=stream)
+    assert [one.text for one in answer.sentences] == ["Zeta lowers blood pressure in adults."]
+    assert not answer.removed
+
+
+def test_a_server_that_answers_a_stream_in_one_piece_is_asked_so_from_then_on(server: ChatServer, index: Index) -> None:
+    server.script = lambda body: message(GOOD)
+    assert [ask(server, index).usage.requests for _ in range(2)] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (Reply(b"<html>Sign in</html>", headers={"Content-Type": "text/html"}), "answered with a web page; correct the address"),
+        (Reply(b"<html>Sign in</html>", headers={"Content-Type": "application/json"}), "answered with a web page"),
+        (Reply(b"pong", headers={"Content-Type": "text/plain"}), "answered with a text that is no JSON"),
+        (whole([]), "gave an empty answer, without a message"),
+        (fault(200, {"error": {"message": "The upstream is gone."}}), "answered with an error (The upstream is gone)"),
+        (message("", reasoning_content="Hm."), "wrote only its thoughts and no answer; raise max_tokens, or switch its thinking"),
+        (message("<think>Hm", "length"), "wrote only its thoughts and no answer; raise max_tokens"),
+        (fault(401), "it asks for a key; set OPENAI_API_KEY"),
+        (fault(400, {"error": {"message": "Prompt is too long: 9 > 8"}}), "give fewer words, or serve the model with a larger"),
+        (fault(404, {"error": "model m not found"}), "model m not found; check the model's name"),
+        (fault(502, {"detail": "<html>nginx</html>"}), "answered with HTTP status 502."),
+    ],
+)  # fmt: skip
+def test_every_other_quirk_is_named_in_a_sentence(
+    server: ChatServer, index: Index, reply: Reply, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    server.script = lambda body: reply
+    for stream in (True, False):
+        with pytest.raises(ChatUnanswered) as caught:
+            ask(server, index, stream=stream)
+        assert told in str(caught.value)
+
+
 def test_a_refusal_in_words_is_no_answer(server: ChatServer, index: Index) -> None:
     server.script = lambda body: text(f"{GOOD} Zeta lowers blood pres", finish="length")
     assert len(ask(server, index).sentences) == 1, "one cut off in a sentence loses that sentence"
@@ -172,7 +228,30 @@ def test_the_key_is_sent_and_never_shown(
     with caplog.at_level(logging.DEBUG), pytest.raises(ChatUnanswered) as caught:
         ask(server, index, key_env="MY_KEY")
     assert server.keys == ["Bearer sk-secret"]
-    assert "sk-secret" not in str(caught.value) + caplog.text
+    assert "it refuses the key in MY_KEY; set the right one" in str(caught.value)
+    monkeypatch.setenv("MY_KEY", "sk-secret\n")
+    server.script = lambda body: fault(403, {"error": "sk-secret may not do that"})
+    with caplog.at_level(logging.DEBUG), pytest.raises(ChatUnanswered, match="… may not do that") as again:
+        ask(server, index, key_env="MY_KEY")
+    assert server.keys[1] == "Bearer sk-secret", "without the line break behind it"
+    assert "sk-secret" not in f"{caught.value} {again.value} {caplog.text}"
+
+
+def test_a_login_in_the_address_is_sent_and_never_shown(
+    server: ChatServer, index: Index, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    url = server.url.replace("http://", "http://ann:open-sesame@")
+    generator = ChatGenerator("m", url, retries=0)
+    server.script = lambda body: text(GOOD)
+    with caplog.at_level(logging.DEBUG):
+        answer = make_answerer(index, generator).answer(TOPIC)
+        assert server.keys == ["Basic YW5uOm9wZW4tc2VzYW1l"], "and no proxy is asked for this machine"
+        server.script = lambda body: fault(401)
+        with pytest.raises(ChatUnanswered, match="it refuses the user and password of its address") as caught:
+            make_answerer(index, generator).answer(TOPIC)
+    assert "sesame" not in f"{answer} {caught.value} {caplog.text}"
 
 
 @pytest.mark.parametrize(

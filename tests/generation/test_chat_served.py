@@ -18,6 +18,7 @@ from generation.draft import Limits, Source
 from generation.language_models import ChatGenerator
 from retrieval.core.values import Document, Sentence, Topic
 from retrieval.runtime.chat import Chat
+from retrieval.runtime.usage import count_usage
 from tests.helpers.tiny_models import tiny_causal
 
 pytestmark = pytest.mark.slow
@@ -63,12 +64,13 @@ def _answers(url: str) -> bool:
 
 def test_streamed_and_whole_replies_are_the_same_and_counted(served: tuple[str, str]) -> None:
     chat = Chat(served[1], served[0], timeout=60)
-    streamed = chat.complete("Be brief.", "Say something.", 40)
-    whole = chat.complete("Be brief.", "Say something.", 40, stream=False)
+    with count_usage() as streaming:
+        streamed = chat.complete("Be brief.", "Say something.", 40)
+    with count_usage() as at_once:
+        whole = chat.complete("Be brief.", "Say something.", 40, stream=False)
     assert streamed.text == whole.text != ""
-    assert streamed.usage == whole.usage
-    assert streamed.usage.prompt_tokens > 20
-    assert 0 < streamed.usage.completion_tokens <= 40
+    assert streaming.total.prompt_tokens == at_once.total.prompt_tokens > 20
+    assert 0 < streaming.total.completion_tokens == at_once.total.completion_tokens <= 40
     assert not streamed.whole, "a random model does not come to an end"
 
 
@@ -84,6 +86,7 @@ def test_a_stop_ends_the_reply(served: tuple[str, str]) -> None:
 def test_a_draft_comes_from_it(served: tuple[str, str]) -> None:
     source = Source(1, Document("1", "T", "Zeta works."), (Sentence("1", 0, 0, 11, "Zeta works."),))
     generator = ChatGenerator(served[1], served[0], max_tokens=30, timeout=60)
-    draft = generator(Topic("1", "Does zeta work?"), [source], Limits(), "one-shot")
-    assert draft.usage.requests == 1
-    assert draft.usage.prompt_tokens > 1000
+    with count_usage() as tally:
+        generator(Topic("1", "Does zeta work?"), [source], Limits(), "one-shot")
+    assert tally.total.requests == 1
+    assert tally.total.prompt_tokens > 1000

@@ -13,6 +13,7 @@ from generation.prompting import fill_prompt
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Document, Sentence, Topic
 from retrieval.runtime.fences import is_order
+from retrieval.runtime.usage import count_usage
 from tests.helpers.tiny_models import tiny_causal
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")
@@ -47,10 +48,12 @@ def test_options_that_do_not_fit_are_rejected(options: dict[str, Any]) -> None:
 def test_a_local_model_writes_by_its_chat_template(tmp_path: Path) -> None:
     generator = CausalGenerator(str(tiny_causal(tmp_path / "lm")), max_tokens=12, precision="float32")
     source = Source(1, Document("1", "T", "Zeta works."), (Sentence("1", 0, 0, 11, "Zeta works."),))
-    drafts = [generator(TOPIC, [source], Limits(), "zero-shot") for _ in range(2)]
+    with count_usage() as tally:
+        drafts = [generator(TOPIC, [source], Limits(), "zero-shot") for _ in range(2)]
     assert drafts[0] == drafts[1]
-    assert drafts[0].usage.prompt_tokens > 50
-    assert 0 < drafts[0].usage.completion_tokens <= 12
+    assert tally.total.requests == 2
+    assert tally.total.prompt_tokens > 100
+    assert 0 < tally.total.completion_tokens <= 24
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_a_mark_that_stands_for_the_paper_becomes_its_pmid_and_is_cited_for_its_
 
 def test_what_is_not_the_answer_is_left_out() -> None:
     text = (
-        "<think>Which ones? [1]</think>## Answer\n\n**Context:** Fever is common [1].\n\n- Aspirin *lowers* it **fast** [2].\n\n"
+        "## Answer\n\n**Context:** Fever is common [1].\n\n- Aspirin *lowers* it **fast** [2].\n\n"
         "References:\n[1] Smith. Title of it."
     )
     assert read(text) == [("Fever is common.", [1]), ("Aspirin *lowers* it fast.", [2])]

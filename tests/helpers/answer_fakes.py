@@ -46,7 +46,8 @@ class TitleFinder:
         shared = [asked & set(one.title.lower().replace(":", "").split()) - {"for", "in"} for one in documents]
         names = [one.title.partition(" ")[0] if words else "" for one, words in zip(documents, shared, strict=True)]
         return [
-            Answers(len(one.title) / 100, ((name.lower(), 0.9),) if name else ()) for one, name in zip(documents, names, strict=True)
+            Answers(len(one.title) / 100, ((name.lower(), 0.9),) if name else ())
+            for one, name in zip(documents, names, strict=True)
         ]
 
 

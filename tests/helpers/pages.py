@@ -52,7 +52,7 @@ def make_grounding(papers: list[dict[str, Any]], says: str = "Most evidence foun
             tallies["strong"][paper["place"]] += paper["design"]["strong"]
     against, for_it = tallies["weights"]["contradict"], tallies["weights"]["support"]
     balance = {
-        "leans": "contradict" if against > for_it else "support", "certainty": 0.7, "says": says,
+        "leans": "contradict" if against > for_it else "support", "certainty": 0.7, "word": "probable", "says": says,
         "detail": f"Of {len(papers)} papers read, some do.",
         **tallies, "retracted": sum(one["retracted"] for one in papers), "unjudged": 0,
     }  # fmt: skip
@@ -84,5 +84,6 @@ def find_in(index: Index) -> tuple[Example, ...]:
 def keep_in(index: Index, version: int = 1) -> Grounder:
     """Keep the examples of an index with it, as of a version of it; the grounder that they were made with."""
     grounder = make_reading_grounder(index, SureReader())
-    keep_examples(index.folder, version, ExamplesResponse.of(find_in(index), Provenance.of(grounder)))
+    made_with = Provenance.of(grounder)
+    keep_examples(index.folder, version, ExamplesResponse.of(find_in(index), made_with), made_with)
     return grounder

@@ -25,11 +25,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request: the last part of its path, its fields, and the line that a log would hold."""
+    """A request: the last part of its path, its fields, the line that a log would hold, and the login."""
 
     path: str
     fields: dict[str, str]
     line: str
+    login: str = ""
     at: float = field(default_factory=time.monotonic)
 
 
@@ -57,7 +58,7 @@ class PapersServer:
 
             def _answer(self, path: str, encoded: str) -> None:
                 fields = {name: values[0] for name, values in parse_qs(encoded).items()}
-                asked = Asked(path.rsplit("/", 1)[-1], fields, self.requestline)
+                asked = Asked(path.rsplit("/", 1)[-1], fields, self.requestline, self.headers["Authorization"] or "")
                 outer.asked.append(asked)
                 answer = outer.answer(asked)
                 self.send_response(answer.status)

@@ -14,7 +14,7 @@ from indexes.fetch.fetching import STATE, Search, Source, fetch_papers
 from indexes.fetch.services import EuropePMC, PubMed
 from indexes.readers import Omission, read, sources
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
-from retrieval.core.values import Author, Document
+from retrieval.core.values import Author, Document, Section
 from retrieval.index import Index
 from retrieval.store.manifest import read_manifest
 from service.cli.commands import app
@@ -189,6 +189,22 @@ def test_a_service_that_is_not_there(tmp_path: Path) -> None:
         PubMed("ftp://127.0.0.1")
 
 
+def test_a_login_in_the_address_is_used_and_never_shown(
+    server: PapersServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = server.url.replace("http://", "http://ann:open-sesame@")
+    server.faults.append(lambda asked: Answer(b"open-sesame is not enough", 403) if asked.path == "esearch.fcgi" else None)
+    with caplog.at_level(logging.DEBUG), pytest.raises(BadInput, match="refuses the request") as caught:
+        fetch(PubMed(url, f"{KEY}\n", backoff=0.01), tmp_path)
+    assert server.asked[0].login == "Basic YW5uOm9wZW4tc2VzYW1l"
+    assert server.asked[0].fields["api_key"] == KEY, "without the line break behind it"
+    with pytest.raises(Unfinished, match=r"cannot be reached at http://127.0.0.1:9 \(") as gone:
+        fetch(EuropePMC("http://ann:open-sesame@127.0.0.1:9", backoff=0.001), tmp_path)
+    with pytest.raises(BadConfig, match="'ftp://host' of PubMed should begin") as wrong:
+        PubMed("ftp://ann:open-sesame@host")
+    assert "sesame" not in f"{caught.value} {gone.value} {wrong.value} {caplog.text}"
+
+
 # --- Europe PMC
 
 
@@ -203,7 +219,8 @@ def test_europe_pmc_comes_in_pages(server: PapersServer, tmp_path: Path) -> None
     assert first == Document(
         pmid="1",
         title="Zinc 1.",
-        abstract="Background Zinc was tried. Results It did not help 1 people.",
+        abstract="Zinc was tried. It did not help 1 people.",
+        sections=(Section("Background", 0, 15), Section("Results", 16, 41)),
         year=2019,
         journal="Lancet",
         types=("Journal Article",),
@@ -252,3 +269,10 @@ def test_a_record_that_is_not_well_formed_is_left_out_and_named(server: PapersSe
     assert result.exit_code == 0, result.output
     assert "Skipped 1 bad record:" in result.output and "(PMID 3): expected well-formed XML" in result.output
     assert read_manifest(tmp_path / "out").counts.documents == 4
+
+
+def test_a_batch_that_stays_empty_is_told_and_the_fetch_ends(server: PapersServer, tmp_path: Path) -> None:
+    server.faults.append(lambda asked: FAULTS["no records"] if asked.fields.get("retstart") == "400" else None)
+    search, said = fetch(of_pubmed(server), tmp_path)
+    assert (search.wanted, search.fetched, len(pmids(tmp_path))) == (450, 400, 400)
+    assert said[-1] == "PubMed did not deliver 50 of the 450 papers that it counted."

@@ -254,6 +254,6 @@ def test_updating_works_where_files_cannot_be_linked(
 
 def test_an_update_does_not_mix_cue_lists(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(demo_folder, tmp_path / "out")
-    monkeypatch.setattr("indexes.plan.list_settings", lambda: {"cues": "another list"})
+    monkeypatch.setattr("indexes.plan.list_settings", lambda *_: {"cues": "another list"})
     with pytest.raises(IndexUnusable, match="different settings or a different cue list"):
         update(tmp_path / "out", [DEMO])

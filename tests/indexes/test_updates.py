@@ -21,7 +21,7 @@ from indexes.build import build
 from indexes.update import find_first, merge, update
 from retrieval.index import Index
 from retrieval.store.documents import list_changes
-from retrieval.store.manifest import STORE, read_manifest
+from retrieval.store.manifest import FORMAT, STORE, read_manifest
 from service.cli.commands import app
 from tests.helpers.pubmed_files import article, deletion, write_xml
 
@@ -101,13 +101,13 @@ def test_updates_make_the_index_that_a_fresh_build_would_be(tmp_path: Path) -> N
         build([write(tmp_path / "all.xml", final)], fresh)
         assert_same(out, fresh)
         data = out / report.manifest.data
-        assert (report.manifest.format, (data / STORE).stat().st_ino) == (3, store), "the documents are never copied"
+        assert (report.manifest.format, (data / STORE).stat().st_ino) == (FORMAT, store), "the documents are never copied"
         counts.append(len(list_changes(data / STORE)))
     assert counts == [1, 2, 3, 4, 4, 4]
     held = [pmid for pmid, (text, *_) in final.items() if "zinc" in text]
     assert sorted(Index(out).vocabulary.find_documents("zinc", 100)) == sorted(held), "the replaced are in Lucene still"
     merged = merge(out)
-    assert (merged.format, list_changes(out / merged.data / STORE)) == (2, [])
+    assert (merged.format, list_changes(out / merged.data / STORE)) == (FORMAT, [])
     assert_same(out, fresh)
     assert_ranked_alike(out, fresh)
     # What a merge leaves is updated as any other index: it still knows who retracts whom.

@@ -148,6 +148,8 @@ def test_other_ways_of_keeping_vectors_are_the_factory_string(folder: Path) -> N
         ("Banana", "cannot keep vectors of 256 dimensions as 'Banana'; choose Flat, or"),
         ("HNSW32", "cannot keep"),
         ("PQ8", "cannot keep"),
+        ("IVF0,Flat", "cannot keep vectors of 256 dimensions as 'IVF0,Flat'"),
+        ("IVF0,SQ8", "cannot keep"),
         ("IVF8,Flat", "7 vectors are too few to train IVF8,Flat on"),
     ],
 )

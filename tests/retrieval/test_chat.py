@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel
 
 from retrieval.runtime.chat import Chat, ChatUnanswered, stop_by
+from retrieval.runtime.chat_requests import ChatRequest, find_refused
+from retrieval.runtime.usage import count_usage
 from tests.helpers.chat_server import Body, ChatServer, Reply, fault, serving, text, whole
 
 
@@ -38,10 +41,52 @@ def test_a_budget_is_kept(server: ChatServer) -> None:
         chat.complete("s", "u", 10)
     assert (caught.value.status, len(server.bodies)) == (503, 2)
     server.script = lambda body: text(GOOD, usage=False)
-    unknown = Chat("m", server.url, retries=0, budget=5)
-    assert unknown.complete("s" * 40, "u" * 40, 10).usage.prompt_tokens == 0
+    unknown = Chat("silent", server.url, retries=0, budget=5)
+    with count_usage() as tally:
+        unknown.complete("s" * 40, "u" * 40, 10)
+    assert (tally.total.prompt_tokens, tally.total.estimated) == (20, True), "four characters a token, and it says so"
     with pytest.raises(ChatUnanswered, match="budget"):
         unknown.complete("s", "u", 10)
+
+
+@pytest.mark.parametrize(
+    ("said", "part"),
+    [
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_completion_tokens"),
+        ("This model does not take the response format `json_schema`; see stop.", "json_schema"),
+        ("Unrecognized request argument supplied: seed", "seed"),
+        ("Conversation roles must alternate user/assistant/user", "system"),
+        ("Invalid value: 'system'. Supported values are: 'user' and 'assistant'.", "system"),
+        ("Developer instruction is not enabled for this model", "system"),
+        ("stream_options is not permitted", "stream_options"),
+        ("Only stream=false is allowed", "stream"),
+        ("System error, please try later", None),
+        ("The model `x` does not exist", None),
+    ],
+)
+def test_the_part_that_an_error_names_is_known_by_its_words(said: str, part: str | None) -> None:
+    request = ChatRequest("s", "u", 9, Opinion, stop=("x",), seed=1, stream=True)
+    assert find_refused(said, request.list_parts(())) == part
+
+
+def test_requests_on_their_way_count_towards_the_budget(server: ChatServer) -> None:
+    def script(body: Body) -> Reply:
+        time.sleep(0.3)
+        return text(GOOD)
+
+    server.script = script
+    reader, writer = (Chat("m", server.url, retries=0, budget=150) for _ in range(2))
+
+    def ask(number: int) -> str:
+        try:
+            return (reader, writer)[number % 2].complete("s" * 200, "u" * 200, 10).text
+        except ChatUnanswered as error:
+            return str(error)
+
+    with ThreadPoolExecutor(6) as pool:
+        said = list(pool.map(ask, range(6)))
+    assert len(server.bodies) == 2, "a hundred tokens each are on their way, so the third is not sent"
+    assert sum("used its budget of 150 tokens" in one for one in said) == 4
 
 
 @pytest.mark.parametrize(

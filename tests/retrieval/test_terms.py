@@ -7,6 +7,7 @@ from math import log
 import pytest
 
 from retrieval.training.bm25 import TextIndex
+from retrieval.words.terms import split_terms
 
 
 def test_bm25_is_its_formula() -> None:
@@ -17,3 +18,7 @@ def test_bm25_is_its_formula() -> None:
     assert list(index.scores("x")) == pytest.approx([idf * a, idf * b, 0])
     assert index.top("x x", 1) == [0]
     assert index.top("unknown", 5) == []
+
+
+def test_accents_make_no_other_word() -> None:
+    assert split_terms("Ménkière and me\u0301nkie\u0300re") == split_terms("Menkiere and menkiere") == ["menkier", "menkier"]

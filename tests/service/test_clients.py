@@ -121,7 +121,7 @@ def test_a_client_generated_from_the_description_is_typed(generated: str, url: s
     assert calls["health"].sync(client=client).status == "ready"
     claim = models.GroundRequest(claim="zeta reduces pressure")
     found = calls["ground"].sync(client=client, body=claim)
-    assert type(found) is models.GroundResponse and type(found.contradicting[0]) is models.EvidenceOut
+    assert type(found) is models.TypedGroundResponse and type(found.contradicting[0]) is models.EvidenceOut
     assert found.contradicting[0].sentence.text == "Zeta is not against pressure."
     assert calls["ground_alias"].sync(client=client, body=claim) == found
     assert asyncio.run(calls["ground"].asyncio(client=client, body=claim)) == found
@@ -255,12 +255,15 @@ def test_a_lone_surrogate_gets_a_reply(over_stdio: subprocess.Popen[str]) -> Non
     assert reply(over_stdio)["result"]["serverInfo"]["name"] == "counterpoint"
     send(over_stdio, method="notifications/initialized")
     # A pair is one character; a backslash before "ud800" is no escape.
-    for number, text in enumerate(["\ud800", "zeta \udfff\ud800 pressure", "😀 zeta", "zeta \\ud800"], 2):
+    for number, text in enumerate(["\ud800zeta", "zeta \udfff\ud800 pressure", "😀 zeta", "zeta \\ud800"], 2):
         send(over_stdio, id=number, method="tools/call", params={"name": "search", "arguments": {"query": text}})
         told = reply(over_stdio)
         assert told["id"] == number and not told["result"]["isError"]
         shown = "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in text)
         assert told["result"]["structuredContent"]["query"] == shown
+    send(over_stdio, id=8, method="tools/call", params={"name": "search", "arguments": {"query": "\ud800"}})
+    told = reply(over_stdio)["result"]
+    assert told["isError"] and told["content"][0]["text"].startswith("The query “\ufffd” has no words;")
     send(over_stdio, id=9, method="tools/call", params={"name": "search", "arguments": {"query": "x", "\ud800": 1}})
     assert "is an unknown argument" in reply(over_stdio)["result"]["content"][0]["text"]
 

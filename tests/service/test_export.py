@@ -127,6 +127,23 @@ def test_a_paper_without_a_pmid_is_linked_by_its_doi() -> None:
     assert 'href="https://doi.org/10.1000/zinc_1%2819%29"' in shown
 
 
+@pytest.mark.parametrize(
+    ("doi", "path"),
+    [
+        ("10.1002/a<1::aid-b>3.0.co;2-#", "10.1002/a%3C1%3A%3Aaid-b%3E3.0.co%3B2-%23"),
+        ("10.1000/5%{x}", "10.1000/5%25%7Bx%7D"),
+        ("10.1000/a?b\"c'd", "10.1000/a%3Fb%22c%27d"),
+    ],
+)
+def test_a_doi_is_escaped_in_its_link_and_nowhere_else(doi: str, path: str) -> None:
+    document = replace(FULL, pmid="ref-1", doi=doi)
+    [record] = rispy.loads(ris([document]))
+    assert (record["urls"], record["doi"]) == ([f"https://doi.org/{path}"], doi)
+    assert f'href="https://doi.org/{path}"' in MarkdownIt("commonmark").render(markdown(answer_of([document])))
+    [written] = read_bibtex(bibtex([document]))
+    assert written["url"].replace("\\", "") == f"https://doi.org/{path}"
+
+
 def test_authors_are_shortened_as_in_a_list_of_references() -> None:
     assert shorten_authors(FULL.authors) == "O'Neil MA, van den Berg J, The Research and Zinc, Iron Group, et al"
     assert shorten_authors((Author("Müller", "J.-P."), Author("Smith", "JA"))) == "Müller JP, Smith JA"

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from html.entities import html5
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -176,11 +177,50 @@ def find_pmcid(text: str) -> str:
     return match.group().upper() if match else ""
 
 
+# Publishers' tags that Crossref passes on, and a few of HTML's; "p < 0.05 and q > 2" contains none of them.
+_BREAKING = "p|div|br|sec|title|h[1-6]|list|list-item"
+_ATTRIBUTES = r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?"
+_TAG = re.compile(
+    rf"</?(?:(?:jats:)?(?:({_BREAKING})|b|i|u|em|strong|small|sub|sup|span|italic|bold|underline|label|sc|inf)|(?:jats|mml):[a-z-]+)"
+    rf"{_ATTRIBUTES}>",
+    re.IGNORECASE,
+)
+BREAK = re.compile(rf"</?(?:jats:)?(?:{_BREAKING}){_ATTRIBUTES}>", re.IGNORECASE)
+"""A tag between two lines or paragraphs."""
+_SOURCES = re.compile(r"<((?:jats:)?tex-math|mml:annotation(?:-xml)?)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
+_MOST_ESCAPED = 3
+
+
+def decode_entities(text: str) -> str:
+    """The text with the characters of HTML's entities, also where programs escaped them twice ("&amp;lt;")."""
+    for _ in range(_MOST_ESCAPED):
+        if "&" not in text or (decoded := _ENTITY.sub(_decode_entity, text)) == text:
+            break
+        text = decoded
+    return text
+
+
+def _decode_entity(entity: re.Match[str]) -> str:
+    # `unescape` would take "&notable;" for "¬able;".
+    return html.unescape(entity[0]) if entity[0][1] == "#" else html5.get(entity[0][1:], entity[0])
+
+
+def remove_markup(text: str) -> str:
+    """The text without HTML's and publishers' tags and entities, escaped or not; an exponent follows "^"."""
+    text = decode_entities(text)
+    if "<" in text:
+        text = _TAG.sub(lambda tag: " " if tag[1] else "", mark_raised(_SOURCES.sub(" ", text)))
+    return text
+
+
 def clean_text(text: str) -> str:
-    """`text` on one line, in whole characters that every later writer can encode; stripped, otherwise left as it is.
+    """`text` on one line, without markup, in whole characters that every later writer can encode; stripped.
 
     Control characters, newlines among them, become spaces one for one.
     """
+    if "<" in text or "&" in text:
+        text = remove_markup(text)
     # The two searches cost more than everything else done to a plain ASCII abstract.
     if not text.isprintable():
         text = replace_surrogates(_CONTROL.sub(" ", text))

@@ -6,31 +6,38 @@ In an export, a paper without an abstract is not an error, nor is one that occur
 from __future__ import annotations
 
 import hashlib
-import html
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from indexes.readers.base.fields import (
+    BREAK,
     Omission,
     clean_text,
+    decode_entities,
     find_doi,
     find_kind,
     find_pmcid,
     find_pmid,
     is_only_ids,
     is_retracted,
-    mark_raised,
+    join_parts,
     read_pmid,
     strip_mark,
 )
-from retrieval.core.values import Author, Document, Notice
+from nli.text.headings import looks_like_heading
+from retrieval.core.values import Author, Document, Notice, Section
 
-# Publishers' tags that Crossref passes on, and a few of HTML's; "p < 0.05 and q > 2" contains none of them.
-_TAGS = "p|b|i|u|em|strong|sub|sup|span|div|br|sec|title|h[1-6]|italic|bold|list|list-item|label|sc"
-_TAG = re.compile(rf"</?(?:jats:)?({_TAGS})(?:\s+[\w:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?>", re.IGNORECASE)
-_BREAKING = re.compile("p|div|br|sec|title|h[1-6]|list|list-item", re.IGNORECASE)
+# A heading in an abstract: in tags made for one, in bold, or in plain words before a colon or on a line of their own.
+_HEADING = re.compile(
+    r"<(?:jats:)?(?P<tag>h[1-6]|title)\b[^<>]*>(?P<title>.{0,200}?)</(?:jats:)?(?P=tag)\s*>"
+    r"|<(?:jats:)?(?P<bold>b|strong|bold)\b[^<>]*>\s*(?P<words>[^<>]{3,80}?)\s*</(?:jats:)?(?P=bold)\s*>\s*(?P<colon>:?)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LABEL = re.compile(r"(?:^|(?<=[.!?;)\]%])\s+|\n\s*)(?P<words>[A-Z][A-Za-z,/&() -]{2,60}?)[^\S\n]*(?::\s+|\n\s*)(?=\S)")
+_BETWEEN_TAGS = re.compile(r"<[^<>]{1,200}>|\n")
+_WHOLE = frozenset({"abstract", "summary"})
 _YEAR = re.compile(r"\b(?:1[5-9]|20)[0-9]{2}\b")
 # Databases write a person's initials after the family name: "van den Berg JA".
 _INITIALS = re.compile(r"(?P<family>.+) (?P<given>[A-Z]{1,4}|(?:[A-Z]\.-?){1,4})\.?")
@@ -57,9 +64,9 @@ class Fields:
 
 def make_document(fields: Fields) -> Document | Omission:
     """The document, or, if it has no abstract, the omission that is counted in its place."""
-    title, abstract = clean_prose(fields.title), clean_prose(fields.abstract)
+    title, (abstract, sections) = clean_prose(fields.title), split_abstract(fields.abstract)
     notes = [text for text in fields.ids if text]
-    ids = [line for text in notes for line in _TAG.sub("\n", text).splitlines() if is_only_ids(line)]
+    ids = [line for text in notes for line in _BETWEEN_TAGS.split(text) if is_only_ids(line)]
     year = _YEAR.search(fields.date)
     doi = find_doi(fields.doi) or next(filter(None, map(find_doi, ids)), "")
     pmcid = find_pmcid(fields.pmcid) or next(filter(None, map(find_pmcid, ids)), "")
@@ -76,6 +83,7 @@ def make_document(fields: Fields) -> Document | Omission:
         journal=clean_prose(fields.journal),
         types=types,
         notices=tuple(fields.notices),
+        sections=sections,
         retracted=fields.retracted or is_retracted("", notes=notes),
         authors=tuple(author for author in fields.authors if author.family),
         doi=doi,
@@ -92,12 +100,37 @@ def make_id(title: str, abstract: str, year: str) -> str:
 
 def clean_prose(text: str) -> str:
     """Running text on one line with single spaces, without HTML's and publishers' tags and entities."""
-    if "<" in text:
-        text = mark_raised(text)
-        text = _TAG.sub(lambda tag: " " if _BREAKING.fullmatch(tag[1]) else "", text)
-    if "&" in text:
-        text = html.unescape(text)
     return " ".join(clean_text(text).split())
+
+
+def split_abstract(text: str) -> tuple[str, tuple[Section, ...]]:
+    """An abstract and its sections: its headings, in markup or in plain words, become their labels."""
+    text = decode_entities(text)
+    headings = [*_find_headings(text)] if "<" in text else []
+    if not headings:
+        text = BREAK.sub("\n", text)
+        headings = _find_labels(text)
+    starts = [("", 0), *((label, end) for label, _, end in headings)]
+    ends = [*(start for _, start, _ in headings), len(text)]
+    return join_parts([(label, clean_prose(text[start:end])) for (label, start), end in zip(starts, ends, strict=True)])
+
+
+def _find_headings(text: str) -> Iterator[tuple[str, int, int]]:
+    """The headings that tags mark, with their offsets; words in bold are one if they name a section or end with a colon."""
+    for found in _HEADING.finditer(text):
+        words = clean_prose(found["title"] or found["words"] or "")
+        label = words.rstrip(" :.")
+        if found["tag"] or looks_like_heading(f"{label}.") or (words + found["colon"]).endswith(":"):
+            yield "" if label.lower() in _WHOLE else label, *found.span()
+
+
+def _find_labels(text: str) -> list[tuple[str, int, int]]:
+    """The same for words before a colon: those that name a section, and beside one of these others in capital letters."""
+    found = [(match["words"], match.start("words"), match.end()) for match in _LABEL.finditer(text)]
+    known = [row for row in found if looks_like_heading(f"{row[0]}.")]
+    known += [row for row in found if known and row not in known and row[0].isupper() and len(row[0]) > 3]
+    named = [("" if label.lower() in _WHOLE else label, start, end) for label, start, end in known]
+    return sorted(named, key=lambda row: row[1])
 
 
 def parse_author(text: str) -> Author:

@@ -15,12 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from retrieval.core.characters import fold_accents
 from retrieval.store.manifest import write_atomically
 from retrieval.training.command import return_exit_code
 from retrieval.training.data import read_reserved_pmids, read_rows
 from retrieval.training.folds import is_held_out
 from retrieval.training.questions import Relevant, read_ordinary, read_scifact
-from retrieval.words.names import NAMES_FILE, find_missing, fold_accents
+from retrieval.words.names import NAMES_FILE, find_missing
 from retrieval.words.terms import split_terms
 
 MOST_PAPERS, FEWEST_PAPERS = 0.08, 6

@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal, get_args
 
 from service.checking.checkable import Reason
-from service.checking.schemas import CheckedText, CitedOut, TextSentenceOut, TextVerdict
+from service.checking.schemas import CITED, CheckedText, CitedOut, CitedStatus, TextSentenceOut, TextVerdict
+from service.grounding.coverage import describe_usage
 from service.grounding.schemas import EvidenceOut
 from service.output.export import escaped, write_csv, write_xlsx
 from service.output.templates import load_templates
@@ -47,7 +48,8 @@ SIGNS: dict[TextVerdict, str] = {
 """A sign for each verdict besides its colour, for readers who see no colour."""
 _PREFIX_LENGTH = 20
 """How many characters at the beginning of a sentence are compared."""
-_STATUS_WORDS = {"not judged": "was not judged", "not in the index": "is not in the index"}
+CITED_SIGNS: dict[CitedStatus, str] = {"bears it out": "✓", "contradicts it": "✗", "does not say it": "?"}
+"""A sign for each status of a citation that says something; the others have none."""
 
 
 def format_of(name: str) -> TextExport | None:
@@ -107,11 +109,29 @@ def _link_of(pmid: str) -> str:
     return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid.isascii() and pmid.isdigit() else ""
 
 
-def _cited_line(one: CitedOut) -> str:
-    """A cited paper and what it says, in one line."""
-    name = f"PMID {one.id}" if one.kind == "pmid" and _link_of(one.id) else f"doi:{one.id}" if one.kind == "doi" else one.id
-    quote = f", “{one.sentence.text}”" if one.sentence and one.status != "not judged" else ""
-    return f"{name} {_STATUS_WORDS.get(one.status, one.status)}{' (retracted)' if one.retracted else ''}{quote}"
+def badge_of(one: CitedOut) -> str:
+    """What became of a citation, in a word or two with its sign."""
+    return f"{CITED_SIGNS.get(one.status, '')} {CITED[one.status][0]}".strip()
+
+
+def name_of(one: CitedOut) -> str:
+    """What a citation names: the paper, and the words of the text if these are something else."""
+    if one.kind == "pmid" and _link_of(one.id):
+        return f"PMID {one.id}"
+    if one.kind == "doi":
+        return f"doi:{one.id}"
+    paper = f"PMID {one.pmid}" if _link_of(one.pmid) else one.pmid
+    return f"{one.id} ({paper})" if paper and paper != one.id else one.id
+
+
+def _quote_of(one: CitedOut) -> str:
+    return one.sentence.text if one.sentence and one.status != "not judged" else ""
+
+
+def _behind_badge(one: CitedOut) -> str:
+    """The citation, and the sentence that shows what became of it."""
+    quote = f": “{_quote_of(one)}”" if _quote_of(one) else ""
+    return f" – {name_of(one)}{' (retracted)' if one.retracted else ''}{quote}"
 
 
 def _words_of(report: CheckedText, sentence: TextSentenceOut) -> str:
@@ -132,7 +152,8 @@ def _not_checked(report: CheckedText) -> list[TextSentenceOut]:
 def _cited_lines(sentence: TextSentenceOut) -> list[str]:
     """What a sentence cites, a line each."""
     cited = sentence.result.cited if sentence.result else []
-    return [*map(_cited_line, cited), *(f"[{number}] names no PMID or DOI" for number in sentence.unresolved)]
+    lines = [badge_of(one) + _behind_badge(one) for one in cited]
+    return [*lines, *(f"[{number}] is in no list of references" for number in sentence.unresolved)]
 
 
 def _why(sentence: TextSentenceOut) -> str:
@@ -146,6 +167,7 @@ _COLOURS: dict[TextVerdict, str] = {
     "contradicted": "red", "mixed": "magenta", "supported": "green", "uncertain": "yellow", "nothing found": "dim",
     "not a claim": "dim",
 }  # fmt: skip
+_CITED_COLOURS: dict[CitedStatus, str] = {"bears it out": "green", "contradicts it": "red", "does not say it": "yellow"}
 
 
 def print_checked(report: CheckedText, console: Console | None = None) -> None:
@@ -166,12 +188,16 @@ def print_checked(report: CheckedText, console: Console | None = None) -> None:
         if result := sentence.result:
             for side, papers, colour in (("against", result.against, "red"), ("for", result.in_favour, "green")):
                 lines += [Text(f"{side}: ", style=colour).append(_paper(paper).line(), style="default") for paper in papers[:1]]
-            lines += [Text("cited: ", style="default").append(_cited_line(cited), style="default") for cited in result.cited]
+            for cited in result.cited:
+                style = f"bold {_CITED_COLOURS.get(cited.status, 'dim')}"
+                lines.append(Text("cited: ").append(badge_of(cited), style=style).append(_behind_badge(cited)))
         for line in lines:
             console.print(Padding(line, (0, 0, 0, 3)))
     source = report.provenance
     console.print(f"\n{report.summary}")
     console.print(Text(f"Configuration {source.config}, profile {source.profile}, index {source.index}.", style="dim"))
+    if used := describe_usage(report.usage):
+        console.print(Text(used, style="dim"))
 
 
 def _write_markdown(report: CheckedText) -> str:
@@ -243,7 +269,8 @@ def _write_html(report: CheckedText, title: str) -> str:
     claims = [one for one in report.sentences if one.result]
     context = {
         "title": title, "checked": report, "blocks": _pieces(report), "claims": claims, "others": _not_checked(report),
-        "signs": SIGNS, "paper": _paper, "words": _words_of, "why": _why, "reworded": _reworded, "cited_lines": _cited_lines,
+        "signs": SIGNS, "paper": _paper, "words": _words_of, "why": _why, "reworded": _reworded,
+        "badge": badge_of, "name": name_of, "quote": _quote_of,
     }  # fmt: skip
     return load_templates("service.checking.export").get_template("checked.html").render(**context)
 

@@ -1,4 +1,4 @@
-"""Reading in a process of its own, for formats whose libraries a hostile file can make hang or fill the memory.
+"""Reading in a process of its own, for formats whose libraries a hostile file can make hang, fill the memory or crash.
 
 The other process is a new interpreter, never a fork of this one, which may run Java and threads. It imports only what the
 format needs, and what it sends back is JSON.
@@ -22,12 +22,11 @@ _PATIENCE = 2
 """How many times that its process is waited for."""
 MOST_MEMORY = 1_000_000_000
 """Bytes of address space: more than any file within the other limits was measured to need."""
-_MODULE = "service.checking.readers.apart"
 
 
 def read_apart(kind: Literal["docx", "pdf", "html", "markdown"], raw: bytes, name: str) -> Passage:
     """The text of a file; raises `BadInput` for one that cannot be read, or not within the limits on time and memory."""
-    command = [sys.executable, "-P", "-m", _MODULE]
+    command = [sys.executable, "-P", "-m", __name__]
     path = os.pathsep.join(part or os.getcwd() for part in sys.path)
     header = json.dumps([kind, name, MOST_SECONDS, MOST_MEMORY]).encode()
     try:
@@ -41,9 +40,10 @@ def read_apart(kind: Literal["docx", "pdf", "html", "markdown"], raw: bytes, nam
             check=True,
         ).stdout
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+        # A library that crashes on damaged data ends as one that finds no more memory.
         raise BadInput(
-            f"{name} takes more than {MOST_SECONDS} seconds or {MOST_MEMORY // 1_000_000:,} MB of memory to be read; "
-            "check it in parts, or copy its text."
+            f"{name} is damaged, or takes more than {MOST_SECONDS} seconds or {MOST_MEMORY // 1_000_000:,} MB of memory "
+            "to be read; save it again, check it in parts, or copy its text."
         ) from None
     fault, text, blocks, links = json.loads(reply)
     if fault:

@@ -2,6 +2,7 @@
 
 import { announce, byId, button, copyOf, count, element, holding, number, percent } from "./dom.js";
 import { toHash } from "./form.js";
+import { leadOf } from "./balance.js";
 import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
 import { addRows } from "./table.js";
 
@@ -16,6 +17,9 @@ export function answered(answer) {
   at(".too-little p").textContent = answer.note;
   at(".sum").hidden = !told;
   at(".sum").textContent = summaryOf(answer, cited.length);
+  // A question of another kind has no verdict, and one that no paper is on has its note.
+  if (answer.lead) at(".glance").append(leadOf(answer, (claim) => toHash({ mode: "claim", body: { claim } })));
+  else at(".glance").remove();
   const listed = answer.outcome === "listed";
   // Where no generator wrote, the sentences are those of the table: each paper is listed once.
   const tabled = answer.rows.length > 0 && !answer.drafted;

@@ -1,11 +1,13 @@
-// The verdict at a glance: one line in words, and one bar with a cell for each paper that was read.
+// The verdict at a glance: one line in words, how certain it is, and one bar with a cell for each paper that was counted.
 
-import { drawn, element, holding, number } from "./dom.js";
-import { COLUMNS, missingFrom, papersOf, SAYS } from "./papers.js";
+import { drawn, element, holding, number, percent } from "./dom.js";
+import { COLUMNS, missingFrom, SAYS } from "./papers.js";
 
 const HEIGHT = 26;
 const WEIGHED = 10;
-const GAP = 4;
+const SIDES = ["contradict", "support"];
+// How a certainty is told: outright, or as no more than probable or possible.
+const CERTAIN = { sure: (share) => `${share} certain`, probable: (share) => `Probably right: ${share} certain`, possible: (share) => `Possibly right: ${share} certain` };
 
 /** Whether the papers read say nothing, or there are none: then one sentence says it all. */
 export const isEmpty = ({ balance }) => ["nothing", "silent"].includes(balance.leans);
@@ -13,42 +15,77 @@ export const isEmpty = ({ balance }) => ["nothing", "silent"].includes(balance.l
 /** The verdict in one sentence; an empty one names the words of the claim that no paper has. */
 export const saysOf = (answer) => (isEmpty(answer) && missingFrom(answer.typed)) || answer.balance.says;
 
-/** The verdict and its bar, ready to be put on the page. */
-export function balanceOf(answer) {
-  const { detail, leans, papers } = answer.balance;
-  const shown = holding("div", "balance", element("p", saysOf(answer), `says ${leans}`));
+/** How certain a verdict for a side is, in words; "" for any other. */
+export const certaintyOf = ({ leans, word, certainty }) => (SIDES.includes(leans) ? `${CERTAIN[word](percent(certainty))}.` : "");
+
+/** The verdict and its bar, ready to be put on the page; `figures` are further lines for whoever wants them. */
+export function balanceOf(answer, figures = []) {
+  const { balance } = answer;
+  const shown = holding("div", "balance", element("p", saysOf(answer), `says ${balance.leans}`));
   if (isEmpty(answer)) return shown;
-  if (COLUMNS.some((place) => papers[place])) shown.append(bar(answer), key(answer.balance));
-  if (detail) shown.append(holding("details", "folded", element("summary", "In figures"), element("p", detail, "detail")));
+  if (certaintyOf(balance)) shown.append(element("p", certaintyOf(balance), "certain"));
+  if (COLUMNS.some((place) => balance.papers[place])) shown.append(bar(balance), key(balance));
+  shown.append(inFigures(balance, figures));
   return shown;
 }
 
-/** A cell a paper, the strongest designs marked; below it the same weighed by design. */
-function bar(answer) {
-  const { papers, weights } = answer.balance;
-  const total = (tally) => COLUMNS.reduce((sum, place) => sum + tally[place], 0);
-  const cells = COLUMNS.flatMap((place) => counted(answer, place).map((one) => [place, one.design.strong]));
-  const shown = drawn("svg", { class: "scale", role: "img", "aria-label": answer.balance.detail, width: "100%", height: HEIGHT + GAP + WEIGHED });
-  cells.forEach(([place, strong], at) => {
-    shown.append(cell(place, at / cells.length, 1 / cells.length, 0, HEIGHT));
-    if (strong) shown.append(diamond((at + 0.5) / cells.length));
+const VERDICTS = { yes: "Yes", no: "No", mixed: "Mixed", unclear: "Unclear" };
+
+/** The same for the answer to a yes-or-no question, in its words; `linkTo(claim)` is the address of both sides of its claim. */
+export function leadOf(answer, linkTo) {
+  const { balance, lead } = answer;
+  const shown = balanceOf(answer);
+  const claim = claimOf(lead);
+  const both = element("a", claim.slice(0, -1));
+  both.href = linkTo(claim);
+  both.title = "Both sides of this claim";
+  const says = shown.querySelector(".says");
+  const [before, after = ""] = says.textContent.split("this claim");
+  const [open, close] = after ? ["the claim “", "”"] : [" The claim is “", "”."];
+  const told = holding("p", "asks", before, open, both, close, after);
+  says.textContent = lead.choice?.length ? capital(lead.chosen) || "Not settled" : VERDICTS[lead.verdict];
+  (shown.querySelector(".certain") ?? says).after(told);
+  return shown;
+}
+
+const capital = (text = "") => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The claim that a question asks about, as a sentence. */
+export const claimOf = ({ claim }) => `${capital(claim).replace(/\.$/, "")}.`;
+
+/** A cell a paper, the strongest designs first and marked. */
+function bar({ papers, strong, detail }) {
+  const cells = COLUMNS.flatMap((place) => Array.from({ length: papers[place] }, (_, at) => [place, at < strong[place]]));
+  const shown = drawn("svg", { class: "scale", role: "img", "aria-label": detail, width: "100%", height: HEIGHT });
+  cells.forEach(([place, marked], at) => {
+    shown.append(cell(place, at / cells.length, 1 / cells.length, HEIGHT));
+    if (marked) shown.append(diamond((at + 0.5) / cells.length));
   });
-  let from = 0;
-  for (const place of COLUMNS) {
-    const share = weights[place] / (total(weights) || total(papers));
-    if (share) shown.append(cell(place, from, share, HEIGHT + GAP, WEIGHED));
-    from += share;
-  }
   return shown;
 }
 
-/** The papers that the bar counts: none that is retracted or that nobody judged; the strongest designs first. */
-const counted = (answer, place) =>
-  papersOf(answer).filter((one) => one.place === place && !one.retracted).sort((one, other) => other.design.strong - one.design.strong);
+/** All figures in words, with a bar of the papers' weights, and who read them. */
+function inFigures(balance, figures) {
+  const { detail, weights } = balance;
+  const total = COLUMNS.reduce((sum, place) => sum + weights[place], 0);
+  const shown = holding("details", "folded figures", element("summary", "In figures"), element("p", detail));
+  if (total) {
+    const weighed = drawn("svg", { class: "scale", "aria-hidden": "true", width: "100%", height: WEIGHED });
+    let from = 0;
+    for (const place of COLUMNS) {
+      weighed.append(cell(place, from / total, weights[place] / total, WEIGHED));
+      from += weights[place];
+    }
+    shown.append(weighed);
+  }
+  const how = certaintyOf(balance) && "“Certain” is how often such a verdict was right on questions with known answers.";
+  shown.append(...[how, ...figures].filter(Boolean).map((line) => element("p", line)));
+  return shown;
+}
 
 const share = (part) => `${(part * 100).toFixed(3)}%`;
 
-const cell = (place, from, width, y, height) => drawn("rect", { class: place, x: share(from), width: share(width), y, height });
+const cell = (place, from, width, height) => drawn("rect", { class: place, x: share(from), width: share(width), height });
 
 /** A mark in the middle of a cell; a drawing within the drawing, since no path can stand at a percentage. */
 function diamond(at) {
@@ -65,6 +102,5 @@ function key({ papers, strong, retracted }) {
   }
   if (COLUMNS.some((place) => strong[place])) list.append(element("li", "systematic review or randomised trial", "mark"));
   if (retracted) list.append(element("li", `${number(retracted)} retracted, not counted`, "none"));
-  list.append(element("li", "thin bar: weighted by study design", "thin"));
   return list;
 }

@@ -69,7 +69,7 @@ function fillApart(shown, { score, verdict, why, scored_by }) {
 /** A paper that an answer cites, under its number, with each sentence that bears the answer out. */
 export function source(cited, citations) {
   const { shown, at } = paper(cited, cited.number);
-  fillBadges(at(".badges"), badgesOf(cited));
+  fillBadges(at(".badges"), strengthOf(badgesOf(cited), cited));
   for (const { sentence, note } of citations) at(".quotes").append(quoted(cited, sentence, {}, note));
   for (const part of [".likely", ".numbers"]) at(part).remove();
   return shown;
@@ -131,12 +131,13 @@ function badgesOf({ types, retracted = false }) {
   return [...(retracted ? [["Retracted", "retracted"]] : []), ...[...labels].map((label) => [label, ""])];
 }
 
-/** The strongest designs with their mark, those too that only the paper's words tell; and studies of animals. */
-function strengthOf(badges, { design, subjects }) {
+/** The strongest designs with their mark, those too that only the paper's words tell; a trial that others report too; and studies of animals. */
+function strengthOf(badges, { design, subjects, trial }) {
   const strongest = design?.strong ? ["Meta-analysis", designOf(design)] : [];
   const named = badges.some(([label]) => strongest.includes(label));
   const told = strongest.length && !named ? [...badges, [designOf(design), ""]] : badges;
   const marked = told.map(([label, kind]) => [label, strongest.includes(label) ? "strong" : kind]);
+  if (trial) marked.push([`Reports ${trial}`, ""]);
   return subjects === "animals" ? [...marked, ["Animals or cells", ""]] : marked;
 }
 

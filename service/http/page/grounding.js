@@ -1,6 +1,6 @@
 // Both sides of a claim.
 
-import { balanceOf, isEmpty, saysOf } from "./balance.js";
+import { balanceOf, certaintyOf, isEmpty, saysOf } from "./balance.js";
 import { watchChoices } from "./choosing.js";
 import { fillColumns } from "./columns.js";
 import { announce, button, copyOf, element, number } from "./dom.js";
@@ -20,12 +20,13 @@ export function grounding(answer, { read }, again) {
   at(".sum").textContent = answer.summary;
   // Found now: once it is on the page nothing is left in what the template held.
   const columns = fillColumns(at, answer);
-  at(".glance").append(...[balanceOf(answer), isEmpty(answer) ? null : timelineOf(answer, columns.open), differencesOf(answer), readersOf(papers), readMore(answer, papers, read, again)].filter(Boolean));
+  at(".glance").append(...[balanceOf(answer, readersOf(papers)), isEmpty(answer) ? null : timelineOf(answer, columns.open), differencesOf(answer)].filter(Boolean));
+  at(".tray").append(...readMore(answer, papers, read, again));
   watchChoices(at(".tools"), papers, columns.choose);
   fillLegend(at(".legend"), papers);
   at(".ground tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
   fillTerms(at(".origin"), originOf(answer.provenance));
-  announce(saysOf(answer));
+  announce(`${saysOf(answer)} ${certaintyOf(answer.balance)}`.trim());
   return shown;
 }
 
@@ -38,15 +39,15 @@ function differencesOf({ contrasts = [] }) {
 /** Who read the papers, where they are read whole. */
 function readersOf(papers) {
   const readers = new Set(papers.filter(({ verdict }) => verdict?.of === "document").map((one) => one.scored_by));
-  return readers.size ? element("p", `Read by ${[...readers].join("; by ")}`, "reason") : null;
+  return readers.size ? [`Read by ${[...readers].join("; by ")}.`] : [];
 }
 
-/** A button that has more papers read, where papers are read whole and there may be more. */
+/** A button, alone in a list, that has more papers read; none where papers are not read whole or there are no more. */
 function readMore({ checked }, papers, asked, again) {
   const { read, documents } = checked.contradict;
   const next = Math.min(MOST_READ, documents, Math.max(10, 2 * read));
   const whole = papers.some(({ verdict }) => verdict?.of === "document");
-  return whole && read < next && read >= (asked ?? 0) ? button("Read more papers", "quiet read-more", () => again({ read: next })) : null;
+  return whole && read < next && read >= (asked ?? 0) ? [button("Read more papers", "quiet read-more", () => again({ read: next }))] : [];
 }
 
 /** Explains the marks, where there are any. */
@@ -100,6 +101,6 @@ export function groundingText(answer) {
   const found = [...answer.contradicting, ...answer.supporting];
   const side = (place) => part(place === "contradict" ? "Contradicts" : "Supports", found.filter((one) => one.stance === place && !one.retracted));
   const retracted = found.filter((one) => one.retracted);
-  const parts = [answer.claim.text, `${saysOf(answer)} ${answer.balance.detail}`.trim(), answer.summary, side("contradict"), side("support"), ...(retracted.length ? [part("Retracted, not counted", retracted)] : [])];
+  const parts = [answer.claim.text, [saysOf(answer), certaintyOf(answer.balance), answer.balance.detail].filter(Boolean).join(" "), answer.summary, side("contradict"), side("support"), ...(retracted.length ? [part("Retracted, not counted", retracted)] : [])];
   return `${parts.join("\n\n")}\n`;
 }

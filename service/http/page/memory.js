@@ -1,5 +1,6 @@
 // What the service remembers for the reader, in a menu: alerts, saved claims and what was asked.
 
+import { claimOf } from "./balance.js";
 import { announce, button, byId, count, element, holding } from "./dom.js";
 import { remembered } from "./service.js";
 import { judgeCards } from "./wrong.js";
@@ -39,7 +40,8 @@ export async function remember({ mode, body }, found) {
   // A newer answer has taken its place, or there is nothing to keep it in.
   if (!bar.isConnected || byId("history").hidden) return;
   judgeCards(mode === "claim" ? found : null);
-  if (mode === "claim") bar.prepend(saveButton(body));
+  const claim = mode === "claim" ? body : found.lead && { claim: claimOf(found.lead) };
+  if (claim) bar.prepend(saveButton(claim));
 }
 
 function saveButton(body) {

@@ -13,17 +13,17 @@ import { addActions } from "./take.js";
 import { checkedText, claimsIn, wordsOf } from "./text.js";
 import { askTyped, choices, noteOf } from "./typed.js";
 
-// What each mode asks, how its answer is shown and told as text, and what is said and drawn while it is made.
+// What each mode asks, how its answer is shown and told as text, what is said and drawn while it is made, and what of the answer is
+// in view at once, below the verdict.
 const MODES = {
-  claim: { ask: askTyped, shown: grounding, text: groundingText, topic: (found) => found.claim.text, reading: "Reading the papers for and against", drawn: stagesIn },
-  question: { ask: askAnswer, shown: answered, text: answerText, topic: (found) => found.topic.question, reading: "Looking for an answer", drawn: draftIn },
+  claim: { ask: askTyped, shown: grounding, text: groundingText, topic: (found) => found.claim.text, reading: "Reading the papers for and against", drawn: stagesIn, first: "blockquote, .papers-table tbody tr" },
+  question: { ask: askAnswer, shown: answered, text: answerText, topic: (found) => found.topic.question, reading: "Looking for an answer", drawn: draftIn, first: ".prose .said, .papers-table tbody tr, blockquote" },
   // It comes at once or not at all: there is nothing to draw on the way.
-  paper: { ask: askEvidence, shown: chosen, text: chosenText, topic: (found) => found.hypothesis, reading: "Reading the paper", drawn: (place) => place.replaceChildren() },
-  text: { ask: askText, shown: checkedText, text: wordsOf, topic: () => "Checked text", reading: "Checking the text", drawn: claimsIn },
+  paper: { ask: askEvidence, shown: chosen, text: chosenText, topic: (found) => found.hypothesis, reading: "Reading the paper", drawn: (place) => place.replaceChildren(), first: ".card" },
+  text: { ask: askText, shown: checkedText, text: wordsOf, topic: () => "Checked text", reading: "Checking the text", drawn: claimsIn, first: ".claims tbody tr" },
 };
 
-// The verdict and this, the first of what is behind it, are in view when an answer comes, with so many pixels of it.
-const FIRST = ".card, .claims tbody tr";
+// So many pixels of what is to be in view are enough.
 const ENOUGH = 180;
 
 // With all that is given in it the form may fill the window.
@@ -67,7 +67,7 @@ function showAnswer(wanted, found) {
   const place = byId("answer");
   if (wanted.mode === "claim" && !found.claim) {
     place.replaceChildren(choices(found, askInstead));
-    goTo(place);
+    goTo(place, "");
     document.title = "Counterpoint";
     return;
   }
@@ -78,19 +78,20 @@ function showAnswer(wanted, found) {
   const notes = [noteOf(found.typed, askInstead), changed.length ? element("p", changed.join(" "), "notice") : null];
   shown.querySelector(".asked").after(...notes.filter(Boolean));
   place.replaceChildren(shown);
-  goTo(place);
+  goTo(place, mode.first);
   remember(wanted, found);
   document.title = `${mode.topic(found)} · Counterpoint`;
 }
 
 /** Shows what came; a screen reader goes on at its heading, and Tab leads into it. */
-function goTo(place) {
+function goTo(place, wanted) {
   place.hidden = false;
   byId("answered").focus({ preventScroll: true });
-  const first = [...place.querySelectorAll(FIRST)].find((one) => one.checkVisibility());
-  const top = place.getBoundingClientRect().top;
+  const first = (wanted && [...place.querySelectorAll(wanted)].find((one) => one.checkVisibility())) || place;
+  const { top, bottom } = first.getBoundingClientRect();
+  const above = place.getBoundingClientRect().top < 0;
   // Instantly: a page that is still moving can be moved by what comes next.
-  if (top < 0 || (first ?? place).getBoundingClientRect().top > innerHeight - ENOUGH) place.scrollIntoView({ block: "start", behavior: "instant" });
+  if (above || Math.min(bottom, top + ENOUGH) > innerHeight) place.scrollIntoView({ block: "start", behavior: "instant" });
 }
 
 /** What the reader chose in place of what was typed. */

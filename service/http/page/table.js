@@ -1,8 +1,8 @@
 // The table of papers: of an open question, and of a claim in place of its columns.
 
-import { element, holding } from "./dom.js";
+import { button, element, holding, percent } from "./dom.js";
 import { marked, pmidOf, READS_AS } from "./evidence.js";
-import { designOf } from "./papers.js";
+import { columnOf, designOf, PLACES } from "./papers.js";
 
 const KEY = "counterpoint-view";
 
@@ -13,6 +13,15 @@ function directionOf({ place, stance, standing }) {
   return `${READS_AS[stance]}${standing === "partial" ? " in part" : ""}`;
 }
 
+// What a column is sorted by, and whether its largest value comes first.
+const SORTS = {
+  Paper: [({ title }) => title.toLowerCase(), false],
+  Direction: [(one) => PLACES.indexOf(columnOf(one)), false],
+  Probability: [({ score }) => score, true],
+  Design: [({ design }) => design.weight, true],
+  Year: [({ year }) => year ?? 0, true],
+};
+
 /** The rows of `papers` in a table, what `first` makes of each in its first cell; a column that no paper fills is taken away. */
 export function addRows(table, papers, first) {
   const rows = papers.map((one) => holding("tr", "", Object.assign(holding("th", "", first(one)), { scope: "row" }), ...cellsOf(one)));
@@ -22,25 +31,50 @@ export function addRows(table, papers, first) {
     if (place) for (const cell of cells) cell.dataset.label = column.textContent;
     if (cells.every((cell) => !cell.textContent)) for (const one of [column, ...cells]) one.remove();
   }
+  for (const row of rows) row.addEventListener("click", follow);
   table.querySelector("tbody").append(...rows);
   return rows;
 }
 
+/** Where a row is named by a link, the whole row leads there; words that are being selected, and other links, stay what they are. */
+function follow({ currentTarget, target }) {
+  if (!target.closest("a, button") && !String(getSelection())) currentTarget.querySelector("th a")?.click();
+}
+
 function cellsOf(evidence) {
-  const { place, design, year, verdict, sentence, pmid, doi } = evidence;
+  const { place, design, year, score, verdict, sentence, pmid, doi } = evidence;
   const { people = "", number = "", effect = "" } = verdict?.details ?? {};
   const quote = holding("p", "words", ...(sentence ? ["“", ...marked(sentence, evidence), "”"] : []));
   quote.dir = "auto";
   const words = [people, number, effect].map((one) => Object.assign(element("td", one, "own"), { dir: "auto" }));
-  return [element("td", directionOf(evidence), place), element("td", [designOf(design), year].filter(Boolean).join(", ")), ...words, holding("td", "quotation", quote, " ", pmidOf(pmid, doi))];
+  // Of a paper that was not judged as a whole the score is no probability.
+  const likely = element("td", verdict?.of === "document" ? percent(score) : "", "figure");
+  return [element("td", directionOf(evidence), place), likely, element("td", designOf(design)), element("td", year ?? "", "figure"), ...words, holding("td", "quotation", quote, " ", pmidOf(pmid, doi))];
 }
 
-/** A claim's papers as a table, best first; filtered, sorted and opened like a column. */
+/** A claim's papers as a table, best first; filtered, sorted and opened like a column, and sorted by the heads of its columns. */
 export function tableOf(table, papers) {
   const shown = addRows(table, papers, ({ title }) => Object.assign(element("span", title || "(no title)"), { dir: "auto" }));
   const rows = papers.map((one, place) => ({ one, shown: shown[place] }));
+  let keep = () => true;
+  const show = (compare) => table.querySelector("tbody").replaceChildren(...rows.filter(({ one }) => keep(one)).sort((a, b) => compare(a.one, b.one)).map((row) => row.shown));
+  const heads = [...table.querySelectorAll("thead th")];
+  const unmark = () => heads.forEach((head) => head.removeAttribute("aria-sort"));
+  for (const head of heads.filter(({ textContent }) => SORTS[textContent])) {
+    const [valueOf, largestFirst] = SORTS[head.textContent];
+    head.replaceChildren(button(head.textContent, "sort", () => {
+      const falls = head.ariaSort ? head.ariaSort === "ascending" : largestFirst;
+      unmark();
+      head.ariaSort = falls ? "descending" : "ascending";
+      show((one, other) => (falls ? -1 : 1) * (valueOf(one) < valueOf(other) ? -1 : Number(valueOf(one) > valueOf(other))));
+    }));
+  }
   return {
-    choose: (keep, compare) => table.querySelector("tbody").replaceChildren(...rows.filter(({ one }) => keep(one)).sort((a, b) => compare(a.one, b.one)).map((row) => row.shown)),
+    choose(nowKeep, compare) {
+      keep = nowKeep;
+      unmark();
+      show(compare);
+    },
     find: (pmid) => rows.find(({ one }) => one.pmid === pmid)?.shown,
   };
 }

@@ -7,6 +7,16 @@ import { card, factsOf, fillTerms, originOf, pmidOf } from "./evidence.js";
 const SIGNS = { contradicted: "✗", mixed: "±", supported: "✓", uncertain: "?", "nothing found": "○" };
 const classOf = (verdict) => (verdict === "uncertain" ? "uncertain-verdict" : verdict.replace(" ", "-"));
 
+// What became of a citation: its sign, and the words for one and for several.
+const CITED = {
+  "bears it out": ["✓", "says so", "say so"],
+  "contradicts it": ["✗", "says the opposite", "say the opposite"],
+  "does not say it": ["?", "does not say it", "do not say it"],
+  "not judged": ["", "not judged", "not judged"],
+  "not in the index": ["", "not in the index", "not in the index"],
+  "several fit": ["", "fits several papers", "fit several papers"],
+};
+
 const REASONS = {
   heading: "a heading",
   question: "a question",
@@ -35,6 +45,7 @@ export function checkedText(answer) {
   const others = answer.sentences.filter((one) => !one.result && one.reason !== "heading");
   at(".sum").textContent = answer.summary;
   at(".verdicts").append(...Object.entries(answer.counts).filter(([verdict, many]) => many && SIGNS[verdict]).map(([verdict, many]) => holding("li", "", stamp(verdict), ` ${number(many)}`)));
+  at(".verdicts").append(...badgesOf(claims.flatMap((one) => one.result.cited)).map((badge, place) => holding("li", "", place ? "" : "Citations: ", badge)));
   const rows = claims.map((one, place) => rowsOf(one, place + 1, cut));
   at(".checked").append(...blocksOf(answer, claims, rows, cut));
   at("#claims span").textContent = count(claims.length, "claim");
@@ -49,6 +60,14 @@ export function checkedText(answer) {
 }
 
 const stamp = (verdict) => element("span", `${SIGNS[verdict]} ${verdict}`, `stamp ${classOf(verdict)}`);
+
+/** A badge for each thing that became of these citations; with how many there are, if more than one. */
+function badgesOf(cited) {
+  return Object.entries(CITED).map(([status, [sign, one, many]]) => {
+    const number = cited.filter((each) => each.status === status).length;
+    return number && element("span", [sign, number > 1 ? `${number} ${many}` : one].filter(Boolean).join(" "), `cited ${status.replaceAll(" ", "-")}`);
+  }).filter(Boolean);
+}
 
 // ---- The text --------------------------------------------------------------------------------------------------
 
@@ -70,11 +89,13 @@ function blocksOf({ blocks, sentences }, claims, rows, cut) {
   });
 }
 
-function markOf({ verdict }, place, rows) {
+function markOf({ verdict, result }, place, rows) {
   const mark = button(`${place + 1}\u00a0${SIGNS[verdict]}`, `cite ${classOf(verdict)}`, () => goTo(rows[place][0]));
   mark.setAttribute("aria-label", `Claim ${place + 1}: ${verdict}`);
+  const badges = badgesOf(result.cited);
+  for (const badge of badges) badge.prepend(element("span", "Its citation ", "unseen"));
   // No line begins with a mark.
-  return holding("span", "cites", "\u2060\u00a0", mark);
+  return holding("span", "", holding("span", "cites", "\u2060\u00a0", mark), ...badges.flatMap((badge) => [" ", badge]));
 }
 
 function goTo(row) {
@@ -97,8 +118,8 @@ function rowsOf(sentence, place, cut) {
   head.setAttribute("role", "rowheader");
   // That citations were taken off is seen without being told.
   if (!words.replace(/\s+/g, " ").startsWith(claim.slice(0, 20))) head.append(element("span", `Checked as: ${claim}`, "reason"));
-  head.append(...result.cited.map(citedLine), ...sentence.unresolved.map((one) => element("span", `[${one}] names no PMID or DOI.`, "reason")));
-  const says = holding("td", "says", stamp(verdict), element("span", result.why, "reason"));
+  const unlisted = sentence.unresolved.map((one) => element("span", `[${one}] is in no list of references.`, "reason"));
+  const says = holding("td", "says", stamp(verdict), element("span", result.why, "reason"), ...result.cited.map(citedLine), ...unlisted);
   row.append(head, labelled(says, "Verdict"), bestOf(result.against, "contradict", "Best paper against"), bestOf(result.in_favour, "support", "Best paper for"));
   row.setAttribute("role", "row");
   const found = result.against.length + result.in_favour.length + result.uncertain.length;
@@ -130,12 +151,16 @@ function bestOf([best], side, label) {
   return labelled(cell, label);
 }
 
-/** What became of a citation. */
-function citedLine({ kind, id, status, retracted, sentence }) {
-  const says = { "not judged": "was not judged", "not in the index": "is not in the index" }[status] ?? status;
-  const line = element("span", "Cites ", "reason");
-  line.append(kind === "doi" ? `doi:${id}` : pmidOf(id), `: ${says}${retracted ? " (retracted)" : ""}.`);
-  if (sentence && status !== "not in the index" && status !== "not judged") line.append(` “${sentence.text}”`);
+/** A citation: what became of it, the paper, and the sentence that shows it. */
+function citedLine(cited) {
+  const { kind, id, pmid, title, status, retracted, sentence } = cited;
+  const name = kind === "doi" ? `doi:${id}` : kind === "pmid" ? pmidOf(id) : id;
+  const line = holding("div", "reason citation", ...badgesOf([cited]), " Cites ", name);
+  line.dir = "auto";
+  if (pmid && kind !== "pmid") line.append(" · ", pmidOf(pmid));
+  if (title && kind !== "title") line.append(` · ${title}`);
+  if (retracted) line.append(" ", element("strong", "Retracted"));
+  if (sentence && CITED[status][0]) line.append(element("q", sentence.text));
   return line;
 }
 
@@ -188,6 +213,10 @@ export function claimsIn(place) {
 /** The same as plain text, to be pasted. */
 export function wordsOf({ text, sentences, summary }) {
   const characters = Array.from(text);
-  const line = ({ start, end, verdict, reason }) => `${SIGNS[verdict] ?? "–"} ${verdict === "not a claim" ? `not checked (${REASONS[reason] ?? reason})` : verdict}: ${characters.slice(start, end).join("").replace(/\s+/g, " ")}`;
+  const told = ({ verdict, reason, result }) => {
+    if (!result) return `not checked (${REASONS[reason] ?? reason})`;
+    return [verdict, ...badgesOf(result.cited).map((badge) => `citation: ${badge.textContent}`)].join("; ");
+  };
+  const line = (one) => `${SIGNS[one.verdict] ?? "–"} ${told(one)}: ${characters.slice(one.start, one.end).join("").replace(/\s+/g, " ")}`;
   return `${summary}\n\n${sentences.filter((one) => one.reason !== "heading").map(line).join("\n")}\n`;
 }

@@ -18,7 +18,11 @@
   // The page's modules keep their choices in the same way.
   window.kept = kept;
 
-  const tell = () => document.getElementById("theme")?.setAttribute("aria-checked", String(isDark()));
+  // The button names what it turns to.
+  const tell = () => {
+    const button = document.getElementById("theme");
+    if (button) button.textContent = isDark() ? "Light mode" : "Dark mode";
+  };
 
   function turn() {
     const wanted = isDark() ? "light" : "dark";

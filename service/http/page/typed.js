@@ -61,12 +61,20 @@ function listOf(typed, hits, go) {
   return holding("div", "found", element("h3", "Papers with these words, best match first"), list);
 }
 
-/** What the reader should know of what was typed, above its result; null where it is a claim of known words. */
+/** What the reader should know of what was typed, above its result; null where it is surely a claim, of known words. */
 export function noteOf(typed, go) {
   const offers = typed ? spelt(typed, go) : [];
-  if (!typed || (typed.kind !== "paper" && !offers.length)) return null;
+  const unsure = typed?.kind === "claim" && typed.offers.includes("search");
+  if (!typed || (typed.kind !== "paper" && !unsure && !offers.length)) return null;
   const note = element("div", "", "typed told");
-  if (typed.kind === "paper") note.append(element("p", typed.detail));
+  if (typed.kind === "paper" || unsure) note.append(element("p", typed.detail));
+  if (unsure) offers.push(button("List the papers with these words", "quiet", () => listWords(typed, note, go)));
   if (offers.length) note.append(holding("div", "offers", ...offers));
   return note;
+}
+
+/** Puts the papers with the words of a claim that may be keywords in place of the note on it. */
+async function listWords(typed, note, go) {
+  const found = await searched(typed.text).catch((fault) => fault);
+  note.replaceChildren(found.hits ? listOf(typed, found.hits, go) : element("p", found.message, "none"));
 }

@@ -20,7 +20,6 @@ from service.memory.memory import Memory
 from service.memory.schemas import Entry
 from service.operating import metrics
 from service.operating.live_index import CurrentService, Serving
-from service.operating.metrics import TokenMeter
 from service.operating.work import Workers
 from service.queries.grounding import ground_query
 from service.queries.schemas import TypedGroundResponse
@@ -34,7 +33,6 @@ class Parts:
 
     live: CurrentService
     workers: Workers
-    tokens: TokenMeter
     log_claims: bool = False
     memory: Memory | None = None
     reading_body: Lock = field(default_factory=Lock)
@@ -85,7 +83,6 @@ def run_grounding(
     grounding = serving.grounder.ground(claim, on_stage, papers=papers, until=until)
     for side, counts in grounding.checked.items():
         metrics.JUDGED.labels(side=side).inc(counts.judged)
-    parts.tokens.read([serving.grounder.models.judges])
     return grounding
 
 
@@ -100,9 +97,6 @@ def run_answer(
             clock.begin(event.name)
         tell(event)
 
-    try:
-        answer = answerer.answer(topic, on_event)
-        clock.begin("")
-        return answer
-    finally:
-        parts.tokens.read([answerer.models.judges, answerer.models.generators])
+    answer = answerer.answer(topic, on_event)
+    clock.begin("")
+    return answer

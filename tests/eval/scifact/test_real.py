@@ -16,6 +16,7 @@ from eval.scifact.observing import ClaimResult, ObservedSide, Returned
 from indexes.build import build
 from retrieval.core.values import BranchCounts, Claim, Stance
 from retrieval.index import Index
+from tests.helpers.missing import missing
 
 DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[4] / "shared" / "data"))
 FIXTURE = DATA / "scifact" / "evaluator_fixture"
@@ -25,7 +26,9 @@ NOTHING = BranchCounts(0, 0, 0, 0)
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(not DATA.is_dir(), reason=f"the data sets are not at {DATA} (set COUNTERPOINT_DATA)"),
+    pytest.mark.skipif(
+        not DATA.is_dir(), reason=missing(f"the data sets at {DATA} (set COUNTERPOINT_DATA)", "they are not ours to pass on")
+    ),
 ]
 
 
@@ -51,7 +54,7 @@ def test_the_official_dummy() -> None:
     assert official_figures(claims, predicted) == expected
 
 
-@pytest.mark.skipif(not SCORER.is_file(), reason=f"the independent scorer is not at {SCORER}")
+@pytest.mark.skipif(not SCORER.is_file(), reason=missing(f"the independent scorer at {SCORER}", "it lies beside the data sets"))
 def test_the_independent_scorer_agrees_on_real_predictions(index: Index, tmp_path: Path) -> None:
     """Predictions as BM25 would make them: the first three as supports, the next three as contradictions, and every third claim
     the other way round, so that every kind of hit and miss occurs; with one to five sentences."""

@@ -111,7 +111,7 @@ def test_what_can_never_be_taken_stops_with_one_sentence(
 
 def test_a_cluster_that_takes_nothing_for_long_is_an_error(cluster: FakeCluster, taking: Taking) -> None:
     taking.refuse = {"1": [(503, {"type": "unavailable_shards_exception"})] * 1000}
-    with pytest.raises(ClusterBusy, match="did not take 1 documents"):
+    with pytest.raises(ClusterBusy, match="did not take 1 document;"):
         send(cluster, "1")
 
 

@@ -36,7 +36,7 @@ def test_without_the_plugin_there_is_an_index_and_no_vectors(monkeypatch: pytest
     monkeypatch.setattr(vectors, "WriteLock", lambda *_: nullcontext())
     with serve_cluster(answer) as cluster:
         address = read_address(cluster.place())
-        open_or_restart(address, "pubmed-v0001", "fingerprint", 1)
+        open_or_restart(address, "pubmed-v0001", "fingerprint", 1, "biomedical")
         assert [path for method, path, *_ in cluster.asked if method == "PUT" and "_doc" not in path][-1].startswith(
             "/pubmed-v0001?"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ from indexes.build import build
 from indexes.readers import Omission, SkipBad, detect_format, read
 from indexes.readers.exports.bibtex import decode_latex
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Author, Document, Notice
+from retrieval.core.values import Author, Document, Notice, Section
 from retrieval.index import Index
 from tests.indexes.readers.files import QUICK, documents, read_leniently, read_one, read_text, write
 
@@ -120,7 +121,8 @@ def test_nbib_reads_what_pubmed_writes(tmp_path: Path) -> None:
     assert trial == replace(
         ZINC,
         title="Zinc and the common cold: a trial.",
-        abstract="BACKGROUND: Zinc was tried. RESULTS: It did not shorten colds (p <0.05).",
+        abstract="Zinc was tried. It did not shorten colds (p <0.05).",
+        sections=(Section("BACKGROUND", 0, 15), Section("RESULTS", 16, 51)),
         journal="Lancet (London, England)",
         types=("Journal Article", "Randomized Controlled Trial"),
         notices=(Notice("CommentIn", "555"), Notice("RetractionIn", "666")),
@@ -173,7 +175,8 @@ def test_csl_reads_zotero(tmp_path: Path) -> None:
     assert zinc == Document(
         pmid="101",
         title="Zinc and the common cold",
-        abstract="Background Zinc was tried; p < 0.05 and q <2.",
+        abstract="Zinc was tried; p < 0.05 and q <2.",
+        sections=(Section("Background", 0, 34),),
         year=2019,
         journal="The Lancet",
         types=("Journal Article",),
@@ -195,7 +198,7 @@ TAGGED: list[tuple[str, list[str]]] = [
     ("Provider: Example\n\n1.\nTY  - JOUR\nAB  - A.\nER  - \n\n2.\nTY  - JOUR\nAB  - B.\nER  - \nER  - \n\n\x1a",
      ["A.", "B."]),
     ("TY  - JOUR\nAB  - AIM: One.\nAB  - RESULT: Two\ngoes on.\nAB  -\nAB  - END: Three.\nER  - \n",
-     ["AIM: One. RESULT: Two goes on. END: Three."]),
+     ["One. Two goes on. END: Three."]),
     # A wrapped line that begins like a tag belongs to the text.
     *((f"TY  - JOUR\nAB  - Rarer in\n{line}\nthan in others.\nER  - \n\nTY  - JOUR\nAB  - B.\nER  - \n",
        [f"Rarer in {line.strip()} than in others.", "B."])
@@ -397,3 +400,75 @@ def test_columns_are_part_of_what_a_build_goes_on_with(tmp_path: Path) -> None:
         build([path], tmp_path / "three", columns={"summary": "other"})
     with pytest.raises(BadInput, match="none of the sources is one"):
         build([write(tmp_path, NBIB, "a")], tmp_path / "three", columns={"abstract": "other"})
+
+
+JATS_ABSTRACT = (
+    "<jats:title>Abstract</jats:title><jats:sec><jats:title>Aim</jats:title><jats:p>To test pears.</jats:p></jats:sec>"
+    "<jats:sec><jats:title>Results:</jats:title><jats:p>None of 10<jats:sup>3</jats:sup> eased it (p&lt;0.05).</jats:p>"
+    "<jats:p>Figs did.</jats:p></jats:sec>"
+)
+PARTS = {"Aim": "To test pears.", "Results": "None of 10^3 eased it (p<0.05). Figs did."}
+
+
+@pytest.mark.parametrize(
+    ("abstract", "parts"),
+    [
+        (JATS_ABSTRACT, PARTS),
+        (html.escape(JATS_ABSTRACT), PARTS),
+        (html.escape(html.escape(JATS_ABSTRACT)), PARTS),
+        ("<h4>Aim</h4>To test pears<h4>Results: </h4> None eased it", {"Aim": "To test pears", "Results": "None eased it"}),
+        ("<p><b>Aim:</b> To test.</p><p><b>Results</b>: <b>Pears</b> did.</p>", {"Aim": "To test.", "Results": "Pears did."}),
+        ("<strong>Design</strong> A trial. <strong>Findings</strong> None.", {"Design": "A trial.", "Findings": "None."}),
+        ("AIM: To test. METHODS AND RESULTS: None. TRIAL REGISTRATION: NCT1.",
+         {"AIM": "To test.", "METHODS AND RESULTS": "None.", "TRIAL REGISTRATION": "NCT1."}),
+        ("Aim: To test. Findings: two groups: A, B.", {"Aim": "To test.", "Findings": "two groups: A, B."}),
+        ("<p>Aims<br/>To test.</p><p>Results<br/>None.</p>", {"Aims": "To test.", "Results": "None."}),
+        ("<title>Abstract</title><p>Pears did.</p>", {"": "Pears did."}),
+        ("Pears did. The ratio: 3. Note: no more.", {"": "Pears did. The ratio: 3. Note: no more."}),
+        ("<b>Pears</b> eased <strong>all</strong>.", {"": "Pears eased all."}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("format", ["csl", "europepmc", "csv"])
+def test_headings_in_an_abstract_become_sections(tmp_path: Path, abstract: str, parts: dict[str, str], format: str) -> None:
+    records = {
+        "csl": lambda: json.dumps([{"type": "article-journal", "title": "T", "abstract": abstract, "PMID": "1"}]),
+        "europepmc": lambda: json.dumps({"id": "1", "source": "MED", "pmid": "1", "title": "T", "abstractText": abstract}),
+        "csv": lambda: 'pmid,title,abstract\n1,T,"' + abstract.replace('"', '""') + '"\n',
+    }
+    document = read_one(tmp_path, records[format]())
+    assert document.abstract == " ".join(parts.values())
+    found = {section.label: document.abstract[section.start : section.end] for section in document.sections}
+    assert found == ({} if list(parts) == [""] else parts)
+
+
+ESCAPED = [
+    ("p &lt; 0.05", "p < 0.05"), ("p &amp;lt; 0.05", "p < 0.05"), ("p &amp;amp;lt; 0.05", "p < 0.05"),
+    ("10 mg/m&lt;sup&gt;2&lt;/sup&gt;", "10 mg/m2"), ("10&lt;sup&gt;9&lt;/sup&gt;/L", "10^9/L"),
+    ("10&amp;lt;sup&amp;gt;9&amp;lt;/sup&amp;gt;", "10^9"), ("&lt;i&gt;H. pylori&lt;/i&gt;", "H. pylori"),
+    ("5&amp;#xa0;&amp;micro;g", "5\xa0µg"), ("R&D &notable; AT&amp;T &copy 2", "R&D &notable; AT&T &copy 2"),
+    ("a < b and c > d", "a < b and c > d"), ("n <p and q> r", "n <p and q> r"), ("x &lt;y> z", "x <y> z"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "meant"), ESCAPED)
+def test_escaped_markup_is_read_in_every_format(tmp_path: Path, written: str, meant: str) -> None:
+    text = f"Of {written} we saw."
+    shown = f"Of {meant} we saw."
+    xml = html.escape(text, quote=False)
+    citation = f"<ArticleTitle>{xml}</ArticleTitle><Abstract><AbstractText>{xml}</AbstractText></Abstract>"
+    contents = {
+        "counterpoint": json.dumps({"pmid": "1", "title": text, "abstract": text}),
+        "pyserini": json.dumps({"id": "1", "contents": f"{text}\n{text}"}),
+        "scifact": json.dumps({"doc_id": "1", "title": text, "abstract": [text]}),
+        "csl": json.dumps([{"type": "article-journal", "title": text, "abstract": text, "PMID": "1"}]),
+        "europepmc": json.dumps({"id": "1", "source": "MED", "title": text, "abstractText": text}),
+        "csv": f'pmid,title,abstract\n1,"{text}","{text}"\n',
+        "ris": f"TY  - JOUR\nTI  - {text}\nAB  - {text}\nER  - \n",
+        "nbib": f"PMID- 1\nTI  - {text}\nAB  - {text}\n",
+        "pubmed": f"<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID><Article>{citation}</Article>"
+        "</MedlineCitation></PubmedArticle></PubmedArticleSet>",
+    }
+    for format, content in contents.items():
+        document = read_one(tmp_path, content, format=format)
+        shows = {" ".join(document.title.split()), " ".join(document.abstract.split())}
+        assert shows == {" ".join(shown.split())}, format

@@ -77,6 +77,67 @@ def test_only_the_front_of_the_article_itself_is_its_own() -> None:
         assert (untitled.title, untitled.id) == ("", "")
 
 
+BIBR = '<xref ref-type="bibr">'
+BACK = '<back><ref-list><ref id="b7"/></ref-list></back>'
+
+
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        (f"cough{BIBR}<sup>1</sup></xref><sup>,</sup>{BIBR}<sup>2</sup></xref>.", "cough."),
+        (f"cough <sup>{BIBR}1</xref>–{BIBR}3</xref></sup>.", "cough."),
+        (f"cough [{BIBR}1</xref>, {BIBR}2</xref>–{BIBR}4</xref>].", "cough."),
+        (f"cough {BIBR}[1]</xref>, {BIBR}[2]</xref>.", "cough."),
+        (f"cough.{BIBR}1</xref>,{BIBR}2</xref>", "cough."),
+        ('cough.<xref ref-type="ref" rid="b7">7</xref>', "cough."),
+        (f"as in Adams et al. ({BIBR}3</xref>).", "as in Adams et al."),
+        (f"cough (by diary, [{BIBR}4</xref>]).", "cough (by diary)."),
+        ('placebo<xref ref-type="table-fn">a</xref>.', "placebo."),
+        ('placebo<xref ref-type="fn"><sup>*</sup></xref> and milk.', "placebo and milk."),
+        (f"cough ({BIBR}Adams, 2010</xref>).", "cough (Adams, 2010)."),
+        (f"as {BIBR}Adams (2010)</xref> found.", "as Adams (2010) found."),
+        ('cough (<xref ref-type="table">Table 1</xref>).', "cough (Table 1)."),
+        ("10<sup>3</sup>/m<sup>2</sup> in 3 [2 to 4] men.", "10^3/m2 in 3 [2 to 4] men."),
+    ],
+)
+def test_marks_of_references_and_notes_leave_nothing_behind(marked: str, plain: str) -> None:
+    assert paper(f"<p>Tea caused {marked}</p>", after=BACK).text.strip() == f"Tea caused {plain}"
+
+
+OWN = "<abstract><p>Tea helped.</p></abstract>"
+
+
+OTHER_TYPES = (
+    "graphical teaser plain-language-summary editor editor-summary toc key-points author-highlights summary short "
+    "executive-summary"
+).split()
+OTHER_TITLES = ("Highlights", "Key points", "Plain Language Summary", "Editor's summary", "What is known already", "Resumen")
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        f'{OWN}<abstract xml:lang="es"><p>El té ayudó.</p></abstract><trans-abstract xml:lang="fr"><p>Oui.</p></trans-abstract>',
+        *(f'<abstract abstract-type="{kind}"><p>Others say so.</p></abstract>{OWN}' for kind in OTHER_TYPES),
+        *(f"<abstract><title>{title}</title><p>Others say so.</p></abstract>{OWN}" for title in OTHER_TITLES),
+        OWN.replace(">", " abstract-type='summary'>", 1) + '<abstract abstract-type="editor"><p>No.</p></abstract>',
+        OWN.replace(">", " abstract-type='editor'>", 1),
+        '<abstract xml:lang="de"><p>Tee half.</p></abstract><trans-abstract xml:lang="en"><p>Tea helped.</p></trans-abstract>',
+        '<abstract xml:lang="EN"><p>Tea helped.</p></abstract><abstract xml:lang="en"><p>Again.</p></abstract>',
+    ],
+)
+def test_of_several_abstracts_the_papers_own_is_read(meta: str) -> None:
+    found = [sentence.text for sentence in paper(meta=meta).sentences if sentence.kind == "abstract" and not sentence.heading]
+    assert found == ["Tea helped."]
+
+
+def test_several_articles_in_a_file_are_told() -> None:
+    one = "<article><body><p>Tea helped.</p></body></article>"
+    with pytest.raises(BadInput, match=r"^a\.xml has 3 articles: expected one paper; save each article as a file of its own\.$"):
+        parse_paper(f"<pmc-articleset>{one * 3}</pmc-articleset>".encode(), where="a.xml")
+    assert parse_paper(f"<pmc-articleset>{one}</pmc-articleset>".encode()).text == "Tea helped.\n"
+
+
 EXPONENTS = [
     ("10<sup>9</sup>/L", "10^9/L"),
     ("10<sup>-8</sup> M", "10^-8 M"),

@@ -271,3 +271,42 @@ def test_every_record_is_read_or_counted(
     for record in found:
         if isinstance(record, Document):
             json.dumps(record.title + record.abstract + record.journal).encode()
+
+
+OPENALEX = {
+    "id": "https://openalex.org/W4", "doi": "https://doi.org/10.5555/Pear", "title": "Pears", "publication_year": 2021,
+    "type": "article", "ids": {"pmid": "https://pubmed.ncbi.nlm.nih.gov/77"}, "is_retracted": True,
+    "authorships": [{"author": {"display_name": "Nell B. Varro"}}],
+    "abstract_inverted_index": {"Pears": [0], "eased": [1, 4], "it,": [2], "figs": [3], "none.": [5]},
+}  # fmt: skip
+SCHOLAR = {
+    "paperId": "a1", "title": "Pears", "abstract": "Pears eased it.", "year": 2021, "authors": [{"name": "Nell Varro"}],
+    "externalIds": {"PubMed": "77", "DOI": "10.5555/pear"},
+}  # fmt: skip
+LENS = {
+    "lens_id": "1-2", "title": "Pears", "abstract": "Pears eased it.", "year_published": 2021,
+    "external_ids": [{"type": "pmid", "value": "77"}], "authors": [{"first_name": "Nell", "last_name": "Varro"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("format", "record", "abstract"),
+    [
+        ("openalex", OPENALEX, "Pears eased it, figs eased none."),
+        ("semanticscholar", SCHOLAR, "Pears eased it."),
+        ("lens", LENS, "Pears eased it."),
+    ],
+)
+@pytest.mark.parametrize("key", ["", "results", "data"])
+def test_what_other_services_export_is_read(tmp_path: Path, format: str, record: dict[str, Any], abstract: str, key: str) -> None:
+    path = write(tmp_path, json.dumps({"meta": {"count": 1}, key: [record]} if key else record))
+    assert detect_format(path) == format
+    [document] = documents(path)
+    assert (document.pmid, document.abstract, document.year, document.authors[0].family) == ("77", abstract, 2021, "Varro")
+    assert document.retracted == (format == "openalex")
+
+
+def test_a_summary_of_pubmed_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path, json.dumps({"result": {"uids": ["7"], "7": {"uid": "7", "pubdate": "2020", "title": "Pears"}}}))
+    with pytest.raises(BadInput, match=r"is a summary of PubMed \(ESummary\), which has no abstracts; save the papers as PubMed"):
+        detect_format(path)

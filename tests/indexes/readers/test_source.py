@@ -223,7 +223,7 @@ def test_files_of_other_kinds_are_named(tmp_path: Path, content: bytes | Callabl
     [
         (lines(PYSERINI), "pubmed", "not XML: expected PubMed XML"),
         (SET.format(ARTICLE), "scifact", "is XML: expected SciFact"),
-        (lines(PYSERINI), "medline", "expected auto, pyserini, counterpoint, scifact, pubmed"),
+        (lines(PYSERINI), "medline", "expected auto, pyserini, counterpoint, scifact, openalex, semanticscholar, lens, pubmed"),
         (lines(PYSERINI), "counterpoint", 'line 1: expected the key "pmid"'),
         *((lines(PYSERINI), name, "does not begin as .* does; use the format auto") for name, f in FORMATS.items() if f.begins),
     ],

@@ -9,6 +9,7 @@ import pytest
 from nli.judge import Abstract, Reading
 from nli.reader.paper import (
     AT_ODDS,
+    NOT_OWN,
     PaperDecision,
     TwoReadings,
     choose_quotes,
@@ -86,6 +87,23 @@ def test_a_paper_that_its_best_sentence_belies_is_uncertain_and_keeps_its_probab
     assert (verdict.label, quotation) == (label, place)
     assert (verdict.support, verdict.contradict) == (whole.support, whole.contradict)
     assert (verdict.reason == AT_ODDS) is (label == "neutral" and whole != NEITHER)
+
+
+@pytest.mark.parametrize(
+    ("background", "finding", "label", "place", "reason"),
+    [
+        (FOR, None, "neutral", 0, NOT_OWN),
+        (FOR, NEITHER, "neutral", 0, NOT_OWN),
+        (FOR, LIKELY, "support", 2, ""),
+        (LIKELY, FOR, "support", 2, ""),
+    ],
+)
+def test_a_paper_takes_a_side_only_by_a_finding_of_its_own(
+    background: Verdict, finding: Verdict | None, label: Label, place: int, reason: str
+) -> None:
+    said = {0: background, **({2: finding} if finding else {})}
+    verdict, quotation = judge_paper(WordReader(), TwoReadings(Reading(FOR, (FOR, NEITHER, FOR)), said, frozenset({0})))
+    assert (verdict.label, quotation, verdict.reason, verdict.support) == (label, place, reason, FOR.support)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.conflicts import find_conflicts_between_sides
 from service.answering.lead import GroundedQuestion, weigh_question, write_lead, write_lead_sentence
+from service.answering.schemas import AnswerResponse
+from service.output.terminal import print_answer
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import SILENT, WordReader, make_index
 
@@ -196,3 +198,10 @@ def test_what_was_not_studied_is_declined_with_the_nearest_papers(index: Index) 
     assert answer.note.startswith("Not studied here: none of the ")
     assert "whether theta lowers blood pressure." in answer.note
     assert "Nearest papers: “" in answer.note
+
+
+def test_a_sentence_that_the_lead_and_another_cite_is_printed_once(index: Index, capsys: pytest.CaptureFixture[str]) -> None:
+    answerer = reading_answerer(index)
+    print_answer(AnswerResponse.of(answerer.answer(Topic("7", QUESTION)), answerer))
+    evidence = " ".join(capsys.readouterr().out.partition("Evidence")[2].partition("Contradicting")[0].split())
+    assert evidence.count("[1] “") == evidence.count("[2] “") == 1

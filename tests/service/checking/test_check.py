@@ -52,7 +52,8 @@ def test_cited_papers_are_read_for_what_they_are_cited_for(checked: CheckedText)
     ]  # fmt: skip
     assert found[0].sentence and found[0].sentence.text == "Zeta is against pressure."
     assert checked.summary == (
-        "3 claims in 5 sentences: 1 contradicted, 2 supported. 5 citations, 3 in the index: 1 bears out its claim, 2 do not."
+        "3 claims in 5 sentences: 1 contradicted, 2 supported. "
+        "5 citations: 1 says so, 1 says the opposite, 1 does not say it, 2 not in the index."
     )
 
 

@@ -53,7 +53,9 @@ def test_the_page_shows_all_and_runs_nothing(checked: CheckedText) -> None:
     words = " ".join(page.shown.split())
     assert f"A {HOSTILE} title" in words and f"Against it {HOSTILE}" in words
     assert "Zeta is against pressure." in words and "PMID 1" in words
-    assert "PMID 1 contradicts it" in words and "PMID 77 is not in the index" in words and "[3] names no PMID or DOI" in words
+    # Beside the claim's verdict in the text, and again where the papers are listed.
+    assert words.count("✗ says the opposite") == 2 and words.count("not in the index") == 3
+    assert "✗ says the opposite PMID 1 · Against it" in words and "[3] is in no list of references" in words
     assert "Does zeta help? (a question)" in words
 
 
@@ -64,8 +66,8 @@ def test_the_table_has_a_row_a_sentence_and_no_formula(checked: CheckedText) -> 
     against = rows[1]
     assert (against["against_pmid"], against["against_year"], against["papers_against"]) == ("1", "1999", "1")
     assert against["against_link"] == "https://pubmed.ncbi.nlm.nih.gov/1/"
-    assert against["citations"] == "PMID 1 contradicts it, “Zeta is against pressure.”; PMID 77 is not in the index"
-    assert rows[2]["sentence"].startswith("'=Omega") and rows[2]["citations"] == "[3] names no PMID or DOI"
+    assert against["citations"] == "✗ says the opposite – PMID 1: “Zeta is against pressure.”; not in the index – PMID 77"
+    assert rows[2]["sentence"].startswith("'=Omega") and rows[2]["citations"] == "[3] is in no list of references"
 
 
 def test_the_spreadsheet_holds_the_same_as_text(checked: CheckedText) -> None:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import time
 import zipfile
+from collections.abc import Mapping
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from pypdf import PdfWriter
-from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+from pypdf.generic import (
+    ArrayObject,
+    DecodedStreamObject,
+    DictionaryObject,
+    NameObject,
+    NumberObject,
+    PdfObject,
+    TextStringObject,
+)
 
 from retrieval.core.errors import BadInput
 from service.checking.readers import apart, reading
@@ -50,11 +60,90 @@ def test_docx_gives_headings_entries_and_each_cell_once() -> None:
 
 
 def test_pdf_lines_become_paragraphs_without_page_numbers_and_running_heads() -> None:
-    lines = ("Journal of Tests 2020", "Aspirin reduces the risk of myocardial infarc-", "tion in men who have had none before.")
-    pages = [[*lines, f"{n}"] for n in (1, 2, 3)]
+    lines = ("{drug} reduces the risk of myocardial infarc-", "tion in men who have taken {drug} for", "fever, {drug} alone.")
+    drugs = enumerate(("Aspirin", "Zetapril", "Volimab", "Omegane"), 7)
+    pages = [[f"Journal of Tests 2020, {n}", *(line.format(drug=drug, n=n) for line in lines), f"{n}"] for n, drug in drugs]
     passage = read_bytes(pdf(pages), "a.pdf")
-    assert "infarction in men" in passage.text
-    assert "Journal of Tests" not in passage.text and "\n3" not in passage.text
+    assert "of myocardial infarction in men who have taken Volimab for fever, Volimab alone." in passage.text
+    assert "Journal of Tests" not in passage.text and "10\n" not in passage.text and not passage.text.endswith("10")
+
+
+def _embedded(shown: str, letters: Mapping[int, str], rotation: int = 0) -> bytes:
+    """A PDF as Chromium and LibreOffice print it: codes of two bytes (Identity-H), and a table of their letters (/ToUnicode)."""
+    writer, name = PdfWriter(), NameObject
+    codes = {letter: code for code, letter in letters.items()}
+    known: dict[PdfObject, PdfObject] = {name("/Type"): name("/Font"), name("/BaseFont"): name("/A")}
+    system = {name("/Registry"): TextStringObject("Adobe"), name("/Ordering"): TextStringObject("Identity")}
+    inner = DictionaryObject(known | {name("/Subtype"): name("/CIDFontType2"), name("/DW"): NumberObject(500)})
+    inner[name("/CIDSystemInfo")] = DictionaryObject(system | {name("/Supplement"): NumberObject(0)})
+    font = DictionaryObject(known | {name("/Subtype"): name("/Type0"), name("/Encoding"): name("/Identity-H")})
+    font[name("/DescendantFonts")] = ArrayObject([writer._add_object(inner)])
+    if letters:
+        table = DecodedStreamObject()
+        rows = "".join(f"<{code:04x}> <{ord(letter):04x}>\n" for code, letter in letters.items())
+        space = "1 begincodespacerange <0000> <ffff> endcodespacerange"
+        table.set_data(f"begincmap {space} {len(letters)} beginbfchar {rows} endbfchar".encode())
+        font[name("/ToUnicode")] = writer._add_object(table)
+    page = writer.add_blank_page(595, 842)
+    fonts = DictionaryObject({name("/F1"): writer._add_object(font)})
+    page[name("/Resources")] = DictionaryObject({name("/Font"): fonts})
+    words = ["".join(f"{codes.get(letter, ord(letter) - 29):04x}" for letter in line) for line in shown.split("\n")]
+    drawn = DecodedStreamObject()
+    drawn.set_data(f"BT /F1 10 Tf 50 700 Td 14 TL {''.join(f'<{line}> Tj T* ' for line in words)} ET".encode())
+    page[name("/Contents")] = writer._add_object(drawn)
+    page.rotate(rotation)
+    out = BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+_PRINTED = (
+    "Background: Zetapril is given to adults with high blood\npressure. Cough occurred in 38 of 206 participants, and\n"
+    "falls were as frequent as with placebo."
+)
+_LETTERS = dict(enumerate(sorted(set(_PRINTED) - {"\n"}), 3))
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180])
+def test_codes_of_two_bytes_are_read_by_the_table_of_their_font(rotation: int) -> None:
+    assert read_bytes(_embedded(_PRINTED, _LETTERS, rotation), "printed.pdf").text == _PRINTED.replace("\n", " ")
+
+
+def test_a_pdf_whose_fonts_have_no_table_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"^printed\.pdf has no readable text layer: .*; recognise its text \(OCR\) first\.$"):
+        read_bytes(_embedded(_PRINTED, {}), "printed.pdf")
+
+
+def test_a_reader_that_crashes_takes_nothing_with_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "pypdfium2.py").write_text("import os\nos.abort()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadInput, match=r"^a\.pdf is damaged, or takes more than 120 seconds .*; save it again"):
+        read_bytes(pdf([["Aspirin reduces fever."]]), "a.pdf")
+
+
+def test_letters_that_ghostscript_swapped_and_those_that_tex_joins_are_read() -> None:
+    table = {3: " ", 4: "e", 5: "n", 6: "t", 7: "昀", 8: "椀", 9: "."}
+    assert read_bytes(_embedded("te昀椀 昀昀t 昀椀t.", table), "a.pdf").text == "tefi fft fit."
+    joined = pdf([["The di@erence was signi#cant in the o~ce."]])
+    for sign, code in (("@", "033"), ("#", "034"), ("~", "036")):
+        joined = joined.replace(sign.encode(), f"\\{code}".encode())
+    assert read_bytes(joined, "a.pdf").text == "The difference was significant in the office."
+
+
+def test_a_word_split_at_the_end_of_a_line_is_joined_and_a_compound_keeps_its_hyphen() -> None:
+    lines = ["Zetapril lowered the systolic pres-", "sure in placebo-", "controlled trials of men with TNF-", "alpha above 5."]
+    shown = "Zetapril lowered the systolic pressure in placebo-controlled trials of men with TNF-alpha above 5."
+    assert read_bytes(pdf([lines]), "a.pdf").text == shown
+
+
+def test_small_print_at_the_foot_of_a_page_does_not_interrupt_a_sentence() -> None:
+    lines = ["Zinc does not help.", "Aspirin reduces fever in adults and in", "@", "children who weigh more than others."]
+    foot = b"/F1 7 Tf (A footnote.) Tj /F1 11 Tf T*"
+    text = read_bytes(pdf([lines[:3], lines[3:]]).replace(b"(@) Tj T*", foot), "a.pdf").text
+    assert (
+        text
+        == "Zinc does not help.\n\nAspirin reduces fever in adults and in children who weigh more than others.\n\nA footnote."
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,11 +151,11 @@ def test_pdf_lines_become_paragraphs_without_page_numbers_and_running_heads() ->
     [
         ("(In adults.) Tj 5 Ts /F1 7 Tf (12,13) Tj 0 Ts /F1 11 Tf ( Zinc in 10) Tj 5 Ts (6) Tj 0 Ts ( cells.) Tj",
          "In adults.[12,13] Zinc in 10^6 cells."),
-        ("(Zinc in 10) Tj /F1 7 Tf 60 4 Td (9) Tj /F1 11 Tf 4 -4 Td (/L of adults) Tj /F1 7 Tf 60 4 Td (3) Tj",
-         "Zinc in 10^9/L of adults[3]"),
+        ("(Zinc in 10) Tj /F1 7 Tf 47.7 4 Td (9) Tj /F1 11 Tf 3.9 -4 Td (m of adults) Tj /F1 7 Tf 60 4 Td (3) Tj",
+         "Zinc in 10^9m of adults[3]"),
         ("1 0 0 1 72 720 Tm (In adults.) Tj 0.6 0 0 0.6 125 724 Tm (4) Tj 1 0 0 1 135 720 Tm (Zinc fell.) Tj",
          "In adults.[4] Zinc fell."),
-        ("(Zinc in H) Tj /F1 7 Tf 60 -3 Td (2) Tj /F1 11 Tf 4 3 Td (O) Tj", "Zinc in H 2O"),
+        ("(Zinc in H) Tj /F1 7 Tf 43.4 -3 Td (2) Tj /F1 11 Tf 4 3 Td (O) Tj", "Zinc in H2O"),
     ],
 )  # fmt: skip
 def test_superscripts_in_a_pdf_are_told_apart(drawn: str, shown: str) -> None:
@@ -168,7 +257,7 @@ def test_a_file_that_would_take_forever_or_fill_the_memory_is_given_up(
     monkeypatch.setattr(apart, limit, most)
     began = time.monotonic()
     with pytest.raises(
-        BadInput, match=r"^a\.pdf takes more than \d+ seconds or [\d,]+ MB of memory to be read; check it in parts"
+        BadInput, match=r"^a\.pdf is damaged, or takes more than \d+ seconds or [\d,]+ MB of memory to be read; save it again"
     ):
         read_bytes(_endless(), "a.pdf")
     assert time.monotonic() - began < 30

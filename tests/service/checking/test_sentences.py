@@ -88,7 +88,7 @@ def test_a_citation_behind_the_stop_belongs_to_the_sentence_before() -> None:
 def test_numbers_are_looked_up_in_the_list_of_references(format: TextFormat) -> None:
     text = "# Text\n\nAspirin reduces fever [2, 9].\n\n# References\n\n1. Miller. PMID: 11\n2. Smith. doi:10.1000/AB.1.\n"
     one = next(one for one in told(text, format) if one.claim)
-    assert (one.cited, one.unresolved) == ((CitedPaper("doi", "10.1000/ab.1"),), (9,))
+    assert (one.cited, one.unresolved) == ((CitedPaper("doi", "10.1000/ab.1", "Smith. doi:10.1000/AB.1."),), (9,))
     assert {other.reason for other in told(text, format)} == {"heading", "references", None}
 
 

@@ -10,12 +10,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from nli.reader.chat import ChatReader
 from nli.reader.judge import DocumentReader
+from retrieval.core.addresses import is_loopback
 from retrieval.core.errors import BadInput
+from retrieval.runtime.chat_requests import forget_servers
 from service.cli.commands import app
 from service.configuration.config import load_profile
-from service.configuration.language_model import CASES, Case, complete_address, is_here
-from tests.helpers.chat_server import ChatServer, fault, serving, whole
+from service.configuration.language_model import CASES, Case, complete_address
+from service.configuration.models import load_judge
+from tests.helpers.chat_server import PACKING, PACKING_JSON, REFUSING, ChatServer, fault, serving, whole
 from tests.helpers.fakes import WordReader
 
 PARTS = dict.fromkeys(("population", "intervention", "comparison", "outcome"), True)
@@ -87,8 +91,8 @@ def test_a_model_that_reads_worse_than_the_embedded_reader_only_writes(
         (["a:1", "b:2"], [], "has a:1, b:2; name one of them"),
         (["qwen3:8b", "b:2"], ["qwen3:8"], "no 'qwen3:8'; did you mean qwen3:8b?"),
         ([], [], "lists no model; load one there, or name it"),
-        (["a:1"], ["a:1"], "answered with HTTP status 500; no profile was written."),
-        ([], ["unlisted"], "answered with HTTP status 500; no profile was written."),
+        (["a:1"], ["a:1"], "answered with HTTP status 500 (no); no profile was written."),
+        ([], ["unlisted"], "answered with HTTP status 500 (no); no profile was written."),
     ],
 )
 def test_what_cannot_be_set_up_is_told_and_nothing_is_written(
@@ -99,6 +103,41 @@ def test_what_cannot_be_set_up_is_told_and_nothing_is_written(
     assert code == 2
     assert said in output
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("quirk", REFUSING | PACKING | PACKING_JSON)
+def test_a_model_with_a_quirk_is_set_up(server: ChatServer, tmp_path: Path, quirk: str) -> None:
+    server.models, out = ["odd:1b"], tmp_path / "odd.yaml"
+    server.script = (REFUSING | PACKING | PACKING_JSON)[quirk](read_rightly)
+    code, said = run(server, "--out", str(out))
+    assert code == 0, said
+    assert "It read 8 of 8 right" in said
+    left_out = load_profile(str(out)).judges["stance"].list_options().get("leave_out", [])
+    assert bool(left_out) == ("The server refuses " in said) == (quirk in REFUSING and "stream" not in quirk)
+    forget_servers()
+    before = len(server.bodies)
+    reader = load_judge("stance", load_profile(str(out)))
+    assert isinstance(reader, ChatReader)
+    assert reader.read_paper(CASES[0].claim, CASES[0].paper).by == reader.name
+    assert len(server.bodies) == before + 1, "what is refused stands in the profile"
+
+
+def test_a_login_in_the_address_is_only_in_the_profile(server: ChatServer, tmp_path: Path) -> None:
+    server.models, out = ["tiny:1b"], tmp_path / "mine.yaml"
+    url = server.url.replace("http://", "http://ann:open-sesame@")
+    result = CliRunner().invoke(app, ["model", url, "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert server.keys[0] == "Basic YW5uOm9wZW4tc2VzYW1l"
+    assert "holds the user name and password of the address; keep it to yourself." in result.output
+    assert "sesame" not in result.output
+    assert out.stat().st_mode & 0o077 == 0, "for the user alone"
+    profile = load_profile(str(out))
+    assert profile.judges["stance"].list_options()["base_url"] == url
+    assert "sesame" not in f"{profile.model_dump()} {profile.description} {load_judge('stance', profile).name}"
+    for wrong in (url.replace("sesame", "ses/ame"), url.replace("http", "ftp", 1), url.replace("127", "[127")):
+        refused = CliRunner().invoke(app, ["model", wrong])
+        assert (refused.exit_code, "is no address" in refused.output) == (2, True)
+        assert "ame" not in refused.output.replace("name", "")
 
 
 def test_a_server_that_is_not_there_is_told(server: ChatServer) -> None:
@@ -121,7 +160,7 @@ def test_a_server_that_is_not_there_is_told(server: ChatServer) -> None:
 )
 def test_an_address_is_completed_and_a_server_elsewhere_is_recognised(url: str, address: str, here: bool) -> None:
     assert complete_address(url) == address
-    assert is_here(address) == here
+    assert is_loopback(address) == here
 
 
 def test_what_is_no_address_is_told() -> None:

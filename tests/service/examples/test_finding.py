@@ -41,7 +41,7 @@ def test_a_finding_that_stands_alone_is_taken_and_nothing_that_needs_its_abstrac
     unclear = [
         "These drugs reduce blood pressure in older adults.",
         "Losartan reduced blood pressure by 12 mmHg in adults.",
-        "Losartan did not reduce blood pressure in older adults.",
+        "Losartan did not change blood pressure in older adults.",
         "Does losartan reduce blood pressure in older adults?",
         "Losartan reduces blood pressure more than placebo in adults.",
         "ZTX reduces blood pressure in many older adults.",
@@ -68,17 +68,32 @@ PAPERS = [
 ]
 
 
-def test_sure_papers_are_shown_and_the_statement_with_most_comes_first(tmp_path: Path) -> None:
-    index = make_index(tmp_path, PAPERS)
+def test_what_a_paper_denies_is_put_as_the_claim_that_it_contradicts(tmp_path: Path) -> None:
+    denied = document("1", "Adults took losartan. Losartan did not significantly reduce blood pressure in older adults.")
+    led = document("2", "Adults took zinc. Several studies have shown that zinc shortens colds in healthy adults.")
+    assert statements(tmp_path, denied, led) == [
+        "Losartan reduced blood pressure in older adults.",
+        "Zinc shortens colds in healthy adults.",
+    ]
+
+
+def test_a_claim_with_papers_on_both_sides_comes_first_and_none_with_its_own_paper_alone(tmp_path: Path) -> None:
+    more = [
+        document("4", "Adults took aspirin. Aspirin prevents strokes in older women.", title="Aspirin for strokes"),
+        *(document(f"5{place}", "Aspirin is for strokes in women.", title="Aspirin for strokes") for place in range(3)),
+    ]
+    index = make_index(tmp_path, [*PAPERS, *more])
     found = find_in(index)
-    assert [one.statement.claim for one in found] == [FINDING, "Omeprazole raises insulin in mice for good."]
-    assert [paper.pmid for paper in found[0].papers] == ["2", "3"]
+    assert [one.statement.claim for one in found] == [FINDING, "Aspirin prevents strokes in older women."]
+    assert [(paper.pmid, found[0].sides) for paper in found[0].papers] == [("3", 2), ("2", 2)]
     index.close()
 
 
 @pytest.mark.parametrize("side", ["against", "for"])
-def test_a_statement_with_a_paper_that_the_judge_is_not_sure_of_is_no_example(tmp_path: Path, side: str) -> None:
-    text, title = f"Losartan was {side} blood pressure in older adults.", f"Losartan {side} pressure in older adults sure 0.85"
+def test_a_statement_with_a_paper_that_the_judge_doubts_is_no_example(tmp_path: Path, side: str) -> None:
+    """A side needs one sure paper, and none that is only possible."""
+    sure = 0.75 if side == "against" else 0.55
+    text, title = f"Losartan was {side} blood pressure in older adults.", f"Losartan {side} pressure in older adults sure {sure}"
     index = make_index(tmp_path, [*PAPERS[:2], document("3", text, title=title)])
     assert [one.statement.claim for one in find_in(index)] == ["Omeprazole raises insulin in mice for good."]
     index.close()
@@ -96,11 +111,17 @@ def served(grounder: Grounder, path: str = "/v1/examples") -> dict[str, Any]:
 
 def test_the_service_gives_what_is_kept_with_the_index(tmp_path: Path) -> None:
     found = ExamplesResponse.model_validate(served(keep_in(make_index(tmp_path, PAPERS))))
-    assert found.claims[0] == FINDING
+    assert found.claims == [FINDING]
     assert found.questions[0] == "Does losartan reduce blood pressure in older adults?"
     assert found.paper and "Losartan was against blood pressure" in found.paper.text
-    assert found.text == f"{FINDING} Omeprazole raises insulin in mice for good (PMID 1). More research is needed."
+    assert found.text == f"{FINDING[:-1]} (PMID 2). More research is needed."
     assert found.grounding and found.grounding.claim.text == FINDING
+
+
+def test_an_index_whose_papers_stand_alone_has_claims_to_try_and_no_answer_to_show(tmp_path: Path) -> None:
+    found = ExamplesResponse.model_validate(served(keep_in(make_index(tmp_path, PAPERS[:1]))))
+    assert found.claims == ["Omeprazole raises insulin in mice for good."]
+    assert found.grounding is None
 
 
 NONE: dict[str, Any] = {"claims": [], "questions": [], "paper": None, "text": "", "grounding": None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -35,6 +36,7 @@ def grounded(*listed: Evidence, silent: Sequence[Evidence] = (), found: int = 9)
 
 AGAINST, FOR = paper("contradict"), paper("support")
 QUIET = paper("support", label="neutral")
+ZETA = replace(FOR, trial="ZETA-1")
 
 
 @pytest.mark.parametrize(
@@ -48,6 +50,10 @@ QUIET = paper("support", label="neutral")
         (grounded(AGAINST, FOR, FOR), "mixed", "The evidence found is mixed"),
         # More papers, of less weight: most of what was found is neither.
         (grounded(paper("contradict", "review"), paper("support", "animal"), paper("support", "animal")), "mixed", "mixed"),
+        (grounded(ZETA, ZETA, ZETA), "support", "One trial, in 3 reports, supports this claim; none of the 3 papers"),
+        (grounded(ZETA, ZETA, FOR), "support", "Both studies that take a side support this claim, in 3 papers."),
+        # Three reports of one trial do not outnumber two papers.
+        (grounded(ZETA, ZETA, ZETA, AGAINST, AGAINST, AGAINST), "contradict", "Most evidence found contradicts this claim."),
         (grounded(QUIET), "uncertain", "No paper found clearly"),
         (grounded(silent=[QUIET]), "silent", "The papers read say nothing"),
         (grounded(), "nothing", "No paper found is about this claim."),

@@ -88,6 +88,8 @@ def test_where_papers_are_read_whole_the_verdict_says_so_and_the_stream_tells_ea
         body = reading.post("/v1/ground", json={**CLAIM, "read": 2}).json()
         told = events(reading, "/v1/ground/stream", {**CLAIM, "read": 2})
         few = problem(reading.post("/v1/ground", json={**CLAIM, "read": 0}), 422)
+        for wrong in ({"read": True}, {"read": "2"}, {"known_pmids": [True]}):
+            problem(reading.post("/v1/ground", json={**CLAIM, **wrong}), 422)
     assert few["detail"] == "read should be at least 1, not 0; correct it."
     [against], [retracted] = body["contradicting"], body["uncertain"]
     assert (against["verdict"]["of"], against["verdict"]["label"]) == ("document", "contradict")
@@ -164,11 +166,11 @@ def test_a_batch_has_1_to_100_claims(client: TestClient, claims: object) -> None
 
 
 def test_keywords_get_no_verdict(client: TestClient) -> None:
-    for body in ({"claim": "zeta pressure"}, {"claim": "Finally, zeta pressure."}):
+    for body in ({"claim": "blood pressure"}, {"claim": "Finally, blood pressure."}):
         assert "no claim but keywords" in problem(client.post("/v1/ground", json=body), 422)["detail"]
         (many,) = client.post("/v1/ground/batch", json={"claims": [body]}).json()["results"]
         assert many["status"] == 422 and "no claim but keywords" in many["problem"]["detail"]
-    typed = client.post("/v1/typed", json={"text": "zeta pressure"}).json()
+    typed = client.post("/v1/typed", json={"text": "blood pressure"}).json()
     assert typed["kind"] == "keywords" and typed["offers"] == ["search"]
 
 

@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 import pytest
 from fastapi.testclient import TestClient
 
-from service.checking.export import REASONS, SIGNS
+from service.checking.export import CITED_SIGNS, REASONS, SIGNS
+from service.checking.schemas import CITED
 from service.grounding.ground import Grounder
 from service.http.app import create_app
 from service.http.page.files import page_files
@@ -161,5 +162,8 @@ def test_every_part_that_the_scripts_fill_is_in_the_page(page: _Parsed) -> None:
 def test_a_checked_text_has_the_same_words_on_the_page_as_elsewhere() -> None:
     for reason, words in REASONS.items():
         assert f'{reason}: "{words}",' in SCRIPTS["text.js"]
+    for status, one_and_many in CITED.items():
+        told = ", ".join(f'"{word}"' for word in (CITED_SIGNS.get(status, ""), *one_and_many))
+        assert f'"{status}": [{told}],' in SCRIPTS["text.js"]
     for verdict, sign in SIGNS.items():
         assert not sign or re.search(rf'\b"?{verdict}"?: "{re.escape(sign)}"', SCRIPTS["text.js"])

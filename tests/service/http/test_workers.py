@@ -59,7 +59,8 @@ def workers(server: subprocess.Popen[bytes]) -> list[int]:
 
 def test_a_killed_worker_comes_back_and_the_other_answers_meanwhile(server: tuple[str, subprocess.Popen[bytes]]) -> None:
     url, process = server
-    wait_until(lambda: len(workers(process)) == 2)
+    # One of the two may still be loading; the other must not be the one that is killed.
+    wait_until(lambda: len(workers(process)) == 2 and all(ready(url) for _ in range(20)))
     killed = workers(process)[0]
     os.kill(killed, signal.SIGKILL)
     wait_until(lambda: killed not in workers(process))

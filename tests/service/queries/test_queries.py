@@ -1,4 +1,4 @@
-"""What was typed is told by rule, and what is done with it."""
+"""What was typed is told, and what is done with it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from service.queries.spelling import suggest_words
 from tests.helpers.fakes import make_index, make_reading_grounder
 
 OTHER = Path(__file__).with_name("other_languages.tsv")
-MISSED = 4
-"""Claims of three words in other languages that are taken for English."""
+MISSED = 2
+"""Claims of three or four words in other languages that are taken for English."""
 TEXT = (
     "Vitamin E is said to protect the heart. In one trial vitamin E did not reduce cardiovascular events."
     " Beta-carotene increased lung cancer in smokers. Niacin added to statin therapy did not reduce "
@@ -34,7 +34,7 @@ TEXT = (
         ("Aspirin reduces fever.", "claim"), ("Statins work", "claim"), ("When given early, aspirin reduces death.", "claim"),
         ("Does aspirin reduce fever?", "question"), ("does aspirin reduce fever", "question"),
         ("What is the best treatment for sepsis", "question"), ("aspirin", "keywords"),
-        ("hormone therapy coronary heart disease", "keywords"), ("niacin AND statins", "keywords"),
+        ("hormone therapy coronary heart disease", "keywords"), 
         ("probiotics antibiotic-associated diarrhoea", "keywords"), ("12117397", "paper"), ("PMID: 12117397", "paper"),
         ("https://pubmed.ncbi.nlm.nih.gov/12117397/", "paper"), ("doi:10.1056/NEJMoa2022926", "paper"),
         ("https://doi.org/10.1056/NEJMoa2022926", "paper"), (TEXT, "text"),
@@ -51,6 +51,11 @@ CLAIMS = (
     "IL-6 drives inflammation", "Steroids thin the skin", "Warfarin interacts with grapefruit", "Masks stop transmission",
     "Mitochondria play a role in ageing", "miR-21 up-regulates PTEN", "Honey soothes coughs", "TNF-alpha rises after sepsis",
     "Clozapine results in weight gain", "Vitamin D does NOT prevent fractures", "Statins work", "SARS-CoV-2 infects neurons",
+    "Statins and fibrates cause myopathy", "Sailors benefit from zetaril", "Low doses of zetaril cause falls",
+    "Drugs such as zetaril cause gout", "Zetaril reduces gout [1]", "The OR of relapse was higher with zetaril",
+    "Zetaril was associated with gout (OR 1.4, 95% CI 1.2 to 1.6)", "Dibenz[a,h]anthracene causes lung cancer",
+    "Aspirin benefits outweigh harms", "No link between zetaril and gout", "Zetaril no better than placebo for gout",
+    "Zetaril shortens colds, p = 0.03", "Never give zetaril to children", "Zetaril really works!",
     "Vitamin A lowers child mortality", "Hepatitis A causes jaundice",
 )  # fmt: skip
 KEYWORDS = (
@@ -65,8 +70,10 @@ KEYWORDS = (
 @pytest.mark.parametrize("change", [str, str.lower, str.upper, "{}.".format, "Finally, {}.".format, "In conclusion, {}".format])
 def test_neither_capitals_a_stop_nor_a_lead_make_a_claim_of_keywords(change: Callable[[str], str]) -> None:
     assert [text for text in CLAIMS if classify_query(change(text)).kind != "claim"] == []
-    kinds = {text: classify_query(change(text)).kind for text in KEYWORDS if "AND" not in text or not change(text).isupper()}
-    assert {text: kind for text, kind in kinds.items() if kind not in ("keywords", "question")} == {}
+    # Whatever might be a claim is grounded; of keywords, it is said that they look like keywords.
+    typed = [classify_query(change(text)) for text in KEYWORDS]
+    assert [one.text for one in typed if one.kind == "claim" and not one.unsure] == []
+    assert sum(one.kind == "claim" for one in typed) <= 5
 
 
 def test_keywords_get_no_verdict(demo_index: Index) -> None:
@@ -79,14 +86,21 @@ def test_keywords_get_no_verdict(demo_index: Index) -> None:
         ground_query(make_reading_grounder(demo_index), Claim("lung cnacer"))
 
 
+def test_what_may_be_a_claim_is_grounded_with_a_word_on_how_it_was_read(demo_index: Index) -> None:
+    typed = describe_query(demo_index, "cancer causes")
+    assert (typed.kind, typed.offers) == ("claim", ["ground", "search"])
+    assert typed.detail == "Read as a claim; if you meant keywords, use search."
+    assert describe_query(demo_index, "Beta-carotene prevents lung cancer.").offers == ["ground"]
+
+
 def test_a_spelling_is_offered_before_a_language_is_guessed(demo_index: Index) -> None:
-    assert find_language("beta-carotene lung cancer")
+    for text in ("Betacarotine reduces lung cancer.", "Betacarotine reduces lung cancr", "mobile phones brain tumours"):
+        assert find_language(text) == ""
     for text in ("beta-carotene lung cancer", "beta-carotene lung cnacer"):
         assert describe_query(demo_index, text).kind == "keywords"
     assert [one.instead for one in describe_query(demo_index, "beta-carotene lung cnacer").suggestions] == ["cancer"]
-    others = [line.split("\t")[1] for line in OTHER.read_text("utf-8").splitlines()]
-    guessed = [text for text in others if find_language(text)]
-    assert [text for text in guessed if describe_query(demo_index, text).kind != "language"] == []
+    typed = describe_query(demo_index, "Betacarotine reduces lung cancer.")
+    assert typed.kind == "claim" and [one.instead for one in typed.suggestions] == ["Beta-carotene"]
 
 
 def test_a_claim_brings_back_the_same_however_it_is_typed(demo_index: Index) -> None:
@@ -107,6 +121,16 @@ def test_a_claim_brings_back_the_same_however_it_is_typed(demo_index: Index) -> 
         f"Overall: {claim} …",
     )  # fmt: skip
     assert [way for way in ways if list_found(way) != first] == []
+
+
+def test_a_choice_is_said_to_be_one_and_its_first_side_is_the_claim(demo_index: Index) -> None:
+    typed = describe_query(demo_index, "Does aspirin or warfarin prevent more strokes?")
+    assert typed.detail.startswith("This is a choice between “aspirin” and “warfarin”. It can be answered, or its first side")
+    assert (typed.kind, typed.claim, typed.offers) == (
+        "question",
+        "Aspirin prevents more strokes than warfarin.",
+        ["answer", "ground"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -178,3 +202,8 @@ def test_a_typed_doi_opens_its_paper(tmp_path: Path, written: str, pmid: str) ->
 def test_a_paper_that_the_index_lacks_is_told(demo_index: Index) -> None:
     with pytest.raises(BadInput, match="PMID 999999 is not among the"):
         describe_query(demo_index, "PMID 999999")
+
+
+def test_a_long_sentence_is_a_text_of_one_sentence(demo_index: Index) -> None:
+    typed = describe_query(demo_index, f"Aspirin reduces {'very ' * 500}high fever in adults.")
+    assert typed.detail.startswith("This is a text of 1 sentence. ")

@@ -20,6 +20,7 @@ from service.http.schemas import Health
 from service.schemas import Problem
 from service.serve.server import listen, write_address
 from service.serve.workers import LoadingResponder
+from tests.helpers.missing import missing
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -67,7 +68,7 @@ def test_what_the_system_refuses_is_one_sentence(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0", "", "::1", "[::1]", "::"])
 def test_an_address_of_this_machine_takes_connections(host: str) -> None:
     if ":" in host and not socket.has_ipv6:
-        pytest.skip("this machine has no IPv6")
+        pytest.skip(missing("IPv6", "a machine need not have it"))
     with listen(host, 0) as listener:
         place = "::1" if ":" in host else "127.0.0.1"
         socket.create_connection((place, listener.getsockname()[1]), timeout=5).close()

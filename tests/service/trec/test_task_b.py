@@ -183,7 +183,7 @@ def test_the_commands_make_a_run_and_check_it(
     settings = ("run", "task-b", topics_file, "--index", index.folder, "--out", out, "--team", "t", "--run-id", "r")
     unfinished = call(*settings)
     assert (unfinished.exit_code, len(unfinished.stderr.splitlines())) == (2, 2)
-    assert "Error: 1 of 3 topics have no answer yet (8; " in unfinished.stderr
+    assert "Error: 1 of 3 topics has no answer yet (8; " in unfinished.stderr
     done = call(*settings)
     assert done.exit_code == 0
     assert "3 topics, 4 sentences; on 1 topic the index has too little" in done.stderr
@@ -219,3 +219,37 @@ def test_the_topics_of_another_year_are_told(index: Index, tmp_path: Path, first
     checked = call("check-run", "task-b", out, "--topics", path, "--index", index.folder, "--year", year)
     assert checked.exit_code == (2 if told else 0)
     assert told in checked.stderr
+
+
+def test_empty_fields_of_topics_are_no_answers(tmp_path: Path) -> None:
+    empty: dict[str, object] = {
+        "topic": None,
+        "narrative": None,
+        "answer": None,
+        "context": "",
+        "retrieved_docs": [],
+        "responses": None,
+    }
+    path = tmp_path / "topics.json"
+    path.write_text(json.dumps([{"id": 7, "question": "Does tea help?"} | empty, {"id": 8, "question": "Why?", "answer": []}]))
+    assert [(one.id, one.question, one.topic, one.narrative) for one in read_topics(path)] == [
+        ("7", "Does tea help?", "", ""), ("8", "Why?", "", ""),
+    ]  # fmt: skip
+    path.write_text(json.dumps([{"id": 7, "question": None}]))
+    with pytest.raises(BadInput, match="a question is missing"):
+        read_topics(path)
+
+
+def test_a_run_is_checked_without_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COUNTERPOINT_INDEX", raising=False)
+    topics, run_file, corpus = tmp_path / "topics.json", tmp_path / "run.jsonl", tmp_path / "pmids.txt"
+    topics.write_text(json.dumps([{"id": 7, "question": "Does tea help?"}]))
+    metadata = {"team_id": "t", "run_id": "r", "topic_id": "7"}
+    run_file.write_text(json.dumps({"metadata": metadata, "responses": [{"text": "It does.", "citations": [11, 12]}]}))
+    corpus.write_text("11\n12\n")
+    asked = ("check-run", "task-b", run_file, "--topics", topics)
+    assert call(*asked, "--corpus-pmids", corpus).exit_code == 0
+    corpus.write_text("11\n")
+    checked = call(*asked, "--corpus-pmids", corpus)
+    assert checked.exit_code == 1 and "contains 12, which is not in the track's corpus" in checked.output
+    assert call(*asked).exit_code == 2

@@ -1,0 +1,205 @@
+"""What language models were asked is counted where it is sent: the server's own count is that of every call, door and step."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client import REGISTRY
+
+from generation.language_models import ChatGenerator
+from indexes.readers.paper import make_paper
+from nli.reader.chat import ChatReader
+from retrieval.core.result_cache import set_cache_folder
+from retrieval.core.values import Claim, Topic, Usage
+from retrieval.index import Index
+from retrieval.runtime.chat import ChatUnanswered
+from retrieval.runtime.usage import count_usage
+from service.answering.answer import Answerer
+from service.answering.schemas import AnswerResponse
+from service.checking.check import Checker, Reading, check_once
+from service.checking.readers.reading import read_text
+from service.configuration.config import Profile, load_answer_config
+from service.grounding.coverage import describe_usage
+from service.grounding.ground import Grounder
+from service.operating import metrics
+from service.queries.grounding import ground_query
+from service.schemas import UsageOut
+from tests.helpers.answer_fakes import TitleFinder, make_answerer
+from tests.helpers.chat_server import REFUSING, Body, ChatServer, Reply, fault, message, serving, text
+from tests.helpers.evidence_fakes import finder
+from tests.helpers.fakes import WordReader, make_index
+
+PAPERS = [
+    {"pmid": "1", "title": "Zeta for pressure in adults", "abstract": "Zeta was given to 90 adults. Zeta lowered pressure."},
+    {"pmid": "2", "title": "Eta for pressure in adults", "abstract": "Eta was given to 40 adults. Eta lowered pressure."},
+    {"pmid": "3", "title": "Theta for pressure: zeta compared", "abstract": "Zeta lowered no pressure. Theta lowered pressure."},
+]
+CLAIM = "Zeta lowers pressure in adults."
+
+
+def answer_rightly(body: Body) -> Reply:
+    """An opinion of each paper by its words, what differs between two, a rewrite, or an answer of two sentences."""
+    said = "\n".join(one["content"] for one in body["messages"])
+    if "Name what differs" in said:
+        return message('{"differences": []}')
+    if "<paper>" in said:
+        lines = re.findall(r"^\[\d+\] (.*)", said, re.MULTILINE)
+        parts = dict.fromkeys(("population", "intervention", "comparison", "outcome"), True)
+        grade = -2 if "no pressure" in said else 2
+        return message(json.dumps({"sentence": 1, "quote": lines[0], **parts, "reason": "So it says.", "grade": grade}))
+    if "ANSWER" in said:
+        return text("ANSWER: 2")
+    return text("Zeta lowered pressure [1]. Zeta cures all known ills of everybody [1].")
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    for server in serving(fault(500)):
+        server.script = answer_rightly
+        yield server
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    return make_index(tmp_path_factory.mktemp("usage"), PAPERS)
+
+
+def make(server: ChatServer, index: Index, **options: Any) -> Answerer:
+    """Answers with a lead, a table and conflicts; one language model reads and writes."""
+    settings = load_answer_config("counterpoint").model_dump()
+    given = {"retries": 0, "price": [1.0, 2.0], **options}
+    reader = ChatReader("m", server.url, embedded=WordReader(), **given)
+    kept = {name: settings[name] for name in ("lead", "conflicts", "open_questions")}
+    return make_answerer(index, ChatGenerator("m", server.url, **given), reader, TitleFinder(), **kept)
+
+
+def grounder_of(answerer: Answerer) -> Grounder:
+    assert answerer.grounder
+    return answerer.grounder
+
+
+def test_a_claim(server: ChatServer, index: Index) -> None:
+    response, _ = ground_query(grounder_of(make(server, index)), Claim(CLAIM))
+    assert response.usage
+    assert response.usage.requests == len(server.bodies) == 4, "three papers, and what differs between two"
+    assert (response.usage.prompt_tokens, response.usage.completion_tokens) == (400, 80)
+    assert response.usage.cost == pytest.approx((400 + 160) / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("question", "least"), [("Does zeta lower pressure in adults?", 6), ("What lowers pressure in adults?", 5)]
+)
+def test_an_answer_with_its_readings_corrections_and_conflicts(
+    server: ChatServer, index: Index, question: str, least: int
+) -> None:
+    answerer = make(server, index)
+    response = AnswerResponse.of(answerer.answer(Topic("1", question)), answerer)
+    assert response.removed, "one sentence was asked for again"
+    assert response.usage.requests == len(server.bodies) >= least
+    streamed = sum(bool(body.get("stream")) for body in server.bodies)
+    assert response.usage.prompt_tokens == 1000 * streamed + 100 * (len(server.bodies) - streamed)
+    assert not response.usage.estimated
+
+
+def test_a_text_each_claim_once_and_the_papers_that_it_cites(server: ChatServer, index: Index, tmp_path: Path) -> None:
+    reading = Reading.of(read_text(f"{CLAIM} Eta lowers pressure in adults (PMID: 2). {CLAIM}"))
+    checked = Checker(grounder_of(make(server, index))).check(reading)
+    assert checked.usage
+    assert checked.usage.requests == len(server.bodies)
+    parts = {one.claim: one.result.usage.requests for one in checked.sentences if one.result and one.result.usage}
+    assert sum(parts.values()) == checked.usage.requests
+    asked = len(server.bodies)
+    again = check_once(reading, Checker(grounder_of(make(server, index))), tmp_path)
+    assert again.usage
+    assert again.usage.requests == len(server.bodies) - asked, "several claims at a time"
+
+
+def test_evidence_in_a_paper(server: ChatServer) -> None:
+    writer = {"kind": "chat", "model": "m", "base_url": server.url}
+    profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
+    paper = make_paper(["Introduction", "Zeta fell.", "Zeta rose.", "Results", "Zeta fell."])
+    assert finder(profile).find("Zeta falls.", paper, 1, how="sections").usage.requests == len(server.bodies) > 1
+
+
+def test_what_is_refused_and_what_is_repeated_is_counted(server: ChatServer, index: Index) -> None:
+    busy: Iterator[Reply] = iter([fault(429, Retry_After="0"), fault(503, Retry_After_Ms="1")])
+    server.script = lambda body: next(busy, None) or REFUSING["temperature"](answer_rightly)(body)
+    response, _ = ground_query(grounder_of(make(server, index, retries=3)), Claim(CLAIM))
+    assert response.usage
+    assert response.usage.requests == len(server.bodies) > 6
+    assert response.usage.prompt_tokens == 400
+
+
+def test_a_server_that_is_not_there_was_sent_nothing(server: ChatServer, index: Index) -> None:
+    server.close()
+    grounding = grounder_of(make(server, index)).ground(Claim(CLAIM))
+    assert grounding.usage == Usage()
+    assert UsageOut.of(grounding.usage) is None
+
+
+def test_works_at_the_same_time_do_not_mix_their_counts(server: ChatServer, index: Index) -> None:
+    answerer = make(server, index)
+    words = ("pressure", "adults", "sugar", "weight")
+
+    def work(number: int) -> tuple[str, int]:
+        name = f"Zeta lowers {words[number % 4]} number {number}."
+        response, _ = ground_query(grounder_of(answerer), Claim(name))
+        return name, response.usage.requests if response.usage else 0
+
+    with count_usage() as outside, ThreadPoolExecutor(6) as pool:
+        counted = dict(pool.map(work, range(12)))
+    said = [body["messages"][-1]["content"] for body in server.bodies]
+    assert counted == {name: sum(f"Claim: {name}" in one for one in said) for name in counted}
+    assert sum(counted.values()) == len(server.bodies) > 12
+    assert outside.total == Usage(), "threads without a copy of this context are no part of it"
+
+
+def test_cached_replies_are_told_apart(server: ChatServer, index: Index, tmp_path: Path) -> None:
+    set_cache_folder(str(tmp_path), 100)
+    try:
+        first, again = (ground_query(grounder_of(make(server, index)), Claim(CLAIM))[0].usage for _ in range(2))
+    finally:
+        set_cache_folder("off", 100)
+    assert first and again
+    assert (first.requests, first.cached, again.requests, again.cached) == (4, 0, 0, 4)
+    assert len(server.bodies) == 4
+    assert describe_usage(again) == "Language model: 0 requests. 4 replies were there from earlier."
+
+
+def test_metrics_and_the_budget_count_the_same(server: ChatServer, index: Index) -> None:
+    def read(name: str, **labels: str) -> float:
+        return REGISTRY.get_sample_value(name, labels) or 0.0
+
+    assert metrics.LLM_REQUESTS
+    tokens = [("counterpoint_llm_tokens_total", kind) for kind in ("prompt", "completion")]
+    before = read("counterpoint_llm_requests_total"), *(read(name, kind=kind) for name, kind in tokens)
+    answerer = make(server, index)
+    usage = answerer.answer(Topic("1", "Does zeta lower pressure in adults?")).usage
+    after = read("counterpoint_llm_requests_total"), *(read(name, kind=kind) for name, kind in tokens)
+    counted = usage.requests, usage.prompt_tokens, usage.completion_tokens
+    assert tuple(b - a for a, b in zip(before, after, strict=True)) == counted
+    spent = usage.prompt_tokens + usage.completion_tokens
+    sent = len(server.bodies)
+    stopped = make(server, index, budget=spent)
+    with pytest.raises(ChatUnanswered, match=f"used its budget of {spent:,} tokens"):
+        stopped.answer(Topic("1", "Which drug lowers pressure in adults?"))
+    assert len(server.bodies) == sent, "what reader and writer used together is the budget of both"
+
+
+def test_tokens_that_a_server_does_not_count_are_estimated_and_said_to_be(server: ChatServer, index: Index) -> None:
+    server.script = lambda body: Reply(re.sub(rb'"usage": \{[^}]*\}', b'"usage": null', answer_rightly(body).raw), headers=_JSON)
+    response, _ = ground_query(grounder_of(make(server, index)), Claim(CLAIM))
+    assert response.usage
+    assert response.usage.estimated
+    sent = sum(len(one["content"]) for body in server.bodies for one in body["messages"])
+    assert abs(response.usage.prompt_tokens - sent / 4) < 4 * len(server.bodies)
+    assert ", about " in describe_usage(response.usage)
+
+
+_JSON = {"Content-Type": "application/json"}
