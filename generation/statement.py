@@ -211,6 +211,8 @@ def _turn_verbs(predicate: list[str], place: int) -> list[str]:
     """The predicate with the verb at this place, and those joined to it, turned: "lowers X and prevents Y"."""
     opposites, turned = _load_opposites(), list(predicate)
     turned[place] = opposites[predicate[place].lower()]
+    if "down" in predicate[place + 1 : place + 2]:
+        turned[place + 1] = "up"  # "slow down": "speed up"
     for at in range(place + 1, min(place + 3, len(predicate) - 1)):
         if predicate[at].lower() in {"or", "and"} and (other := opposites.get(predicate[at + 1].lower())):
             turned[at + 1] = other

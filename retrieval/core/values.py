@@ -528,7 +528,7 @@ class PaperFinding:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why; so it is with
+    """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why; so with
     "listed", where `others` are papers on the subject of an open question to which no answer is claimed.
 
     `context` are the documents that the generator was given, best first; `generated_by` names the generator. `lead` is what the
@@ -554,9 +554,10 @@ class Answer:
 
     @property
     def heading(self) -> str:
-        """What stands over the rows: "What 3 papers here found", "" without rows."""
-        papers = len({row.evidence.document.pmid for row in self.rows})
-        return f"What {format_count(papers, 'paper')} here found" if papers else ""
+        """What stands over the rows: "What 5 papers here found (2 are reports of 1 trial)", "" without rows."""
+        trials = [row.evidence.trial for row in self.rows if row.evidence.trial]
+        reports = f" ({len(trials)} are reports of {format_count(len({*trials}), 'trial')})" if trials else ""
+        return f"What {format_count(len(self.rows), 'paper')} here found{reports}" if self.rows else ""
 
     @property
     def words(self) -> int:

@@ -39,7 +39,7 @@ from service.answering.lead import (
     write_lead_sentence,
 )
 from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
-from service.answering.table import FEWEST, Table, tabulate
+from service.answering.table import Table, tabulate
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
@@ -111,7 +111,7 @@ class _AnswerInProgress:
         table = None if grounded else self._tabulate()
         if table and generator.extractive:
             return self._sum_up(table, generator.name)
-        table = table if table and len(table.rows) >= FEWEST else None
+        table = table if table and table.answers else None
         # A language model also gets the next best documents, after those on the question.
         found = self._choose_documents(grounded, table, not generator.extractive)
         if isinstance(found, TooLittle):
@@ -191,8 +191,8 @@ class _AnswerInProgress:
         return tabulate(grounder, finder, self.asked.question, rules, self.on_event)
 
     def _sum_up(self, table: Table, generator: str) -> Answer:
-        """What the papers in the table found, a quotation of each as far as the limits allow; or the papers on the subject alone."""
-        if len(table.rows) < FEWEST:
+        """What the papers in the table found, quoted as far as the limits allow; or the papers on the subject alone."""
+        if not table.answers:
             table, lack = table.list_only(), table.describe_lack()
             if not table.others:
                 found = self.search.lack(lack, table.hits)

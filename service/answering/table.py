@@ -19,6 +19,7 @@ from nli.reader.answers import AnswerFinder, Answers, make_claim
 from nli.reader.encode import score_findings
 from nli.reader.paper import PaperReader
 from nli.text.designs import find_design, has_findings
+from nli.text.trials import name_trials
 from retrieval.core.counts import format_count
 from retrieval.core.values import Claim, Hit, PaperFinding, Row, Sentence
 from retrieval.store.documents import Entry
@@ -32,7 +33,7 @@ from service.grounding.read import make_abstract, read
 from service.grounding.show import evidence_for
 
 FEWEST = 2
-"""The fewest papers that make an answer."""
+"""The fewest studies that make an answer; reports of one trial are one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,11 @@ class Table:
     read: int
     rows: tuple[Row, ...]
     others: tuple[PaperFinding, ...]
+
+    @property
+    def answers(self) -> bool:
+        """Whether enough studies report an answer."""
+        return len({_name_study(row) for row in self.rows}) >= FEWEST
 
     @property
     def hits(self) -> tuple[Hit, ...]:
@@ -65,10 +71,10 @@ class Table:
         return Table(self.read, (), (*papers, *self.others))
 
     def describe_lack(self) -> str:
-        """Why the question is not answered, where fewer than `FEWEST` papers report on it; no full stop."""
+        """Why the question is not answered, where fewer than `FEWEST` studies report on it; no full stop."""
         if not self.read:
             return "Not studied here: no paper found names an answer to this"
-        some = "only one" if self.rows else "none"
+        some = f"only one{' trial' if len(self.rows) > 1 else ''}" if self.rows else "none"
         papers = format_count(self.read, "paper")
         return f"The index has too little on this: of {papers} read, {some} reports an answer that the models are sure enough of"
 
@@ -174,19 +180,25 @@ def _read_rows(reader: Reader, question: str, best: Sequence[_Choice], rules: Op
 
 
 def _share_names(rows: Sequence[Row]) -> list[Row]:
-    """The rows with one name for one thing, those on the same thing together; the things and their rows by weight."""
-    groups: list[list[Row]] = []
-    passages = [row.evidence.document.abstract for row in rows]
-    for row in sorted(rows, key=lambda one: -_weigh(one)):
+    """The rows with one name for one thing, those on the same thing together; the things and their rows by weight, of which a trial
+    has that of its heaviest report."""
+    documents = [row.evidence.document for row in rows]
+    passages, groups = [one.abstract for one in documents], list[list[Row]]()
+    told = [replace(row, evidence=replace(row.evidence, trial=trial)) for row, trial in zip(rows, name_trials(documents), strict=True)]
+    for row in sorted(told, key=lambda one: -_weigh(one)):
         alike = (group for group in groups if any(name_alike(row.named, one.named, passages) for one in group))
         if group := next(alike, None):
             group.append(row)
         else:
             groups.append([row])
-    ordered = sorted(groups, key=lambda group: -sum(map(_weigh, group)))
+    ordered = sorted(groups, key=lambda group: -sum({_name_study(row): _weigh(row) for row in reversed(group)}.values()))
     names = [choose_name([row.named for row in group]) for group in ordered]
     shared = [replace(row, answer=name) for name, group in zip(names, ordered, strict=True) for row in group]
     return [replace(row, evidence=replace(row.evidence, rank=rank)) for rank, row in enumerate(shared, 1)]
+
+
+def _name_study(row: Row) -> str:
+    return row.evidence.trial or row.evidence.document.pmid
 
 
 def _weigh(row: Row) -> float:

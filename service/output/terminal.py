@@ -318,7 +318,8 @@ def _print_findings(response: AnswerResponse, console: Console) -> None:
 def _print_finding(paper: EvidenceOut | PaperFindingOut, study: str, console: Console) -> None:
     sentence = f"“{paper.sentence.text}”" if paper.sentence else "(no abstract)"
     console.print(Padding(Text(sentence), (0, 0, 0, 3)))
-    facts = " · ".join(str(fact) for fact in (study, paper.pmid, paper.year, paper.journal) if fact)
+    trial = getattr(paper, "trial", "") and f"one of several reports of {paper.trial}"
+    facts = " · ".join(str(fact) for fact in (study, paper.pmid, paper.year, paper.journal, trial) if fact)
     print_whole_words(console, Text(f"   {paper.title or '(no title)'}  [{facts}]", style="dim"))
 
 
