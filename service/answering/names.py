@@ -18,41 +18,30 @@ from retrieval.words.forms import load_irregular, make_past, make_third_person, 
 from retrieval.words.names import find_acronyms
 from retrieval.words.terms import split_terms
 
-_WORD = re.compile(r"[^\s]+")
 _AROUND = " .,;:/\"'“”‘’"
-_PEOPLE = re.compile(
-    r"\b(?:patients|people|subjects|women|men|children|adults|individuals|adolescents|those|survivors|persons|participants|volunteers)"
-    r"\b(?: \w+){0,2} (?:with|having|suffering from|who have|who had)(?: [\w-]+){0,3} $",
-    re.IGNORECASE,
-)
-"""What stands before a condition of the people in a study."""
-_ON_PEOPLE = re.compile(
-    r"\b(?:diseases?|disorders?|conditions?|syndromes?|cancers?|tumou?rs|indications?|uses?|applications?|illness\w*|patients|symptoms?|factors?"
-    r"|predict\w*|risks?|complications?|effects?|associated|linked|affects?|influences?|respond)\b",
-    re.IGNORECASE,
-)
-"""Words of a question to which a condition of people may be the answer."""
 _ON_OUTCOMES = re.compile(
     r"\bbenefits?\b|(?<!side )(?<!adverse )(?<!harmful )(?<!unwanted )\beffects? of\b|\bdo(?:es)? .+ do\b", re.IGNORECASE
 )
 """Words of a question to which an outcome is the answer, which misleads unless it says which way it went."""
 _DIRECTION = re.compile(
-    r"\b(?:reduc|decreas|lower|less|fewer|increas|improv|higher|more|better|prevent|reli[ei]|gain|loss|longer|shorter|faster|slower|prolong"
-    r"|regress|protect|inhibit|enhanc|suppress|defect|fall|rise|decline|worse|impair)",
+    r"\b(?:reduc|decreas|lower|less|fewer|increas|improv|higher|more|better|prevent|reli[ei]|gain|loss|longer|shorter|faster|slower"
+    r"|prolong|regress|protect|inhibit|enhanc|suppress|defect|fall|rise|decline|impair)",
     re.IGNORECASE,
 )
 _ADJECTIVE = re.compile(r"(?:(?<!barbit)al|ous|ary|(?<!biot)(?<!uret)(?<!ges)(?<!cot)(?<!thet)(?<!arsen)ic)$")
 """The end of a word that is an adjective by itself."""
 _ENDING = re.compile(r"(?:ous|(?<!biot)(?<!uret)(?<!ges)(?<!cot)(?<!thet)(?<!arsen)(?<!clin)(?<!dem)(?<!met)ic)$")
 """The end of an adjective with which no name ends."""
-_CLAUSE = re.compile(r"(?<=\w{2})[.;] | (?:is|are|was|were|which|that|who|whom|because|but) ")
+_CLAUSE = re.compile(r"(?<=\w{2})[.;] |--")
 """Where a name ends, whatever follows."""
 _AHEAD = re.compile(r"^.*: ")
 _COMPARED = re.compile(
-    r"\b(?:than|versus|vs\.?|compared (?:with|to)|comparison (?:with|to)|relative to|as opposed to|instead of|rather than|in contrast to"
-    r"|superior to|inferior to|over|unlike|previously treated(?: \w+)? with|unsuccessfully(?: \w+)? with|refractory to|resistant to"
-    r"|fail\w*(?: to respond)? (?:to|on|with|of)|in addition to|as (?:well|effective|good|safe) as|controls? (?:receiving|given|on))"
-    r"(?: (?:with|for|in|on|after|those|patients|that|of|the|given|receiving|taking|women|men|children|treated|group)){0,4}(?: [\w-]+){0,3} ?\(?$",
+    r"\b(?:than|versus|vs\.?|compared (?:with|to)|comparison (?:with|to)|relative to|as opposed to|instead of|rather than"
+    r"|in contrast to|superior to|inferior to|over|unlike|previously treated(?: \w+)? with|unsuccessfully(?: \w+)? with"
+    r"|refractory to|resistant to|fail\w*(?: to respond)? (?:to|on|with|of)|in addition to|as (?:well|effective|good|safe) as"
+    r"|controls? (?:receiving|given|on))"
+    r"(?: (?:with|for|in|on|after|those|patients|that|of|the|given|receiving|taking|women|men|children|treated|group)){0,4}"
+    r"(?: [\w-]+){0,3} ?\(?$",
     re.IGNORECASE,
 )
 """What stands before that with which something is compared."""
@@ -73,40 +62,23 @@ def tidy_name(words: str, passage: str) -> str:
         name = _trim(f"{before} {name} {behind}")
     if not name or len(name.split()) > _LONGEST or not re.search(r"[^\W\d_]{2}", name):
         return ""
-    return "" if names_nothing(name) else name
+    return "" if _names_nothing(name) else name
 
 
-def names_nothing(name: str) -> bool:
+def _names_nothing(name: str) -> bool:
     """Whether a name is none whatever was asked: "treatment", "placebo"."""
     terms = [word.lower().strip(_AROUND) for word in name.split()]
-    while terms and terms[0] in _load("edges") | {
-        "active",
-        "inactive",
-        "oral",
-        "standard",
-        "usual",
-        "conventional",
-        "untreated",
-        "specific",
-        "recent",
-        "new",
-        "potential",
-    }:
+    while terms and terms[0] in _load("edges") | _load("kinds"):
         terms = terms[1:]
     return not terms or " ".join(terms) in _load_none() or (len(terms) < 4 and all(term in _load_none() for term in terms))
 
 
 def is_answer(name: str, question: str, passage: str) -> bool:
-    """Whether a name of a passage may answer a question: it is not mostly the question's own words, nor whom the paper is on."""
+    """Whether a name of a passage may answer a question: it is not mostly the question's own words, nor an adjective."""
     forms = [name, *(short for short, long in _list_aliases(passage) if long.lower() in name.lower())]
     if _ON_OUTCOMES.search(question) and not _DIRECTION.search(name):
         return False
-    if any(_repeats(form, question) for form in forms) or (" " not in name and _ADJECTIVE.search(name)):
-        return False
-    if _ON_PEOPLE.search(question):
-        return True
-    places = [passage[: match.start()] for match in _find_mentions(name, passage)]
-    return not places or not all(_PEOPLE.search(before[-60:]) for before in places)
+    return not any(_repeats(form, question) for form in forms) and (" " in name or not _ADJECTIVE.search(name))
 
 
 def _repeats(name: str, question: str) -> bool:
@@ -115,7 +87,7 @@ def _repeats(name: str, question: str) -> bool:
 
 
 def names_it(name: str, sentence: str, passage: str) -> bool:
-    """Whether a sentence of a passage names a thing, in full or by its short form, and not only as what others are compared with."""
+    """Whether a sentence of a passage names a thing, in full or in short, and not only as what others are compared with."""
     known = [name, *(other for pair in _list_aliases(passage) for other in pair if name_alike(name, pair[0], [passage]))]
     places = [sentence[: match.start()] for one in known for match in _find_mentions(one, sentence)]
     if places:
@@ -130,7 +102,7 @@ def _find_mentions(name: str, text: str) -> Iterator[re.Match[str]]:
 def _trim(name: str) -> str:
     """The name without what may not stand at its edges."""
     spans = name.strip(_AROUND).split()
-    while spans and (_is_edge(spans[0]) or spans[0].lower() in _load("openings") or _is_loose_adverb(spans)):
+    while spans and (_is_edge(spans[0]) or spans[0].lower() in _load("openings")):
         spans = spans[1:]
     while spans and (_is_edge(spans[-1]) or spans[-1].lower() in _load_finite() or (spans[1:] and _ENDING.search(spans[-1]))):
         spans = spans[:-1]
@@ -139,12 +111,6 @@ def _trim(name: str) -> str:
 
 def _is_edge(word: str) -> bool:
     return not word.strip(_AROUND + "()[]-–—") or word.lower().strip(_AROUND + "()[]") in _load("edges")
-
-
-def _is_loose_adverb(words: Sequence[str]) -> bool:
-    """Whether an adverb opens the name that belongs to no participle: not in "centrally acting drugs"."""
-    first, second = words[0].lower(), words[1].lower() if len(words) > 1 else ""
-    return first.endswith("ly") and first not in {"early", "elderly"} and not second.endswith(("ing", "ed"))
 
 
 def _balance(name: str) -> str:
@@ -160,7 +126,7 @@ def _balance(name: str) -> str:
 
 
 def _find_neighbours(name: str, passage: str) -> tuple[str, str]:
-    """The words between which a name always stands in the passage, as far as they may belong to it; "" where it can begin or end."""
+    """The words between which a name always stands in the passage if they may belong to it; "" where it can begin or end."""
     mentions = list(_find_mentions(name, passage)) if name else []
     sides = []
     for ahead in (False, True):
@@ -181,13 +147,8 @@ def _find_neighbour(passage: str, place: int, ahead: bool) -> str:
 def _continues(word: str) -> bool:
     """Whether a word beside a name may belong to it: a noun or an adjective, as far as the word lists tell."""
     low = word.lower()
-    if (
-        low in _load("edges") | _load("people")
-        or low in load_words("prepositions")
-        or low in _load_finite() | _load_thirds() | load_words("verbs")
-    ):
-        return False
-    return not low.endswith(("ly", "ed", "ing")) and word[:1].islower()
+    others = _load("edges") | _load("people") | load_words("prepositions") | load_words("verbs") | _load_finite()
+    return low not in others and not low.endswith(("ly", "ed", "ing")) and word[:1].islower()
 
 
 def name_alike(one: str, other: str, passages: Iterable[str]) -> bool:
@@ -205,13 +166,12 @@ def name_alike(one: str, other: str, passages: Iterable[str]) -> bool:
 def _find_core(name: str) -> frozenset[str]:
     """The words that tell a name from others."""
     terms = split_terms(unify_text(re.sub(r"\s*\([^()]*\)", "", name) or name))
-    neutral = frozenset(term for word in _load("neutral") for term in split_terms(word))
-    return frozenset(term for term in terms if term not in neutral) or frozenset(terms)
+    return frozenset(terms) - _load_neutral() or frozenset(terms)
 
 
 def _list_aliases(passage: str) -> Iterator[tuple[str, str]]:
     """The short forms and brand names that a passage explains."""
-    yield from find_acronyms(passage)
+    yield from find_acronyms(passage.replace("anti-", ""))
     yield from ((brand, name) for name, brand in _BRAND.findall(passage))
 
 
@@ -231,6 +191,11 @@ def _load_none() -> frozenset[str]:
 
 
 @cache
+def _load_neutral() -> frozenset[str]:
+    return frozenset(term for word in _load("neutral") for term in split_terms(word))
+
+
+@cache
 def _load_sections() -> dict[str, list[str]]:
     return read_sections(Path(__file__).with_name("names.txt"))
 
@@ -241,9 +206,3 @@ def _load_finite() -> frozenset[str]:
     sure, nouns = load_words("verbs"), load_words("also nouns")
     found = {form for verb in sure for form in (make_past(verb), *(() if verb in nouns else (verb, make_third_person(verb))))}
     return frozenset(found | {form for forms in load_irregular().values() for form in forms[1:]})
-
-
-@cache
-def _load_thirds() -> frozenset[str]:
-    """What may be a verb behind a name, or a plural noun that ends one: "leads", "changes"."""
-    return frozenset(map(make_third_person, load_words("also nouns")))
