@@ -39,11 +39,10 @@ class OpenQuestion:
 
 
 def read_open_questions(file: Path, ids: Collection[str] = ()) -> list[OpenQuestion]:
-    """The questions of a file, those with these `ids` if there are any; raises `BadInput` if there is none or the file is none."""
+    """The questions of a file, those with these `ids` if there are any; raises `BadInput` if there are none."""
     try:
-        opened = gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8")
-        with opened as lines:
-            rows = [json.loads(line) for line in lines if line.strip()]
+        data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        rows = [json.loads(line) for line in data.splitlines() if line.strip()]
         texts: dict[str, dict[str, Any]] = {}
         for row in rows:
             texts.setdefault(row.get("body") or row["question"], row)
@@ -103,9 +102,9 @@ def _list_rows(question: OpenQuestion, answer: Answer) -> Iterator[dict[str, Any
     for row in answer.rows:
         document, sentence = row.evidence.document, row.evidence.sentence
         yield {
-            "id": question.id, "question": question.question, "answer": row.answer, "named": row.named, "statement": row.statement,
-            "pmid": document.pmid, "sentence": sentence.text if sentence else "", "title": document.title,
-            "abstract": document.abstract, "side": row.evidence.stance,
+            "id": question.id, "question": question.question, "answer": row.answer, "named": row.named,
+            "statement": row.statement, "pmid": document.pmid, "sentence": sentence.text if sentence else "",
+            "title": document.title, "abstract": document.abstract, "side": row.evidence.stance,
         }  # fmt: skip
 
 

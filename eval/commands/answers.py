@@ -173,7 +173,8 @@ def open_questions(
             raise BadInput("An index to ask is missing; give --index DIR, or --snippets OUT for a corpus to build one from.")
         variant, grounding = answer_variant(answers, config)
         answerer = assemble_answerer(index, variant, profile, grounding)
-        print_note(f"Asking {len(cases)} questions of {file} of {index} with {variant}; progress is saved in {work}.")
+        asked = format_count(len(cases), "question")
+        print_note(f"Asking {asked} of {file} of {index} with {variant}; progress is saved in {work}.")
         settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
         results = answer_open(cases, answerer, work, settings)
         publish(show_open(file.name, cases, results, get_command_line()), json, markdown)

@@ -22,7 +22,7 @@ from retrieval.core.probabilities import logistic
 LEAST = 0.15
 """The least probability of a word that may name an answer."""
 WITHIN, EDGE = 0.35, 0.4
-"""The shares of the surest word's probability that a word beside it needs to belong to the same answer, within it and at its edge."""
+"""The shares of the surest word's probability that a word beside it needs to belong to the answer, within it and at its edge."""
 MOST = 3
 """The most answers of a paper that are told."""
 _AROUND = " .,;:()[]{}\"'“”‘’"

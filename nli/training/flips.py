@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from retrieval.core.word_list import read_sections
-from retrieval.words.forms import OPPOSITES, make_past, make_third_person
+from retrieval.words.forms import OPPOSITES, inflect_verb
 
 _WORD = re.compile(r"[A-Za-z]+(?:-regulat\w+)?")
 _BE = r"is|are|was|were|can|could|may|might|will|should|has been|have been"
@@ -36,11 +36,6 @@ _NEGATIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-def _inflect(verb: str) -> tuple[str, str, str, str]:
-    """Base, third person, past and -ing of a verb."""
-    return verb, make_third_person(verb), make_past(verb), f"{verb.removesuffix('e')}ing"
-
-
 class Flips:
     """The list of opposites, ready to rewrite sentences; every random choice comes from the generator passed in."""
 
@@ -50,8 +45,8 @@ class Flips:
         self._third_person: dict[str, str] = {}
         sections = read_sections(OPPOSITES)
         for line in sections["verbs"]:
-            self._add_line([[_inflect(verb) for verb in side.split()] for side in line.split("/")])
-            self._third_person |= {third: base for base, third, _, _ in map(_inflect, line.replace("/", " ").split())}
+            self._add_line([[inflect_verb(verb) for verb in side.split()] for side in line.split("/")])
+            self._third_person |= {third: base for base, third, _, _ in map(inflect_verb, line.replace("/", " ").split())}
         for line in sections["words"]:
             self._add_line([[(word,) for word in side.split()] for side in line.split("/")])
 

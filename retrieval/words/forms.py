@@ -207,6 +207,11 @@ def make_third_person(verb: str) -> str:
     return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
 
 
+def inflect_verb(verb: str) -> tuple[str, str, str, str]:
+    """A verb in its base form, for one thing, of the past, and in -ing."""
+    return verb, make_third_person(verb), make_past(verb), f"{verb.removesuffix('e')}ing"
+
+
 def make_past(verb: str) -> str:
     """ "lower" as "lowered", "stop" as "stopped"."""
     if verb in load_irregular():

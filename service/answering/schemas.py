@@ -166,9 +166,7 @@ class RowOut(BaseModel):
     answer: str = Field(description="The answer; rows on the same thing follow one another and share this name.")
     named: str = Field(description="The answer in the paper's own words.")
     claim: str = Field(description="The question with this answer, as it was read against the paper.")
-    statement: str = Field(
-        description="The same as a plain statement, which can be checked against the whole index; empty if the question allows none."
-    )
+    statement: str = Field(description="The same as a plain statement, which can be checked; empty if none can be made.")
     evidence: EvidenceOut
 
     @classmethod

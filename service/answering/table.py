@@ -1,9 +1,10 @@
 """The papers that answer an open question as a table: what each found to be an answer, and the sentence that says so.
 
 The papers are found as for a claim. The small reader tells which of them answer the question, and by which of their words
-(nli.reader.answers), which are made a whole name (service.answering.names). A paper is in the table if three readings of it agree:
-of question and answer ("What lowers blood pressure? Verapamil."), of the plain statement that they make ("Verapamil lowers blood
-pressure."), and of its opposite, which it must not support (generation.statement); only papers that pass the first are read again.
+(nli.reader.answers), which are made a whole name (service.answering.names). A paper is in the table if three readings of it
+agree: of question and answer ("What lowers blood pressure? Verapamil."), of the plain statement that they make ("Verapamil lowers
+blood pressure."), and of its opposite, which it must not support (generation.statement); only papers that pass the first are read
+again.
 """
 
 from __future__ import annotations
@@ -180,11 +181,14 @@ def _read_rows(reader: Reader, question: str, best: Sequence[_Choice], rules: Op
 
 
 def _share_names(rows: Sequence[Row]) -> list[Row]:
-    """The rows with one name for one thing, those on the same thing together; the things and their rows by weight, of which a trial
-    has that of its heaviest report."""
+    """The rows with one name for one thing, those on the same thing together; the things and their rows by weight.
+
+    A trial has the weight of its heaviest report.
+    """
     documents = [row.evidence.document for row in rows]
     passages, groups = [one.abstract for one in documents], list[list[Row]]()
-    told = [replace(row, evidence=replace(row.evidence, trial=trial)) for row, trial in zip(rows, name_trials(documents), strict=True)]
+    trials = zip(rows, name_trials(documents), strict=True)
+    told = [replace(row, evidence=replace(row.evidence, trial=trial)) for row, trial in trials]
     for row in sorted(told, key=lambda one: -_weigh(one)):
         alike = (group for group in groups if any(name_alike(row.named, one.named, passages) for one in group))
         if group := next(alike, None):

@@ -272,9 +272,8 @@ class OpenQuestions(Strict):
     Papers that hold less than the share `subject` of the question's informative words are left out. A paper is in the table if it
     is at least as probable as `likely` that it answers the question with these words; if it supports question and answer with at
     least `asked`, and their plain statement with at least `stated`; and if it supports the statement's opposite with at most
-    `opposite`. Where no statement can be made, or only one that names a kind of thing, it must support question and answer with at
-    least `unstated`. At most `others` of
-    the other papers are listed.
+    `opposite`. Where no statement can be made, or only one that names a kind of thing, it must support question and answer with
+    at least `unstated`. At most `others` of the other papers are listed.
     """
 
     found: Annotated[int, Field(ge=1, le=100)] = 20
