@@ -308,18 +308,18 @@ def _print_findings(response: AnswerResponse, console: Console) -> None:
         if row.answer != before:
             console.print(Text(f"\n{row.answer}", style="bold"))
         before = row.answer
-        _print_finding(row.evidence, row.evidence.design.says, console)
+        _print_finding(row.evidence, row.evidence.trial, console)
     if response.others:
         console.print(Text(f"\n{'Other papers' if response.rows else 'Papers'} on this subject", style="bold"))
     for one in response.others:
-        _print_finding(one, one.design.says, console)
+        _print_finding(one, "", console)
 
 
-def _print_finding(paper: EvidenceOut | PaperFindingOut, study: str, console: Console) -> None:
+def _print_finding(paper: EvidenceOut | PaperFindingOut, trial: str, console: Console) -> None:
     sentence = f"“{paper.sentence.text}”" if paper.sentence else "(no abstract)"
     console.print(Padding(Text(sentence), (0, 0, 0, 3)))
-    trial = getattr(paper, "trial", "") and f"one of several reports of {paper.trial}"
-    facts = " · ".join(str(fact) for fact in (study, paper.pmid, paper.year, paper.journal, trial) if fact)
+    reports = trial and f"one of several reports of {trial}"
+    facts = " · ".join(str(fact) for fact in (paper.design.says, paper.pmid, paper.year, paper.journal, reports) if fact)
     print_whole_words(console, Text(f"   {paper.title or '(no title)'}  [{facts}]", style="dim"))
 
 

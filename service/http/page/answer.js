@@ -183,7 +183,8 @@ function fillRows(section, { heading, rows }) {
   addRows(section, rows.map((one) => ({ ...one.evidence, place: "", asked: one })), ({ asked: { answer, statement } }) => {
     const name = answer === before ? "" : answer;
     before = answer;
-    if (!name || !statement) return element("span", name);
+    // The name stands once above its papers; a screen reader has it in every row.
+    if (!name || !statement) return element("span", answer, name ? "" : "unseen");
     const check = element("a", name);
     check.href = toHash({ mode: "claim", body: { claim: statement } });
     check.title = `Check: ${statement}`;
