@@ -169,7 +169,15 @@ def test_an_open_answer_has_a_table_of_findings_and_each_paper_once(open_page: O
     facts = ("pmid", "title", "year", "journal", "authors", "doi", "pmcid", "types", "design")
     other = {"number": 4, **{name: PAPERS[3][name] for name in facts}, "sentence": sentence}
     heading = "What 3 papers here found (2 are reports of 1 trial)"
-    answer = {**example("answer"), "lead": None, "balance": None, "rows": rows, "others": [other], "heading": heading, "drafted": None}
+    answer = {
+        **example("answer"),
+        "lead": None,
+        "balance": None,
+        "rows": rows,
+        "others": [other],
+        "heading": heading,
+        "drafted": None,
+    }
     documents = [{**answer["documents"][0], "number": n + 1, "pmid": PAPERS[n]["pmid"], "cited": n < 3} for n in range(4)]
 
     def before(page: Page) -> None:

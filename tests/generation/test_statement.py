@@ -25,7 +25,8 @@ from generation.statement import state_question
         ("As of 2019, which genes are linked to gout?", "Zeta is linked to gout.", "Zeta is not linked to gout."),
         ("Best treatment for gout", "Zeta is effective in gout.", "Zeta is ineffective in gout."),
         ("Risk factors for gout, especially in sailors", "Zeta raises the risk of gout.", "Zeta lowers the risk of gout."),
-        ("Diseases for which omega oil is given", "Omega oil is given for zeta.", "It is not so that omega oil is given for zeta."),
+        ("Diseases for which omega oil is given", "Omega oil is given for zeta.",
+         "It is not so that omega oil is given for zeta."),
         ("Mutations in which genes cause gout?", "Mutations in zeta cause gout.", "Mutations in zeta prevent gout."),
     ],
 )  # fmt: skip

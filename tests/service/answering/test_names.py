@@ -33,7 +33,12 @@ def test_a_name_is_a_whole_noun_phrase_or_nothing(words: str, passage: str, name
         ("zeta", "What lowers gout?", "Zeta lowered gout.", True),
         ("gout attacks", "What lowers the number of gout attacks?", "Gout attacks were fewer.", False),
         ("severe gout therapies", "Which therapies ease gout?", "Severe gout therapies were costly.", False),
-        ("anti-big toe factor", "What causes resistance to anti-BTF?", "Resistance to anti-big toe factor (anti-BTF) is common.", False),
+        (
+            "anti-big toe factor",
+            "What causes resistance to anti-BTF?",
+            "Resistance to anti-big toe factor (anti-BTF) is common.",
+            False,
+        ),
         ("surgical", "What lowers gout?", "Care was surgical.", False),
         ("stroke", "What are the benefits of zeta?", "Zeta changed stroke.", False),
         ("new and worsening gout", "What are the benefits of zeta?", "Zeta led to less new and worsening gout.", False),

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
-from nli.judge import Abstract, Decide, DecideAsRead, Reading
-from retrieval.core.values import Answer, Premise, Topic, Verdict
+from retrieval.core.values import Answer, Topic
 from retrieval.index import Index
 from service.answering.schemas import AnswerResponse
 from service.output.export import export_text, make_table, markdown
 from service.output.terminal import print_answer
-from tests.helpers.answer_fakes import ScriptedGenerator, TitleFinder, make_answerer
+from tests.helpers.answer_fakes import DirectionReader, ScriptedGenerator, TitleFinder, make_answerer
 from tests.helpers.fakes import make_index
 
 SHARED = "In total, 4,321 sailors on 1,237 ships were followed."
@@ -33,30 +31,12 @@ DOCUMENTS: list[dict[str, Any]] = [
     {"pmid": "10", "title": "Burden", "abstract": "RESULTS: The burden of gout was high."},
     {"pmid": "11", "title": "Aspirin for croup", "abstract": "RESULTS: Aspirin improved croup."},
     {"pmid": "12", "title": "Ginger for scurvy", "abstract": f"METHODS: {SHARED} RESULTS: Ginger improved scurvy."},
-    {"pmid": "13", "title": "Ginger for scurvy: a second look", "abstract": f"METHODS: {SHARED} RESULTS: Ginger improved scurvy."},
+    {"pmid": "13", "title": "Ginger for scurvy again", "abstract": f"METHODS: {SHARED} RESULTS: Ginger improved scurvy."},
     {"pmid": "14", "title": "Limes for mumps", "abstract": f"METHODS: {SHARED} RESULTS: Limes improved mumps."},
-    {"pmid": "15", "title": "Limes for mumps: a second look", "abstract": f"METHODS: {SHARED} RESULTS: Limes improved mumps."},
+    {"pmid": "15", "title": "Limes for mumps again", "abstract": f"METHODS: {SHARED} RESULTS: Limes improved mumps."},
     {"pmid": "16", "title": "Mint for mumps", "abstract": "RESULTS: Mint improved mumps."},
     *({"pmid": f"x{i}", "title": "", "abstract": f"Filler number {i} on something else."} for i in range(20)),
 ]  # fmt: skip
-SURE, NONE = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.9, 0.05)
-
-
-class DirectionReader:
-    """Takes any finding for an answer, but tells a statement that something improves from one that it worsens."""
-
-    name = "direction-reader@1"
-    paper: Decide = DecideAsRead()
-
-    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        signs = ("improved", "worsened") if "?" in claim else ("worsened",) if "worsens" in claim else ("improved",)
-        for premise in premises:
-            yield SURE if any(sign in premise.text for sign in signs) else NONE
-
-    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
-        for document in documents:
-            own = tuple(self(claim, [Premise(text) for text in document.sentences]))
-            yield Reading(max(own, key=lambda one: one.support), own)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +72,12 @@ def test_a_row_is_a_paper_on_which_three_readings_agree(index: Index) -> None:
 
 @pytest.mark.parametrize(
     ("pmid", "why"),
-    [("5", "it worsened gout"), ("6", "it improved and worsened gout"), ("8", "a control"), ("9", "what another is compared with")],
+    [
+        ("5", "it worsened gout"),
+        ("6", "it improved and worsened gout"),
+        ("8", "a control"),
+        ("9", "what another is compared with"),
+    ],
 )
 def test_a_paper_that_fails_a_reading_or_names_no_answer_is_among_the_others(index: Index, pmid: str, why: str) -> None:
     answer = answered(index, "What improves gout?")
@@ -119,7 +104,9 @@ def test_with_one_row_no_answer_is_claimed_and_the_papers_are_listed(index: Inde
     answer = answered(index, "What improves croup?")
     assert (answer.outcome, answer.sentences, answer.rows, answer.heading) == ("listed", (), (), "")
     assert answer.note.startswith("The index has too little on this: of 1 paper read, only one reports an answer")
-    assert [(one.document.pmid, one.sentence and one.sentence.text) for one in answer.others] == [("11", "RESULTS: Aspirin improved croup.")]
+    assert [(one.document.pmid, one.sentence and one.sentence.text) for one in answer.others] == [
+        ("11", "RESULTS: Aspirin improved croup.")
+    ]
 
 
 def test_two_reports_of_one_trial_are_no_two_studies(index: Index) -> None:
@@ -159,7 +146,9 @@ def test_the_table_and_the_other_papers_are_written_in_every_form(index: Index, 
         ("Oral verapamil improves gout.", "verapamil", "supports"),
         ("Melatonin improves gout.", "melatonin", "supports"),
     ]
-    assert {(one["claim"], one["answer"], one["direction"]) for one in cells[3:]} == {("What improves gout?", "", "on the subject")}
+    assert {(one["claim"], one["answer"], one["direction"]) for one in cells[3:]} == {
+        ("What improves gout?", "", "on the subject")
+    }
     ris = export_text(answer, "ris")
     assert isinstance(ris, str)
     assert ris.count("TY  - ") == len(answer.rows) + len(answer.others)
@@ -181,7 +170,9 @@ def test_the_response_has_each_paper_once_with_its_number(index: Index) -> None:
     assert (listed.outcome, listed.text, listed.rows, len(listed.others)) == ("listed", "", [], 1)
 
 
-def test_a_list_without_an_answer_says_so_in_the_terminal_and_in_markdown(index: Index, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_list_without_an_answer_says_so_in_the_terminal_and_in_markdown(
+    index: Index, capsys: pytest.CaptureFixture[str]
+) -> None:
     print_answer(responded(index, "What improves croup?"))
     out = capsys.readouterr().out
     assert "too little on this" in out
