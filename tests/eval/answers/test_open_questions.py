@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from eval.answers.open_questions import answer_open, is_known, read_open_questions, show_open, write_snippets
+from eval.measures.report import Table
 from indexes.build import build
 from retrieval.core.errors import BadInput
 from retrieval.index import Index
@@ -65,12 +66,15 @@ def test_snippets_stand_for_papers_and_their_answers_are_counted(file: Path, tmp
         "Eta improved gout.",
     ]
     build([corpus], tmp_path / "index")
-    with_rows = make_answerer(Index(tmp_path / "index"), None, DirectionReader(), TitleFinder(), open_questions={})
+    rules = {"open_questions": {}, "lead": {"grounding": "counterpoint"}}
+    with_rows = make_answerer(Index(tmp_path / "index"), None, DirectionReader(), TitleFinder(), **rules)
     answers = answer_open(questions[:1], with_rows, tmp_path / "work", {})
     assert answers["a"]["outcome"] == "answered"
     assert [row["answer"] for row in answers["a"]["rows"]] == ["zeta", "eta"]
     assert answer_open(questions[:1], with_rows, tmp_path / "work", {}) == answers, "what was answered is not asked again"
     report = show_open("questions", questions[:1], answers, "command")
-    shown = dict(report.tables[0].rows)
+    (table,) = report.blocks
+    assert isinstance(table, Table)
+    shown = {row[0]: row[1] for row in table.rows}
     assert shown["answered"].startswith("100.0%")
     assert (shown["rows"], shown["rows that name a known answer"]) == ("2", "2 of 2")
