@@ -37,11 +37,6 @@ class Answers:
     probability: float
     names: tuple[tuple[str, float], ...]
 
-    @property
-    def likelihood(self) -> float:
-        """How probably the paper answers the question with the surest of these words."""
-        return self.probability * max((named for _, named in self.names), default=0.0)
-
 
 def make_claim(question: str, answer: str) -> str:
     """An answer to a question as the claim that a reader reads: "What helps against cluster headache? Verapamil."."""

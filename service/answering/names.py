@@ -28,13 +28,6 @@ _DIRECTION = re.compile(
     r"|prolong|regress|protect|inhibit|enhanc|suppress|defect|fall|rise|decline|impair)",
     re.IGNORECASE,
 )
-_ADJECTIVE = re.compile(r"(?:(?<!barbit)al|ous|ary|(?<!biot)(?<!uret)(?<!ges)(?<!cot)(?<!thet)(?<!arsen)ic)$")
-"""The end of a word that is an adjective by itself."""
-_ENDING = re.compile(r"(?:ous|(?<!biot)(?<!uret)(?<!ges)(?<!cot)(?<!thet)(?<!arsen)(?<!clin)(?<!dem)(?<!met)ic)$")
-"""The end of an adjective with which no name ends."""
-_CLAUSE = re.compile(r"(?<=\w{2})[.;] |--")
-"""Where a name ends, whatever follows."""
-_AHEAD = re.compile(r"^.*: ")
 _COMPARED = re.compile(
     r"\b(?:than|versus|vs\.?|compared (?:with|to)|comparison (?:with|to)|relative to|as opposed to|instead of|rather than"
     r"|in contrast to|superior to|inferior to|over|unlike|previously treated(?: \w+)? with|unsuccessfully(?: \w+)? with"
@@ -52,7 +45,7 @@ _BRAND = re.compile(r"\b([a-z][\w-]{3,}) \(([A-Z][a-z][\w-]{2,})[®™]*\)")
 
 def tidy_name(words: str, passage: str) -> str:
     """The whole noun phrase that some words of a passage belong to, "" for a fragment or what names nothing."""
-    name = _trim(_balance(_CLAUSE.split(_AHEAD.sub("", " ".join(words.split())))[0]))
+    name = _trim(_balance(re.split(r"(?<=\w{2})[.;] |--", " ".join(words.split()))[0]))
     if "," in name and not re.search(r" (?:and|or|plus|with) ", name):
         name = _trim(name.partition(",")[0])  # of a list that is not whole, the first
     for _ in range(4):
@@ -67,23 +60,16 @@ def tidy_name(words: str, passage: str) -> str:
 
 def _names_nothing(name: str) -> bool:
     """Whether a name is none whatever was asked: "treatment", "placebo"."""
-    terms = [word.lower().strip(_AROUND) for word in name.split()]
-    while terms and terms[0] in _load("edges") | _load("kinds"):
-        terms = terms[1:]
-    return not terms or " ".join(terms) in _load_none() or (len(terms) < 4 and all(term in _load_none() for term in terms))
+    return all(word.lower().strip(_AROUND) in _load_none() for word in name.split()) or name.lower() in _load_none()
 
 
 def is_answer(name: str, question: str, passage: str) -> bool:
-    """Whether a name of a passage may answer a question: it is not mostly the question's own words, nor an adjective."""
-    forms = [name, *(short for short, long in _list_aliases(passage) if long.lower() in name.lower())]
+    """Whether a name of a passage may answer: not with half the question's own words, nor with an outcome without a direction."""
     if _ON_OUTCOMES.search(question) and not _DIRECTION.search(name):
         return False
-    return not any(_repeats(form, question) for form in forms) and (" " in name or not _ADJECTIVE.search(name))
-
-
-def _repeats(name: str, question: str) -> bool:
-    core = _find_core(name)
-    return 2 * len(core & frozenset(split_terms(unify_text(question)))) >= len(core)
+    forms = [name, *(short for short, long in _list_aliases(passage) if long.lower() in name.lower())]
+    asked = frozenset(split_terms(unify_text(question)))
+    return all(2 * len(core & asked) < len(core) for core in map(_find_core, forms))
 
 
 def names_it(name: str, sentence: str, passage: str) -> bool:
@@ -104,7 +90,7 @@ def _trim(name: str) -> str:
     spans = name.strip(_AROUND).split()
     while spans and (_is_edge(spans[0]) or spans[0].lower() in _load("openings")):
         spans = spans[1:]
-    while spans and (_is_edge(spans[-1]) or spans[-1].lower() in _load_finite() or (spans[1:] and _ENDING.search(spans[-1]))):
+    while spans and (_is_edge(spans[-1]) or spans[-1].lower() in _load_finite()):
         spans = spans[:-1]
     return " ".join(spans).strip(_AROUND)
 
@@ -156,11 +142,8 @@ def name_alike(one: str, other: str, passages: Iterable[str]) -> bool:
     the passages explains."""
     if (first := _find_core(one)) == (second := _find_core(other)):
         return True
-    for passage in passages:
-        for short, long in _list_aliases(passage):
-            if {_find_core(short), _find_core(long)} == {first, second}:
-                return True
-    return False
+    pairs = (pair for passage in passages for pair in _list_aliases(passage))
+    return any({_find_core(short), _find_core(long)} == {first, second} for short, long in pairs)
 
 
 def _find_core(name: str) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,11 +12,11 @@ from retrieval.core.values import (
     Answer,
     Citation,
     CitedSentence,
+    Document,
     Evidence,
     Lead,
     LeadVerdict,
     Outcome,
-    PaperFinding,
     RemovedSentence,
     Row,
 )
@@ -92,8 +93,8 @@ class DraftedOut(OfValue):
     citations: int
 
 
-class CitedDocumentOut(BaseModel):
-    """A document given to the generator or added by a conflict; `cited` says whether the answer cites it."""
+class NumberedPaperOut(BaseModel):
+    """A paper with its number in `documents`."""
 
     number: int
     pmid: str
@@ -105,8 +106,18 @@ class CitedDocumentOut(BaseModel):
     pmcid: str
     types: list[str]
     design: DesignOut
+
+
+class CitedDocumentOut(NumberedPaperOut):
+    """A document given to the generator or added by a conflict; `cited` says whether the answer cites it."""
+
     score: Rounded = Field(description="The score that ranked it; 0 for a document added by a conflict.")
     cited: bool
+
+
+def _tell_paper(document: Document, number: int) -> dict[str, Any]:
+    """The fields of `NumberedPaperOut`."""
+    return {"number": number, **facts_of(document), "design": DesignOut.model_validate(find_design(document))}
 
 
 class ConflictOut(BaseModel):
@@ -176,31 +187,10 @@ class RowOut(BaseModel):
         return cls(**named, evidence=EvidenceOut.of(row.evidence))
 
 
-class PaperFindingOut(BaseModel):
+class PaperFindingOut(NumberedPaperOut):
     """A paper on the subject of an open question, and the sentence that states what it found."""
 
-    number: int = Field(description="The document's number in `documents`.")
-    pmid: str
-    title: str
-    year: int | None
-    journal: str
-    authors: list[str] = Field(description=AUTHORS)
-    doi: str
-    pmcid: str
-    types: list[str]
-    design: DesignOut
     sentence: SentenceOut | None
-
-    @classmethod
-    def of(cls, one: PaperFinding, number: int) -> PaperFindingOut:
-        """From the value."""
-        design, sentence = DesignOut.model_validate(find_design(one.document)), one.sentence
-        return cls(
-            number=number,
-            **facts_of(one.document),
-            design=design,
-            sentence=SentenceOut.model_validate(sentence) if sentence else None,
-        )
 
 
 class TopicOut(OfValue):
@@ -253,13 +243,7 @@ class AnswerResponse(BaseModel):
         cited = {citation.document.pmid for sentence in answer.sentences for citation in sentence.citations}
         scores = {hit.pmid: hit.score for hit in answer.context}
         documents = [
-            CitedDocumentOut(
-                number=number,
-                **facts_of(entry.document),
-                design=DesignOut.model_validate(find_design(entry.document)),
-                score=scores.get(entry.pmid, 0.0),
-                cited=entry.pmid in cited,
-            )
+            CitedDocumentOut(**_tell_paper(entry.document, number), score=scores.get(entry.pmid, 0.0), cited=entry.pmid in cited)
             for number, entry in enumerate(answerer.index.entries(list(numbers)), 1)
         ]
         return cls(
@@ -272,7 +256,13 @@ class AnswerResponse(BaseModel):
             conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],
             heading=answer.heading,
             rows=[RowOut.of(row) for row in answer.rows],
-            others=[PaperFindingOut.of(one, numbers[one.document.pmid]) for one in answer.others],
+            others=[
+                PaperFindingOut(
+                    **_tell_paper(one.document, numbers[one.document.pmid]),
+                    sentence=SentenceOut.model_validate(one.sentence) if one.sentence else None,
+                )
+                for one in answer.others
+            ],
             removed=[RemovedOut.model_validate(one) for one in answer.removed],
             drafted=DraftedOut.model_validate(answer.drafted) if answer.drafted else None,
             documents=documents,

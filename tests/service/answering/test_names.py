@@ -16,7 +16,6 @@ from service.answering.names import choose_name, is_answer, name_alike, names_it
         ("zeta confers", "Here zeta confers protection.", "zeta"),
         ("zeta, eta", "We gave zeta, eta, and theta.", "zeta"),
         ("zeta and eta", "We gave zeta and eta.", "zeta and eta"),
-        ("three tablets: zeta", "Three tablets: zeta was good.", "zeta"),
         ("two oils--omega and theta--are", "Two oils--omega and theta--are good.", "oils"),
         ("placebo", "They took placebo.", ""),
         ("standard drug therapy", "They got standard drug therapy.", ""),
@@ -39,14 +38,13 @@ def test_a_name_is_a_whole_noun_phrase_or_nothing(words: str, passage: str, name
             "Resistance to anti-big toe factor (anti-BTF) is common.",
             False,
         ),
-        ("surgical", "What lowers gout?", "Care was surgical.", False),
         ("stroke", "What are the benefits of zeta?", "Zeta changed stroke.", False),
         ("new and worsening gout", "What are the benefits of zeta?", "Zeta led to less new and worsening gout.", False),
         ("fewer strokes", "What are the benefits of zeta?", "Zeta led to fewer strokes.", True),
         ("nausea", "What are the side effects of zeta?", "Zeta caused nausea.", True),
     ],
 )
-def test_the_words_of_the_question_an_adjective_or_an_outcome_without_a_direction_are_no_answer(
+def test_the_words_of_the_question_or_an_outcome_without_a_direction_are_no_answer(
     name: str, question: str, passage: str, answers: bool
 ) -> None:
     assert is_answer(name, question, passage) == answers
