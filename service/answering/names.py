@@ -92,7 +92,7 @@ def _trim(name: str) -> str:
         spans = spans[1:]
     while spans and (_is_edge(spans[-1]) or spans[-1].lower() in _load_finite()):
         spans = spans[:-1]
-    return " ".join(spans).strip(_AROUND)
+    return " ".join(spans).strip(_AROUND).removesuffix("-treated")
 
 
 def _is_edge(word: str) -> bool:

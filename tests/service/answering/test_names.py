@@ -16,6 +16,7 @@ from service.answering.names import choose_name, is_answer, name_alike, names_it
         ("zeta confers", "Here zeta confers protection.", "zeta"),
         ("zeta, eta", "We gave zeta, eta, and theta.", "zeta"),
         ("zeta and eta", "We gave zeta and eta.", "zeta and eta"),
+        ("zeta-treated", "There was less gout in zeta-treated sailors.", "zeta"),
         ("two oils--omega and theta--are", "Two oils--omega and theta--are good.", "oils"),
         ("placebo", "They took placebo.", ""),
         ("standard drug therapy", "They got standard drug therapy.", ""),
