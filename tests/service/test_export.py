@@ -215,13 +215,13 @@ def test_a_grounding_is_exported_too(demo_index: Index) -> None:
     assert (ris([]), bibtex([])) == ("", "")
 
 
-def test_a_verdict_on_the_whole_paper_is_exported_with_one_number(tmp_path: Path) -> None:
+def test_a_verdict_on_the_whole_paper_is_exported_with_its_certainty(tmp_path: Path) -> None:
     papers = [{"pmid": "1", "title": "A finding against zeta", "abstract": "Zeta raised pressure."}]
     index = make_index(tmp_path, papers)
     text = markdown(make_reading_grounder(index).ground(Claim("zeta changes pressure")))
     assert "80% likely that the paper contradicts the claim" in text
-    assert text.count("%") == 1
-    assert "**One paper contradicts this claim.** Of 1 paper found and 1 read, 1 contradicts it and 0 support it." in text
+    assert text.count("%") == 2
+    assert "**One paper contradicts this claim.** Probably right: 79% certain. Of 1 paper found and 1 read, 1 contr" in text
     index.close()
 
 
@@ -238,7 +238,8 @@ def test_a_claim_and_an_open_question_have_the_same_table(tmp_path: Path) -> Non
     assert (first["direction"], first["year"], first["quotation"]) == ("contradicts", 2001, "Zeta raised pressure.")
     assert [row[columns.index("direction")] for row in rows[1:]] == ["retracted"]
     assert "\n| contradicts | a study | 2001 | Zeta raised pressure. | 1 |\n" in markdown(grounding)
-    answer = replace(answer_of([PLAIN]), rows=(Row("zeta", "zeta", "What changes it? Zeta.", "Zeta lowers pressure", grounding.contradicting[0]),))
+    found = Row("zeta", "zeta", "What changes it? Zeta.", "Zeta lowers pressure", grounding.contradicting[0])
+    answer = replace(answer_of([PLAIN]), rows=(found,))
     asked, (row,) = make_table(answer)
     assert [name for name in asked if name not in columns] == ["answer"]
     assert dict(zip(asked, row, strict=True)) == first | {"claim": "Zeta lowers pressure", "answer": "zeta"}

@@ -1,6 +1,6 @@
 // An answer with its citations: each opens on the very sentence that bears it out.
 
-import { announce, byId, button, copyOf, count, element, holding, number, percent } from "./dom.js";
+import { announce, byId, button, copyOf, count, element, holding, percent } from "./dom.js";
 import { toHash } from "./form.js";
 import { leadOf } from "./balance.js";
 import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
@@ -34,7 +34,7 @@ export function answered(answer) {
   fillRemoved(at(".removed"), answer.removed);
   const shownBelow = new Set([...(tabled ? answer.rows.map(({ evidence }) => evidence.pmid) : []), ...answer.others.map(({ pmid }) => pmid)]);
   fillRest(at(".rest"), answer.documents.filter((one) => !one.cited && !shownBelow.has(one.pmid)), told);
-  fillTerms(at(".origin"), [...writtenBy(answer), ...originOf(answer.provenance)]);
+  fillTerms(at(".origin"), [...writtenBy(answer), ...originOf(answer)]);
   announce(told ? `The answer is ready. ${summaryOf(answer, cited.length)}` : `${at(".too-little h3").textContent}. ${answer.note}`);
   return shown;
 }
@@ -244,14 +244,8 @@ function fillRest(folded, documents, told) {
   folded.querySelector("ul").append(...documents.map(line));
 }
 
-function writtenBy({ generated_by, extractive, words, usage, outcome }) {
-  if (outcome !== "answered") return [];
-  const cost = usage.cost === null ? "" : `, $${usage.cost.toFixed(4)}`;
-  const tokens = `${number(usage.prompt_tokens)} tokens read, ${number(usage.completion_tokens)} written${cost}`;
-  return [
-    [extractive ? "Quoted by" : "Written by", `${generated_by}, ${count(words, "word")}`],
-    ...(usage.requests ? [["Language model", `${count(usage.requests, "request")}: ${tokens}`]] : []),
-  ];
+function writtenBy({ generated_by, extractive, words, outcome }) {
+  return outcome === "answered" ? [[extractive ? "Quoted by" : "Written by", `${generated_by}, ${count(words, "word")}`]] : [];
 }
 
 /** The same as plain text, to be pasted. */
