@@ -65,7 +65,7 @@ class TitleFinder:
         shared = [asked & set(one.title.lower().replace(":", "").split()) - {"for", "in"} for one in documents]
         names = [one.title.partition(" ")[0] if words else "" for one, words in zip(documents, shared, strict=True)]
         return [
-            Answers(len(one.title) / 100, ((name.lower(), 0.9),) if name else ())
+            Answers(0.7 + len(one.title) / 1000, ((name.lower(), 0.9),) if name else ())
             for one, name in zip(documents, names, strict=True)
         ]
 
