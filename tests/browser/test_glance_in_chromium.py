@@ -98,7 +98,7 @@ def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(show: Open) -> None:
 )
 def test_the_verdict_says_in_words_how_certain_it_is(show: Open, certainty: float, word: str, told: str) -> None:
     answer = make_grounding(PAPERS)
-    answer["balance"] |= {"certainty": certainty, "word": word}
+    answer["balance"] |= {"certainty": certainty, "word": word, "certain": told}
     expect(show(answer).locator("#answer .certain")).to_have_text(told)
 
 
