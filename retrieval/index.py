@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
 
@@ -19,16 +20,32 @@ from retrieval.cluster.mapping import read_state
 from retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
 from retrieval.cluster.vectors import ClusterVectors
 from retrieval.core.errors import CounterpointError
-from retrieval.core.values import Hit
+from retrieval.core.values import Hit, Passage
 from retrieval.dense.encoder import Vectors
 from retrieval.dense.search import DenseIndex, check_files, find_usable_part
 from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents, Entry, Store
-from retrieval.store.manifest import LUCENE, NAME, STORE, Manifest, read_manifest
+from retrieval.store.manifest import LUCENE, NAME, PASSAGES, STORE, Manifest, read_manifest
+from retrieval.store.texts import name_passage, read_passage_name
 from retrieval.words.forms import add_other_forms, add_spellings
 
 DEEPER = 10
 """If only some documents may be found, a ranking is searched this many times deeper."""
+
+
+_PASSAGES_A_PAPER = 4
+"""Passages of one paper that a ranking holds, as first assumed."""
+_MOST_PASSAGES = 10_000
+"""A ranking of passages is never searched deeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageHit:
+    """A passage found: the `number`-th of a document's full text (`Index.passages`), with its score."""
+
+    pmid: str
+    number: int
+    score: float
 
 
 class Index:
@@ -38,6 +55,7 @@ class Index:
     store: Documents
     vocabulary: Vocabulary | ClusterVocabulary
     _searcher: Lucene | ClusterSearch
+    _passages: Lucene | None = None
     within: Corpus | None = None
     """If set, only documents of this corpus are found."""
 
@@ -58,6 +76,8 @@ class Index:
         self.manifest = read_manifest(self.folder)
         data = self.folder / self.manifest.data
         self.store = Store(data / STORE)
+        if self.manifest.texts:
+            self._passages = Lucene(data / PASSAGES, self.manifest.analyzer)
         self._searcher = Lucene(data / LUCENE, self.manifest.analyzer)
         self.vocabulary = Vocabulary(data / LUCENE, self.manifest.analyzer)
 
@@ -74,9 +94,49 @@ class Index:
 
         With `spellings`, words are also searched for in their other forms, as far as the index's analyzer does not unite them.
         """
-        if spellings:
-            query = add_other_forms(query) if self.manifest.analyzer == ANSERINI else add_spellings(query)
-        return self._take_within(self._searcher.search(query, self._find_depth(k)), k)
+        return self._take_within(self._searcher.search(self._add_forms(query, spellings), self._find_depth(k)), k)
+
+    def _add_forms(self, query: str, spellings: bool) -> str:
+        if not spellings:
+            return query
+        return add_other_forms(query) if self.manifest.analyzer == ANSERINI else add_spellings(query)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether some documents have a full text."""
+        return self._passages is not None
+
+    def search_passages(self, query: str, papers: int, spellings: bool = False) -> list[PassageHit]:
+        """The best passages of full texts by BM25, best first, until they are of so many papers; none without full texts.
+
+        `within` and `spellings` mean what they do for `search`.
+        """
+        if self._passages is None:
+            return []
+        query, depth = self._add_forms(query, spellings), self._find_depth(papers) * _PASSAGES_A_PAPER
+        while True:
+            ranking = self._passages.search(query, depth)
+            hits = [_read_hit(hit) for hit in ranking]
+            if self.within is not None:
+                pmids = self.within.holds([hit.pmid for hit in hits])
+                hits = [hit for hit in hits if hit.pmid in pmids]
+            hits = list(_take_papers(hits, papers))
+            if len(ranking) < depth or depth >= _MOST_PASSAGES or len({hit.pmid for hit in hits}) == papers:
+                return hits
+            depth *= 4
+
+    def find_passages(self, query: str, pmids: Sequence[str], most: int, spellings: bool = False) -> list[list[PassageHit]]:
+        """The best passages of each of these documents by BM25, at most so many, best first; none where one has no full text."""
+        if self._passages is None:
+            return [[] for _ in pmids]
+        beginnings = [name_passage(pmid) for pmid in pmids]
+        rankings = self._passages.search_within(self._add_forms(query, spellings), beginnings, most)
+        return [[_read_hit(hit) for hit in ranking] for ranking in rankings]
+
+    def passages(self, pmid: str) -> tuple[Passage, ...]:
+        """The passages of a document's full text in order, with their sentences and where these stand; none if it has no text."""
+        text = self.store.full_texts([pmid]).get(pmid)
+        return text.passages if text else ()
 
     def search_vectors(self, encoder: str, queries: Vectors, k: int) -> list[list[Hit]]:
         """The `k` documents nearest to each query by the encoder's vectors, best first; raises as `dense` does."""
@@ -117,8 +177,32 @@ class Index:
         """Release the index's files."""
         self._dense = None
         self._searcher.close()
+        if self._passages is not None:
+            self._passages.close()
         self.vocabulary.close()
         self.store.close()
+
+
+def _read_hit(hit: Hit) -> PassageHit:
+    return PassageHit(*read_passage_name(hit.pmid), hit.score)
+
+
+def _take_papers(hits: Iterable[PassageHit], papers: int) -> Iterator[PassageHit]:
+    """The beginning of a ranking, up to the last passage before one more paper than these would come."""
+    seen: set[str] = set()
+    for hit in hits:
+        seen.add(hit.pmid)
+        if len(seen) > papers:
+            return
+        yield hit
+
+
+def lead_to_papers(hits: Iterable[PassageHit]) -> list[Hit]:
+    """The papers of a ranking of passages, each by its best one."""
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        best.setdefault(hit.pmid, Hit(hit.pmid, hit.score))
+    return list(best.values())
 
 
 def reciprocal_rank_fusion(rankings: Iterable[Sequence[Hit]], k: int = 60, weights: Iterable[float] = repeat(1.0)) -> list[Hit]:

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +84,7 @@ def count(address: Address, name: str) -> tuple[IndexCounts, str]:
 
 def write_manifest(address: Address, name: str, manifest: Manifest, cue_names: Mapping[int, str]) -> None:
     """Put the manifest in place: from now on it describes the index."""
-    source = {"manifest": json.dumps(asdict(manifest)), "cue_names": {str(number): cue for number, cue in cue_names.items()}}
+    source = {"manifest": json.dumps(manifest.to_json()), "cue_names": {str(number): cue for number, cue in cue_names.items()}}
     with translate_faults(address):
         connect(address).index(index=name, id=MANIFEST, body=source, params={"request_timeout": 60})
 

@@ -171,23 +171,36 @@ def build_at(
     columns: Columns | None = None,
     description: str = "",
     analyzer: str = BIOMEDICAL,
+    full_texts: Sequence[Path] = (),
 ) -> BuildReport:
     """Build an index of every document in `paths` in the folder or at the address `out` (`indexes.build.build`)."""
     if not is_address(out):
-        return embedded.build(paths, out, format, skip_bad, overwrite, True, columns, description, analyzer)
+        return embedded.build(paths, out, format, skip_bad, overwrite, True, columns, description, analyzer, full_texts)
+    _refuse_texts(full_texts)
     with report_interrupt("the index", "what was read so far is saved, and the same command resumes from there"):
         address, files = read_address(out), embedded.detect_formats(paths, format, columns)
         return build_on_cluster(address, files, skip_bad, overwrite, columns, description, analyzer)
 
 
 def update_at(
-    index: Path, paths: Sequence[Path], format: str = "auto", skip_bad: int = 0, columns: Columns | None = None
+    index: Path,
+    paths: Sequence[Path],
+    format: str = "auto",
+    skip_bad: int = 0,
+    columns: Columns | None = None,
+    full_texts: Sequence[Path] = (),
 ) -> BuildReport:
     """Update the index in a folder or at an address (`indexes.update.update`)."""
     if not is_address(index):
-        return updating.update(index, paths, format, skip_bad, alone=True, columns=columns)
+        return updating.update(index, paths, format, skip_bad, alone=True, columns=columns, full_texts=full_texts)
+    _refuse_texts(full_texts)
     with report_interrupt("the update", "the same command resumes from there"):
         return update_on_cluster(read_address(index), embedded.detect_formats(paths, format, columns), skip_bad, columns)
+
+
+def _refuse_texts(full_texts: Sequence[Path]) -> None:
+    if full_texts:
+        raise BadInput("An index on a cluster holds no full texts yet; build one with full texts in a folder.")
 
 
 def merge_at(index: Path, analyzer: str | None = None) -> None:

@@ -266,11 +266,18 @@ class Lucene:
 
         Raises `BadInput` for a query of too many words and `IndexUnusable` if the search fails.
         """
+        return self._run(query, lambda words: [self._search(words, k)], [[]])[0]
+
+    def search_within(self, query: str, beginnings: Sequence[str], k: int) -> list[list[Hit]]:
+        """The same for each of these beginnings of ids, among the documents whose id begins so; raises as `search` does."""
+        return self._run(query, lambda words: self._search_within(words, beginnings, k), [[] for _ in beginnings])
+
+    def _run(self, query: str, work: Callable[[str], list[list[Hit]]], nothing: list[list[Hit]]) -> list[list[Hit]]:
         query = unify_characters(query).strip()
         if not query:
-            return []
+            return nothing
         try:
-            rows = run_on_lucene_thread(lambda: self._search(query, k))
+            return run_on_lucene_thread(lambda: work(query))
         except Exception as error:
             if "TooManyClauses" in str(error) or "maxClauseCount" in str(error):
                 raise BadInput(f"The query has more than {_MAX_CLAUSES:,} different words; shorten it.") from error
@@ -278,16 +285,41 @@ class Lucene:
                 f"Searching the Lucene index in {self.folder} failed ({_read_first_line(error)}); if the index was changed or "
                 "moved while in use, restart; otherwise build it again."
             ) from error
-        return [Hit(pmid, score) for pmid, score in rows]
 
-    def _search(self, query: str, k: int) -> list[tuple[str, float]]:
+    def _search(self, query: str, k: int) -> list[Hit]:
         wholes = _find_wholes(query) if self._analyzer == BIOMEDICAL else []
-        asked = _add_wholes(query, wholes) if wholes else query
-        return [(hit.docid, hit.score) for hit in self._searcher.search(asked, k)]
+        return self._list_hits(_add_wholes(query, wholes) if wholes else query, k)
+
+    def _search_within(self, query: str, beginnings: Sequence[str], k: int) -> list[list[Hit]]:
+        wholes = _find_wholes(query) if self._analyzer == BIOMEDICAL else []
+        analyzer = PARTS if self._analyzer == BIOMEDICAL else self._analyzer
+        asked = _add_wholes(query, wholes) if wholes else _make_query(analyzer, query)
+        return [self._list_hits(_restrict(asked, beginning), k) for beginning in beginnings]
+
+    def _list_hits(self, asked: Any, k: int) -> list[Hit]:
+        return [Hit(hit.docid, hit.score) for hit in self._searcher.search(asked, k)]
 
     def close(self) -> None:
         """Release the index's files."""
         run_on_lucene_thread(self._searcher.close)
+
+
+def _make_query(analyzer: str, query: str) -> Any:
+    """Lucene's query for the words of a query, as its searcher makes it of a text."""
+    generator = load_java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+    with _ONE_AT_A_TIME:
+        return generator.buildQuery(CONTENTS, load_analyzer(analyzer), query)
+
+
+def _restrict(query: Any, beginning: str) -> Any:
+    """A query that ranks only documents whose id begins so, with the same scores."""
+    term = load_java_class("org.apache.lucene.index.Term")("id", beginning)
+    occur = load_java_class("org.apache.lucene.search.BooleanClause$Occur")
+    with _ONE_AT_A_TIME:
+        builder = load_java_class("org.apache.lucene.search.BooleanQuery$Builder")()
+        builder.add(query, occur.MUST)
+        builder.add(load_java_class("org.apache.lucene.search.PrefixQuery")(term), occur.FILTER)
+        return builder.build()
 
 
 def _add_wholes(query: str, wholes: Sequence[str]) -> Any:

@@ -26,8 +26,9 @@ from retrieval.bm25.analysis import (
 from retrieval.bm25.lucene import K1, B
 from retrieval.cluster.client import Address, connect, translate_faults
 from retrieval.core.errors import IndexUnusable
-from retrieval.store.documents import Row, find_targets, unpack
+from retrieval.store.documents import Row, find_targets
 from retrieval.store.manifest import FORMAT, PLAIN, Manifest, parse_manifest
+from retrieval.store.packing import unpack
 
 LAYOUT = 3
 """Increased whenever the mapping or the source changes in a way that older code would misread."""
