@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import repeat
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, repeat
 from pathlib import Path
+from typing import TypeVar
 
 from retrieval.bm25.analysis import ANSERINI
 from retrieval.bm25.lucene import Lucene, Vocabulary
@@ -48,6 +49,9 @@ class PassageHit:
     score: float
 
 
+_Found = TypeVar("_Found", Hit, PassageHit)
+
+
 class Index:
     """The one shared index that every branch searches; safe to use from several threads at once."""
 
@@ -56,6 +60,7 @@ class Index:
     vocabulary: Vocabulary | ClusterVocabulary
     _searcher: Lucene | ClusterSearch
     _passages: Lucene | None = None
+    _left_out: Collection[str] = frozenset()
     within: Corpus | None = None
     """If set, only documents of this corpus are found."""
 
@@ -116,11 +121,7 @@ class Index:
         query, depth = self._add_forms(query, spellings), self._find_depth(papers) * _PASSAGES_A_PAPER
         while True:
             ranking = self._passages.search(query, depth)
-            hits = [_read_hit(hit) for hit in ranking]
-            if self.within is not None:
-                pmids = self.within.holds([hit.pmid for hit in hits])
-                hits = [hit for hit in hits if hit.pmid in pmids]
-            hits = list(_take_papers(hits, papers))
+            hits = list(_take_papers(self._keep_allowed([_read_hit(hit) for hit in ranking]), papers))
             if len(ranking) < depth or depth >= _MOST_PASSAGES or len({hit.pmid for hit in hits}) == papers:
                 return hits
             depth *= 4
@@ -143,13 +144,16 @@ class Index:
         return [self._take_within(ranking, k) for ranking in self.dense(encoder).search(queries, self._find_depth(k))]
 
     def _find_depth(self, k: int) -> int:
-        return k if self.within is None else k * DEEPER
+        return k if self.within is None and not self._left_out else k * DEEPER
 
     def _take_within(self, ranking: list[Hit], k: int) -> list[Hit]:
-        if self.within is None:
-            return ranking
-        pmids = self.within.holds([hit.pmid for hit in ranking])
-        return [hit for hit in ranking if hit.pmid in pmids][:k]
+        return self._keep_allowed(ranking)[:k]
+
+    def _keep_allowed(self, ranking: list[_Found]) -> list[_Found]:
+        if self.within is not None:
+            pmids = self.within.holds([hit.pmid for hit in ranking])
+            ranking = [hit for hit in ranking if hit.pmid in pmids]
+        return [hit for hit in ranking if hit.pmid not in self._left_out] if self._left_out else ranking
 
     def has_vectors(self, encoder: str) -> bool:
         """Whether the encoder of this name made vectors of the documents as they are now."""
@@ -168,6 +172,14 @@ class Index:
                 check_files(self.folder / self.manifest.data, self.manifest)
                 self._dense = DenseIndex(self.folder / self.manifest.data, part)
             return self._dense
+
+    def leave_out_texts(self, passages: bool) -> None:
+        """From now on find no record that a full text made of itself and, with `passages`, use no full text at all."""
+        self._left_out = self.store.list_own_records()
+        if passages:
+            self._passages = None
+            self.store.leave_out_texts()
+            self.manifest = replace(self.manifest, texts=None)
 
     def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
         """The documents with these ids, in order, with their sentences and cues."""
@@ -205,19 +217,26 @@ def lead_to_papers(hits: Iterable[PassageHit]) -> list[Hit]:
     return list(best.values())
 
 
-def reciprocal_rank_fusion(rankings: Iterable[Sequence[Hit]], k: int = 60, weights: Iterable[float] = repeat(1.0)) -> list[Hit]:
+def reciprocal_rank_fusion(
+    rankings: Iterable[Sequence[Hit]],
+    k: int = 60,
+    weights: Iterable[float] = repeat(1.0),
+    votes: Iterable[int] | None = None,
+) -> list[Hit]:
     """Every document of `rankings`, best first, scored by the sum of weight / (k + rank) over the rankings that contain it.
 
-    Ranks count from 1; scores within the rankings play no part. `weights` holds one for each ranking. Ties go to the document met
-    first when reading the rankings in their order, each from its top. Cormack, Clarke and Büttcher 2009
+    Ranks count from 1; scores within the rankings play no part. `weights` holds one for each ranking. Of the rankings that have
+    one number in `votes` only the largest part of a document's sum counts; without it each counts for itself. Ties go to the
+    document met first when reading the rankings in their order, each from its top. Cormack, Clarke and Büttcher 2009
     (https://doi.org/10.1145/1571941.1572114), where k is 60 and there are no weights.
     """
-    shares: dict[str, list[float]] = {}
-    for ranking, weight in zip(rankings, weights, strict=False):
+    shares: dict[str, dict[int, float]] = {}
+    for ranking, weight, vote in zip(rankings, weights, count() if votes is None else votes, strict=False):
         for rank, hit in enumerate(ranking, 1):
-            shares.setdefault(hit.pmid, []).append(weight / (k + rank))
+            own = shares.setdefault(hit.pmid, {})
+            own[vote] = max(own.get(vote, 0.0), weight / (k + rank))
     # fsum rounds once: equal ranks give exactly the same sum, whatever the order of the rankings.
-    hits = [Hit(pmid, math.fsum(share)) for pmid, share in shares.items()]
+    hits = [Hit(pmid, math.fsum(own.values())) for pmid, own in shares.items()]
     return sorted(hits, key=lambda hit: -hit.score)
 
 

@@ -178,7 +178,7 @@ def _add_reading(server: MCPServer, grounder: Callable[[], Grounder]) -> None:
     ) -> DocumentOut:
         """Get one document of the index: title, abstract, and where its sentences begin and end."""
         index = grounder().index
-        return DocumentOut.of(find_paper(index.store, pmid, index.manifest.counts.documents))
+        return DocumentOut.read(index.store, find_paper(index.store, pmid, index.manifest.counts.documents))
 
     @server.tool(annotations=_READS)
     def evidence(

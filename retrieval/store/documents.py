@@ -315,8 +315,14 @@ class Documents(Protocol):
     def full_texts(self, pmids: Sequence[str]) -> dict[str, StoredText]:
         """The full texts of those of `pmids` that have one."""
 
-    def holds_texts(self, pmids: Sequence[str]) -> set[str]:
-        """Those of `pmids` that have a full text."""
+    def hash_texts(self, pmids: Sequence[str]) -> dict[str, str]:
+        """The SHA-256 of the full text of each of `pmids` that has one."""
+
+    def list_own_records(self) -> frozenset[str]:
+        """The ids of the documents that a full text made of itself."""
+
+    def leave_out_texts(self) -> None:
+        """From now on be as if there were no full texts."""
 
     def close(self) -> None:
         """Release what is open; no other thread may be reading."""
@@ -442,9 +448,18 @@ class Store:
         rows = self._query_texts(statement, pmids)
         return {str(row[0]): StoredText(row[:width], row[width:], self._cue_names) for row in rows}
 
-    def holds_texts(self, pmids: Sequence[str]) -> set[str]:
-        """Those of `pmids` that have a full text."""
-        return {str(pmid) for (pmid,) in self._query_texts("SELECT pmid FROM texts WHERE pmid IN ({})", pmids)}
+    def hash_texts(self, pmids: Sequence[str]) -> dict[str, str]:
+        """The SHA-256 of the full text of each of `pmids` that has one."""
+        return dict(self._query_texts("SELECT pmid, digest FROM texts WHERE pmid IN ({})", pmids))
+
+    def list_own_records(self) -> frozenset[str]:
+        """The ids of the documents that a full text made of itself."""
+        statement = "SELECT pmid FROM texts WHERE own = 1"
+        return frozenset(str(pmid) for (pmid,) in self._query(statement)) if self._has_texts else frozenset()
+
+    def leave_out_texts(self) -> None:
+        """From now on be as if there were no full texts."""
+        self._has_texts = False
 
     @cached_property
     def _has_texts(self) -> bool:

@@ -14,7 +14,7 @@ from service.configuration import defaults
 
 if TYPE_CHECKING:
     from indexes.fetch.fetching import Source
-    from indexes.reading import SourcesRead
+    from indexes.reading import SourcesRead, TextsRead
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
@@ -402,7 +402,27 @@ _MOST_NOTES = 20
 """Notes on records that were read, at most: a library may have one for every record."""
 
 
+def _tell_texts(read: TextsRead) -> None:
+    """What became of the full texts, and each that could not be read or was left out."""
+    placed = read.placed
+    joined = ", ".join(f"{count:,} by {how}" for how, count in placed.joined.most_common())
+    parts = [
+        f"{sum(placed.joined.values()):,} joined to their record ({joined})" if joined else "",
+        f"{placed.own:,} made a record of their own, since there was none" if placed.own else "",
+        f"{placed.unchanged:,} in the index already" if placed.unchanged else "",
+        f"{len(placed.notes):,} of a paper that has another text" if placed.notes else "",
+        f"{len(read.bad):,} not readable" if read.bad else "",
+    ]
+    print_note(f"Full texts: {'; '.join(filter(None, parts)) or 'none'}.")
+    for source, says in placed.notes:
+        print_note(f"  {source} {says}.")
+    for fault in (*read.bad, *read.notes):
+        print_note(f"  {fault}")
+
+
 def _list_left_out(read: SourcesRead) -> None:
+    if read.texts:
+        _tell_texts(read.texts)
     for source in read.sources:
         if source.without_abstract:
             left_out = format_count(source.without_abstract, "record")

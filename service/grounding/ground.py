@@ -173,11 +173,14 @@ def _state(claim: Claim) -> Claim:
 
 
 def adapt(index: Index, config: GroundingConfig, models: Models) -> tuple[GroundingConfig, Models]:
-    """The configuration and the models without the vectors that the index lacks, as far as they are not required."""
+    """The configuration and the models without the full texts and the vectors that the index lacks, as far as these are not
+    required."""
 
     def adapt_step(step: Retrieve) -> Retrieve:
         encoder = models.encoders.get(step.encoder)
         kept = step.vectors == "required" or (encoder is not None and index.has_vectors(encoder.name))
+        if not index.has_texts:
+            step = step.model_copy(update={"passages": "ignored"})
         return step if kept else step.without_vectors()
 
     def adapt_branch(branch: Branch | None) -> Branch | None:
