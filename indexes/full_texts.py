@@ -171,6 +171,10 @@ class TextTables:
                 return candidates[0].pmid, how
         return None
 
+    def has_doi(self, doi: str) -> bool:
+        """Whether a document of the index has this DOI."""
+        return bool(doi and self._look_up("DOI", doi))
+
     def _look_up(self, how: Join, key: str) -> list[str]:
         if how == "DOI":
             statement = "SELECT pmid FROM documents WHERE doi != '' AND doi = ? ORDER BY pmid"
@@ -202,15 +206,15 @@ class TextTables:
         return Document(pmid, title, abstract, doi=doi, pmcid=pmcid)
 
 
-def make_own_record(text: FullText) -> Document:
-    """The record that a text makes of itself, with the id that it has by the rules of exports."""
-    record = text.record
-    first = next((block.text for block in text.blocks), text.source)
-    title = record.title or text.source
+def make_own_record(text: FullText, has_doi: bool) -> Document:
+    """The record that a text makes of itself, with the id that it has by the rules of exports; `has_doi` says that its DOI is its
+    own, and not that of another paper in the index."""
+    record = text.record if has_doi else replace(text.record, doi="")
+    words = record.abstract or next((block.text for block in text.blocks), text.source)
     return replace(
         record,
-        title=title,
-        pmid=record.pmid or record.pmcid or record.doi or make_id(record.title, record.abstract or first, str(record.year or "")),
+        title=record.title or text.source,
+        pmid=record.pmid or record.pmcid or record.doi or make_id(record.title, words, str(record.year or "")),
     )
 
 

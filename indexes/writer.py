@@ -292,7 +292,7 @@ class StoreWriter:
 
     def _write_own_record(self, tables: TextTables, text: FullText, pmid: str, change: Change) -> tuple[str, str]:
         """Write the record that a text makes of itself, in place of the earlier one with this id; returns its id and title."""
-        document = make_own_record(text)
+        document = make_own_record(text, has_doi=bool(pmid) or not tables.has_doi(text.record.doi))
         if pmid:
             document = replace(document, pmid=pmid)
             change.removed.append(pmid)

@@ -168,7 +168,8 @@ def is_same(paper: Paper, other: Paper) -> bool:
         or list_letters(_main(second)) == list_letters(first)
     ):
         return True
-    return list_letters(paper.abstract)[:_BEGINNING] == list_letters(other.abstract)[:_BEGINNING]
+    beginning = list_letters(paper.abstract)[:_BEGINNING]
+    return bool(beginning) and beginning == list_letters(other.abstract)[:_BEGINNING]
 
 
 def _main(title: str) -> str:
