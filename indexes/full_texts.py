@@ -223,7 +223,7 @@ def is_better(text: FullText, row: Sequence[Any], version: int) -> bool:
     two that came at once the longer."""
     if text.format != row[2]:
         return text.format == "jats"
-    return row[9] != version or count_sentences(text) > row[6]
+    return bool(row[9] != version or count_sentences(text) > row[6])
 
 
 def list_passages(stored: StoredText, title: str) -> Passages:

@@ -200,6 +200,11 @@ def cut_passages(text: FullText) -> list[tuple[int, int]]:
     return ranges
 
 
+_MOST_LICENCES, _LICENCE_LETTERS = 50, 200
+OTHERS = "(others)"
+"""What a manifest counts licences under that few texts have: some publishers word each of theirs."""
+
+
 def make_part(rows: Iterable[Sequence[Any]]) -> TextPart | None:
     """What a manifest says of the texts with these rows of `TEXT_COLUMNS`; None if there are none."""
     texts = own = pictures = sentences = passages = total = 0
@@ -211,7 +216,7 @@ def make_part(rows: Iterable[Sequence[Any]]) -> TextPart | None:
         sentences += has_sentences
         passages += has_passages
         formats[format] += 1
-        licences[licence] += 1
+        licences[licence[:_LICENCE_LETTERS]] += 1
         total += int(digest, 16)
     if not texts:
         return None

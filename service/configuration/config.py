@@ -36,7 +36,7 @@ class Retrieve(Strict):
     dense_weight: dict[View, Annotated[float, Field(gt=0)]] = Field(default={})
     each: Count | None = None
     spellings: bool = False
-    passages: Literal["ignored", "if-present"] = Field("ignored", exclude_if=lambda value: value == "ignored")
+    passages: Literal["ignored", "if-present"] = Field(default="ignored", exclude_if=lambda value: value == "ignored")
 
     @property
     def fused(self) -> bool:

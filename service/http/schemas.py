@@ -176,7 +176,7 @@ class DocumentOut(BaseModel):
             **facts_of(document),
             abstract=document.abstract,
             sentences=[SentenceOut.model_validate(sentence) for sentence in entry.sentences()],
-            full_text=text and FullTextOut.of(text),
+            full_text=FullTextOut.of(text) if text else None,
         )
 
     @classmethod
@@ -210,7 +210,7 @@ class HitOut(RankedPaper):
     @classmethod
     def of(cls, rank: int, found: FoundPaper) -> HitOut:
         """From the values."""
-        passage = found.passage and PassageOut.of(found.passage)
+        passage = PassageOut.of(found.passage) if found.passage else None
         return cls(rank=rank, **facts_of(found.document), score=found.hit.score, passage=passage)
 
 

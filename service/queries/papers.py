@@ -33,7 +33,8 @@ def search_words(index: Index, query: str, end: int, begin: int = 0) -> list[Fou
     or its best passage, whichever ranks higher."""
     hits, passages = index.search(query, end, spellings=True), index.search_passages(query, end, spellings=True)
     best = {hit.pmid: hit for hit in reversed(passages)}
-    ranked = [*enumerate(hits), *((rank + 0.5, best[hit.pmid]) for rank, hit in enumerate(lead_to_papers(passages)))]
+    ranked: list[tuple[float, Hit | PassageHit]] = [*enumerate(hits)]
+    ranked += [(rank + 0.5, best[hit.pmid]) for rank, hit in enumerate(lead_to_papers(passages))]
     joined: dict[str, Hit | PassageHit] = {}
     for _, hit in sorted(ranked, key=lambda row: row[0]):
         joined.setdefault(hit.pmid, hit)

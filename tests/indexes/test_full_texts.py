@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -34,13 +34,13 @@ LONG = "Nightly zinc lozenges and the length of colds in lighthouse keepers"
 RESULTS = {"Results": ["Zinc shortened colds by two days. No keeper had nausea."], "Discussion": ["Lozenges are cheap."]}
 
 
-def write_records(path: Path, *records: dict[str, object]) -> Path:
-    rows = [{"pmid": "1", "title": "A title", "abstract": "Ninety people slept. None slept better."} | one for one in records]
+def write_records(path: Path, *records: Mapping[str, object]) -> Path:
+    rows = [{"pmid": "1", "title": "A title", "abstract": "Ninety people slept. None slept better.", **one} for one in records]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     return path
 
 
-def make_index(folder: Path, records: Sequence[dict[str, object]], texts: Path) -> Index:
+def make_index(folder: Path, records: Sequence[Mapping[str, object]], texts: Path) -> Index:
     source = write_records(folder / "records.jsonl", *records)
     build([source], folder / "index", full_texts=[texts])
     return Index(folder / "index")
@@ -226,8 +226,9 @@ def dump(index: Index) -> dict[str, object]:
     """All that an index holds of full texts, by paper, with what it finds."""
     pmids = [pmid for rows in index.store.texts(100) for pmid, _, _ in rows]
     stored = index.store.full_texts(pmids)
-    hits = {query: {(hit.pmid, hit.number) for hit in index.search_passages(query, 99)} for query in ("zinc", "tea", "no")}
-    return {pmid: (text.blocks, text.sentences, text.passages, text.own_record) for pmid, text in stored.items()} | hits
+    hits: dict[str, object] = {query: {(hit.pmid, hit.number) for hit in index.search_passages(query, 99)} for query in ("zinc", "tea", "no")}
+    texts = {pmid: (text.blocks, text.sentences, text.passages, text.own_record) for pmid, text in stored.items()}
+    return {**texts, **hits}
 
 
 def test_updates_leave_the_texts_that_a_new_build_would(tmp_path: Path) -> None:
