@@ -98,7 +98,7 @@ class TextTables:
             hash_text(pmid, content), self._version,
         )  # fmt: skip
         blocks = (pmid, compress(content), pack_boundaries(text), pack(cues), pack(passages))
-        self._insert(row, blocks)
+        self.insert(row, blocks)
         stored = StoredText(row, blocks, {number: name for name, number in cue_ids.items()})
         return list_passages(stored, title)
 
@@ -122,7 +122,7 @@ class TextTables:
         row[0], row[1], blocks[0] = new, 0, new
         if new != old:
             row[8], row[9] = hash_text(new, stored.content), self._version
-        self._insert(row, blocks)
+        self.insert(row, blocks)
         return removed, list_passages(StoredText(row, blocks, cue_names), title)
 
     def read(self, pmid: str, cue_names: Mapping[int, str]) -> StoredText:
@@ -135,7 +135,8 @@ class TextTables:
         for row in self._db.execute(f"SELECT {columns}, b.* FROM texts AS t JOIN blocks AS b USING (pmid) {where}", values):
             yield StoredText(row[:_TEXT_WIDTH], row[_TEXT_WIDTH:], cue_names)
 
-    def _insert(self, row: Sequence[Any], blocks: Sequence[Any]) -> None:
+    def insert(self, row: Sequence[Any], blocks: Sequence[Any]) -> None:
+        """Write the rows of a text (`TEXT_COLUMNS`, `BLOCK_COLUMNS`)."""
         self._db.execute(f"INSERT INTO main.texts ({TEXT_COLUMNS}) VALUES ({', '.join('?' * len(row))})", row)
         self._db.execute(f"INSERT INTO main.blocks ({BLOCK_COLUMNS}) VALUES ({', '.join('?' * len(blocks))})", blocks)
 

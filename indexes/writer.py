@@ -39,7 +39,7 @@ from retrieval.core.values import Author, Document, FullText
 from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA, TALLIED, Row, Tally, find_targets
 from retrieval.store.manifest import LUCENE, PASSAGES, IndexCounts, TextPart
 from retrieval.store.packing import pack
-from retrieval.store.texts import has_texts, make_part
+from retrieval.store.texts import StoredText, has_texts, make_part
 
 Text = tuple[str, str, str, str, str, int | None]
 """What is searched of a document: PMID, title, abstract, authors (JSON, as the store keeps them), journal, year."""
@@ -345,6 +345,14 @@ class StoreWriter:
         self._db.execute("BEGIN")
         self._db.executemany(_INSERT, [(*row, version) for row, version in rows])
         self._db.execute("COMMIT")
+
+    def adopt_texts(self, texts: Sequence[StoredText]) -> list[Text]:
+        """Copy full texts of another index unchanged; returns their passages."""
+        assert self.tables is not None
+        with self._transaction():
+            for stored in texts:
+                self.tables.insert(stored.row, stored.packed)
+        return [passage for stored in texts for passage in list_passages(stored, self._find_title(stored.pmid))]
 
     def summary(self) -> tuple[IndexCounts, str]:
         """Mark retracted documents; return the store's counts and the hash of its texts, in one pass."""

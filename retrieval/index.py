@@ -19,6 +19,7 @@ from retrieval.bm25.lucene import Lucene, Vocabulary
 from retrieval.cluster.client import is_address, read_address
 from retrieval.cluster.mapping import read_state
 from retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
+from retrieval.cluster.texts import name_texts
 from retrieval.cluster.vectors import ClusterVectors
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Hit, Passage
@@ -59,7 +60,7 @@ class Index:
     store: Documents
     vocabulary: Vocabulary | ClusterVocabulary
     _searcher: Lucene | ClusterSearch
-    _passages: Lucene | None = None
+    _passages: Lucene | ClusterSearch | None = None
     _left_out: Collection[str] = frozenset()
     within: Corpus | None = None
     """If set, only documents of this corpus are found."""
@@ -92,6 +93,8 @@ class Index:
         self.manifest = state.manifest
         self.store = ClusterDocuments(address, state)
         self._searcher = ClusterSearch(address, state)
+        if self.manifest.texts:
+            self._passages = ClusterSearch(address, state, name_texts(state.name))
         self.vocabulary = ClusterVocabulary(address, state)
 
     def search(self, query: str, k: int, spellings: bool = False) -> list[Hit]:
