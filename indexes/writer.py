@@ -51,6 +51,7 @@ CREATE TABLE IF NOT EXISTS repeats (source INTEGER NOT NULL, record INTEGER NOT 
 CREATE TABLE IF NOT EXISTS plan (fingerprint TEXT NOT NULL);
 """
 _INSERT = f"INSERT OR REPLACE INTO main.documents ({COLUMNS}, written) VALUES ({', '.join('?' * 17)})"
+_RETRACTED = COLUMNS.split(", ").index("retracted")
 # Rows of about 2 kB would waste a third of SQLite's default 4 kB pages.
 _PAGE_BYTES = 16384
 
@@ -288,7 +289,16 @@ class StoreWriter:
             assert found is not None
             title = self._find_title(pmid)
             placed.joined[found[1]] += 1
+            if text.record.retracted:
+                self._retract(pmid)
         change.passages_written.extend(tables.put(pmid, own, text, self._cue_ids, title))
+
+    def _retract(self, pmid: str) -> None:
+        """Mark a document as retracted because its full text says so."""
+        row = self._db.execute(f"SELECT {COLUMNS}, written FROM documents WHERE pmid = ?", (pmid,)).fetchone()
+        if row[_RETRACTED] != 1:
+            self._remove([pmid])
+            self._db.execute(_INSERT, (*row[:_RETRACTED], 1, *row[_RETRACTED + 1 :]))
 
     def _write_own_record(self, tables: TextTables, text: FullText, pmid: str, change: Change) -> tuple[str, str]:
         """Write the record that a text makes of itself, in place of the earlier one with this id; returns its id and title."""

@@ -318,6 +318,17 @@ def test_a_retraction_holds_for_the_whole_paper(tmp_path: Path) -> None:
     assert next(iter(index.entries([hit.pmid]))).document.retracted
 
 
+def test_a_text_that_says_that_it_was_retracted_marks_its_record(tmp_path: Path) -> None:
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    write_jats(texts / "a.nxml", f"RETRACTED: {LONG}", RESULTS, pmid="77")
+    build([write_records(tmp_path / "records.jsonl", {"pmid": "77"}, {"pmid": "78"})], tmp_path / "index")
+    update(tmp_path / "index", [], full_texts=[texts])
+    index = Index(tmp_path / "index")
+    assert [entry.document.retracted for entry in index.entries(["77", "78"])] == [True, False]
+    assert (index.manifest.counts.documents, index.manifest.counts.retracted) == (2, 1)
+
+
 def test_a_build_that_stops_among_its_texts_resumes_to_the_same_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_TEXTS_AT_ONCE", 1)
     source = write_records(tmp_path / "records.jsonl", *({"pmid": str(number)} for number in range(5)))
