@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from retrieval.bm25.analysis import ANSERINI
-from retrieval.bm25.lucene import Lucene, Vocabulary
+from retrieval.bm25.lucene import Lucene, LucenePassages, Vocabulary
 from retrieval.cluster.client import is_address, read_address
 from retrieval.cluster.mapping import read_state
 from retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
@@ -33,12 +33,6 @@ from retrieval.words.forms import add_other_forms, add_spellings
 
 DEEPER = 10
 """If only some documents may be found, a ranking is searched this many times deeper."""
-
-
-_PASSAGES_A_PAPER = 4
-"""Passages of one paper that a ranking holds, as first assumed."""
-_MOST_PASSAGES = 10_000
-"""A ranking of passages is never searched deeper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +54,7 @@ class Index:
     store: Documents
     vocabulary: Vocabulary | ClusterVocabulary
     _searcher: Lucene | ClusterSearch
-    _passages: Lucene | ClusterSearch | None = None
+    _passages: LucenePassages | ClusterSearch | None = None
     _left_out: Collection[str] = frozenset()
     within: Corpus | None = None
     """If set, only documents of this corpus are found."""
@@ -83,7 +77,7 @@ class Index:
         data = self.folder / self.manifest.data
         self.store = Store(data / STORE)
         if self.manifest.texts:
-            self._passages = Lucene(data / PASSAGES, self.manifest.analyzer)
+            self._passages = LucenePassages(data / PASSAGES, self.manifest.analyzer)
         self._searcher = Lucene(data / LUCENE, self.manifest.analyzer)
         self.vocabulary = Vocabulary(data / LUCENE, self.manifest.analyzer)
 
@@ -121,13 +115,19 @@ class Index:
         """
         if self._passages is None:
             return []
-        query, depth = self._add_forms(query, spellings), self._find_depth(papers) * _PASSAGES_A_PAPER
-        while True:
-            ranking = self._passages.search(query, depth)
-            hits = list(_take_papers(self._keep_allowed([_read_hit(hit) for hit in ranking]), papers))
-            if len(ranking) < depth or depth >= _MOST_PASSAGES or len({hit.pmid for hit in hits}) == papers:
-                return hits
-            depth *= 4
+        hits, seen = list[PassageHit](), set[str]()
+
+        def take(found: Hit) -> bool:
+            hit = _read_hit(found)
+            if self._keep_allowed([hit]):
+                if hit.pmid not in seen and len(seen) == papers:
+                    return False
+                seen.add(hit.pmid)
+                hits.append(hit)
+            return True
+
+        self._passages.search_until(self._add_forms(query, spellings), take)
+        return hits
 
     def find_passages(self, query: str, pmids: Sequence[str], most: int, spellings: bool = False) -> list[list[PassageHit]]:
         """The best passages of each of these documents by BM25, at most so many, best first; none where one has no full text."""
@@ -200,16 +200,6 @@ class Index:
 
 def _read_hit(hit: Hit) -> PassageHit:
     return PassageHit(*read_passage_name(hit.pmid), hit.score)
-
-
-def _take_papers(hits: Iterable[PassageHit], papers: int) -> Iterator[PassageHit]:
-    """The beginning of a ranking, up to the last passage before one more paper than these would come."""
-    seen: set[str] = set()
-    for hit in hits:
-        seen.add(hit.pmid)
-        if len(seen) > papers:
-            return
-        yield hit
 
 
 def lead_to_papers(hits: Iterable[PassageHit]) -> list[Hit]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -27,6 +27,8 @@ from retrieval.core.values import Hit
 from retrieval.store.documents import Entry
 from retrieval.store.texts import StoredText
 
+_DEPTHS = (600, 2400, 9600)
+"""How deep a ranking is searched that is asked for step by step."""
 MOST = 100_000
 """The most documents in a ranking (`max_result_window` of the mapping)."""
 
@@ -102,6 +104,15 @@ class ClusterSearch:
         # The same shard copies for the same query: copies may differ in the deleted documents that they still count.
         reply = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
         return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in reply["hits"]["hits"]]
+
+    def search_until(self, query: str, take: Callable[[Hit], bool]) -> None:
+        """Give `take` the best documents, best first, until it returns False or there are no more."""
+        given = 0
+        for depth in _DEPTHS:
+            ranking = self.search(query, depth)
+            if not all(map(take, ranking[given:])) or len(ranking) < depth:
+                return
+            given = depth
 
     def search_within(self, query: str, beginnings: Sequence[str], k: int) -> list[list[Hit]]:
         """The same for each of these beginnings of ids, among the documents whose id begins so."""
