@@ -176,13 +176,17 @@ class Index:
                 self._dense = DenseIndex(self.folder / self.manifest.data, part)
             return self._dense
 
-    def leave_out_texts(self, passages: bool) -> None:
-        """From now on find no record that a full text made of itself and, with `passages`, use no full text at all."""
+    def leave_out_own_records(self) -> None:
+        """From now on find no record that a full text made of itself."""
         self._left_out = self.store.list_own_records()
-        if passages:
-            self._passages = None
-            self.store.leave_out_texts()
-            self.manifest = replace(self.manifest, texts=None)
+
+    def leave_out_texts(self) -> None:
+        """From now on use no full text; the records that texts made of themselves stay."""
+        if self._passages is not None:
+            self._passages.close()
+        self._passages = None
+        self.store.leave_out_texts()
+        self.manifest = replace(self.manifest, texts=None)
 
     def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
         """The documents with these ids, in order, with their sentences and cues."""

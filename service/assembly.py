@@ -25,8 +25,10 @@ def assemble(index: Path, config: str, profile: str, *, records_only: bool = Fal
 
 def _open(place: Path, records_only: bool, full_texts: bool) -> Index:
     index = Index(place)
-    if index.has_texts and (records_only or not full_texts):
-        index.leave_out_texts(passages=not full_texts)
+    if records_only and index.has_texts:
+        index.leave_out_own_records()
+    if not full_texts:
+        index.leave_out_texts()
     return index
 
 

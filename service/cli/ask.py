@@ -57,6 +57,7 @@ def ground(
             help="How many papers to read; as many as configured if not given.",
         ),
     ] = None,
+    full_text: Annotated[bool, typer.Option("--full-text", help="Only papers whose full text the index holds.")] = False,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
@@ -80,7 +81,7 @@ def ground(
         from service.queries.grounding import ground_query
 
         grounder = assemble(index, config, profile)
-        response, grounding = ground_query(grounder, statement, partial(grounder.ground, papers=read))
+        response, grounding = ground_query(grounder, statement, partial(grounder.ground, papers=read, full_text=full_text))
         _add_to_history(entry_of_claim(response))
         for note in list_notes(response.typed):
             print_note(note)

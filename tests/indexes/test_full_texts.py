@@ -226,7 +226,9 @@ def dump(index: Index) -> dict[str, object]:
     """All that an index holds of full texts, by paper, with what it finds."""
     pmids = [pmid for rows in index.store.texts(100) for pmid, _, _ in rows]
     stored = index.store.full_texts(pmids)
-    hits: dict[str, object] = {query: {(hit.pmid, hit.number) for hit in index.search_passages(query, 99)} for query in ("zinc", "tea", "no")}
+    hits: dict[str, object] = {
+        query: {(hit.pmid, hit.number) for hit in index.search_passages(query, 99)} for query in ("zinc", "tea", "no")
+    }
     texts = {pmid: (text.blocks, text.sentences, text.passages, text.own_record) for pmid, text in stored.items()}
     return {**texts, **hits}
 
@@ -409,12 +411,27 @@ def test_a_run_uses_neither_texts_nor_their_records_unless_asked_to(tmp_path: Pa
     write_jats(texts / "b.nxml", f"{LONG} again", RESULTS, pmcid="500", abstract="Zinc shortened colds.")
     index = make_index(tmp_path, [{"pmid": "77", "abstract": "Zinc was given."}], texts)
     assert {hit.pmid for hit in index.search("zinc", 5)} == {"77", "PMC500"}
-    index.leave_out_texts(passages=False)
+    index.leave_out_own_records()
     assert {hit.pmid for hit in index.search("zinc", 5)} == {"77"}
     assert {hit.pmid for hit in index.search_passages("nausea", 5)} == {"77"}
-    index.leave_out_texts(passages=True)
+    index.leave_out_texts()
     assert (index.search_passages("nausea", 5), index.passages("77"), index.has_texts) == ([], (), False)
     assert index.manifest.id.endswith(f"-f{FORMAT}")
+
+
+def test_only_papers_with_a_text_are_read_if_asked_for(tmp_path: Path) -> None:
+    source = write_records(tmp_path / "records.jsonl", {"pmid": "77"})
+    build([source], tmp_path / "index")
+    arguments = ["ground", "Zinc shortens colds.", "--index", str(tmp_path / "index"), "--full-text", "--config", "bm25"]
+    refused = CliRunner().invoke(app, arguments)
+    assert refused.exit_code == 2 and "no full texts" in refused.output
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    write_jats(texts / "a.nxml", LONG, RESULTS, pmid="78")
+    records = [{"pmid": str(pmid), "abstract": "Zinc did not shorten colds. We gave it daily."} for pmid in (77, 78, 79)]
+    update(tmp_path / "index", [write_records(tmp_path / "more.jsonl", *records)], full_texts=[texts])
+    found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
+    assert {one["pmid"] for one in found["contradicting"]} == {"78"}
 
 
 def test_search_and_show_give_the_passage_and_the_text(tmp_path: Path) -> None:
