@@ -114,13 +114,16 @@ def test_full_texts_and_their_passages_are_copied_there_and_back(place: Path, tm
     texts = tmp_path / "texts"
     texts.mkdir()
     body = {"Results": ["Glucose control did not lower mortality.", "No one fell."], "Discussion": ["Survival was the same."]}
-    pmids = [document["pmid"] for document in map(json.loads, DEMO.read_text("utf-8").splitlines()[:4])]
+    pmids = ["1", "2", "3", "4"]
+    rows = [{"pmid": pmid, "title": f"Glucose {pmid}", "abstract": "Glucose was kept low. No one fell."} for pmid in pmids]
+    records = tmp_path / "records.jsonl"
+    records.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     for number, pmid in enumerate((*pmids, "")):
         write_jats(
             texts / f"{number}.nxml", f"Glucose and survival {number}", body, pmid=pmid, pmcid=str(number), licence="CC BY"
         )
     folder = tmp_path / "embedded"
-    build([DEMO], folder, full_texts=[texts])
+    build([DEMO, records], folder, full_texts=[texts])
     with pytest.raises(BadInput, match="index copy"):
         build_at([DEMO], place, full_texts=[texts])
     copy_to_cluster(folder, read_address(place))
