@@ -221,8 +221,9 @@ def load_analyzer_of_fields(analyzers: Mapping[str, str]) -> Any:
 def find_terms(analyzer: str, text: str) -> list[str]:
     """The terms that the chain of this name makes of a text, in order; call it on a Lucene thread."""
     utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
-    # One call for all of them: a term holds no blank.
-    return str(utility.analyze(load_analyzer(analyzer), unify_characters(text)).toString())[1:-1].split(", ")
+    with _ONE_AT_A_TIME:
+        # One call for all of them: a term holds no blank.
+        return str(utility.analyze(load_analyzer(analyzer), unify_characters(text)).toString())[1:-1].split(", ")
 
 
 def _find_wholes(text: str) -> list[str]:
@@ -434,7 +435,7 @@ def _read_first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-_ONE_AT_A_TIME = threading.Lock()
+_ONE_AT_A_TIME = threading.RLock()
 """Pyjnius binds an overloaded method to its object for all threads: if two call it at once, one may reach the other's object."""
 _SAME_BEGINNING = 1
 """Letters at the beginning of a word that are assumed to be right."""

@@ -6,6 +6,7 @@ import json
 import random
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -432,6 +433,23 @@ def test_only_papers_with_a_text_are_read_if_asked_for(tmp_path: Path) -> None:
     update(tmp_path / "index", [write_records(tmp_path / "more.jsonl", *records)], full_texts=[texts])
     found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
     assert {one["pmid"] for one in found["contradicting"]} == {"78"}
+
+
+def test_threads_that_search_at_once_find_what_one_alone_finds(tmp_path: Path) -> None:
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    for number in range(5):
+        write_jats(texts / f"{number}.nxml", f"{LONG} {number}", RESULTS, pmid=str(number))
+    index = make_index(tmp_path, [{"pmid": str(number), "abstract": f"Zinc-{number} is cheap."} for number in range(5)], texts)
+    queries = [f"zinc-{number} nausea" for number in range(5)]
+
+    def ask(query: str) -> object:
+        found = index.search(query, 5), index.search_passages(query, 5), index.find_passages(query, ["1", "2"], 2)
+        return found, index.vocabulary.stem(query.split())
+
+    alone = [ask(query) for query in queries]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, queries * 40)) == alone * 40
 
 
 def test_search_and_show_give_the_passage_and_the_text(tmp_path: Path) -> None:
