@@ -184,6 +184,26 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """A run of sentences of one section or table of a full text, which a search finds and a reader reads; `number` counts the
+    paper's passages from 0.
+
+    With their context the sentences have at most 200 words, unless one alone has more.
+    """
+
+    pmid: str
+    number: int
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def location(self) -> Location:
+        """Where it begins."""
+        location = self.sentences[0].location
+        assert location is not None
+        return location
+
+
+@dataclass(frozen=True, slots=True)
 class Premise:
     """What a judge reads: the text that may bear on the claim, and the context that helps to read it.
 

@@ -22,6 +22,8 @@ class Retrieve(Strict):
     With `spellings`, BM25 searches for the British and the American form of every word.
     `vectors` says what `dense` means for an index without vectors of the encoder, or for a profile without the encoder: they are
     `required`, or used `if-present` and BM25 searches alone otherwise (`service.grounding.ground.adapt`).
+    With `passages: if-present` BM25 also searches the passages of full texts, where there are any, until they are of as many
+    papers; of a paper's two ranks the better counts.
     """
 
     sources: list[Literal["bm25", "dense"]] = Field(default=["bm25"])
@@ -34,6 +36,7 @@ class Retrieve(Strict):
     dense_weight: dict[View, Annotated[float, Field(gt=0)]] = Field(default={})
     each: Count | None = None
     spellings: bool = False
+    passages: Literal["ignored", "if-present"] = Field(default="ignored", exclude_if=lambda value: value == "ignored")
 
     @property
     def fused(self) -> bool:
@@ -57,6 +60,8 @@ class Retrieve(Strict):
             raise ValueError("adversarial queries are for dense retrieval: use them with sources: [dense]")
         if self.spellings and "bm25" not in self.sources:
             raise ValueError("spellings are for lexical search: use them with the source bm25")
+        if self.passages != "ignored" and "bm25" not in self.sources:
+            raise ValueError("passages are found by lexical search: use them with the source bm25")
         # Compare values, not which keys were set: a configuration dumped with its defaults can then be read again.
         if self.encoder != "dense" and "dense" not in self.sources:
             raise ValueError("encoder is for the source dense: add dense to the sources, or leave out encoder")

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from retrieval.cluster.client import is_address, read_address, show_place
 from retrieval.core.counts import format_count
-from retrieval.store.manifest import Manifest
+from retrieval.store.manifest import Manifest, TextPart
 from service.grounding.coverage import describe_usage
 from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import COUNTED, Counted
@@ -208,6 +208,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
         f"  analyzer         {_tell_analyzer(folder, manifest)}",
         f"  vectors          {_tell_vectors(folder, manifest)}",
+        *(_tell_texts(manifest.texts) if manifest.texts else ()),
         "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
         *([f"  description      {manifest.description}"] if manifest.description else []),
         "  sources",
@@ -220,6 +221,27 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
             f"{format_count(source.records, 'record')}{f'; left out: {reasons}' if reasons else ''})"
         )
     return lines
+
+
+_MOST_LICENCES = 5
+_LICENCE_LETTERS = 80
+
+
+def _tell_texts(part: TextPart) -> list[str]:
+    """Describe the full texts: how many of which format, their passages, and the licences that most of them have."""
+    formats = ", ".join(f"{count:,} {name.upper()}" for name, count in part.formats.items())
+    own = f"; {part.own_records:,} made a record of their own" if part.own_records else ""
+    lines = [
+        f"  full texts       {part.texts:,} ({formats}{own})",
+        f"  passages         {part.passages:,}, of {format_count(part.sentences, 'sentence')}",
+        f"  their sha256     {part.sha256}",
+    ]
+    if part.pictures:
+        lines.append(f"  picture tables   {part.pictures:,}, which cannot be read")
+    shown = list(part.licences.items())[:_MOST_LICENCES]
+    words = [f"{count:,} {(name or 'none named')[:_LICENCE_LETTERS]}" for name, count in shown]
+    more = len(part.licences) - len(shown)
+    return [*lines, f"  licences         {'; '.join(words)}{f'; {more:,} others' if more else ''}"]
 
 
 def _tell_analyzer(folder: Path, manifest: Manifest) -> str:
