@@ -14,7 +14,6 @@ from service.cli.shared import (
     IndexOption,
     ProfileOption,
     UnderAnswersOption,
-    answer_variant,
     get_command_line,
     print_note,
     report_errors,
@@ -68,7 +67,7 @@ def leads(
     first: Annotated[int, typer.Option("--skip", min=0, help="Skip this many questions at the start.")] = 0,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Ask at most this many questions.")] = None,
     fit: Annotated[bool, option("--fit", "Fit the certainty of leads to these questions.")] = False,
-    answers: AnswersOption = None,
+    answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("what was asked is")] = LEADS_WORK,
@@ -86,14 +85,13 @@ def leads(
         questions = read_known(file)[first : None if most is None else first + most]
         if not questions:
             raise BadInput(f"--skip {first} leaves no question of {file}; give a smaller number.")
-        variant, grounding = answer_variant(answers, config)
-        step = load_answer_config(variant, grounding).lead
+        step = load_answer_config(answers, config).lead
         if step is None:
-            raise BadConfig(f"The answer configuration {variant} has no lead; name one that has, such as {defaults.ANSWERS}.")
+            raise BadConfig(f"The answer configuration {answers} has no lead; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
         asked = format_count(len(questions), "question")
-        print_note(f"Asking {asked} of {file} of {papers} with {variant}; progress is saved in {work}.")
+        print_note(f"Asking {asked} of {file} of {papers} with {answers}; progress is saved in {work}.")
         settings = {
             "config": grounder.config.model_dump(mode="json"),
             "models": grounder.models.names(),
@@ -108,7 +106,7 @@ def leads(
 def questions(
     file: Annotated[Path, argument("FILE", "CSV with question, answer (yes, no, none) and pmids.")],
     index: IndexOption,
-    answers: AnswersOption = None,
+    answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("what was answered is")] = QUESTIONS_WORK,
@@ -122,10 +120,9 @@ def questions(
 
         check_outputs(json, markdown, [file])
         cases = read_questions(file)
-        variant, grounding = answer_variant(answers, config)
-        answerer = assemble_answerer(index, variant, profile, grounding)
+        answerer = assemble_answerer(index, answers, profile, config)
         asked = format_count(len(cases), "question")
-        print_note(f"Asking {asked} of {file} of {index} with {variant}; progress is saved in {work}.")
+        print_note(f"Asking {asked} of {file} of {index} with {answers}; progress is saved in {work}.")
         settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
         results = answer_all(cases, answerer, work, settings)
         publish(show_questions(file.name, cases, results, get_command_line()), json, markdown)

@@ -16,7 +16,6 @@ from service.cli.shared import (
     IndexOption,
     ProfileOption,
     UnderAnswersOption,
-    answer_variant,
     print_note,
     read_place,
     report_errors,
@@ -106,7 +105,7 @@ def run_task_b(
     out: OutOption,
     team: TeamOption,
     run_id: RunIdOption,
-    answers: AnswersOption = None,
+    answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     shard: ShardOption = None,
@@ -125,12 +124,11 @@ def run_task_b(
         corpus = _corpus(corpus_pmids)
         from service.assembly import assemble_answerer
 
-        variant, grounding = answer_variant(answers, config)
-        answerer = assemble_answerer(index, variant, profile, grounding)
+        answerer = assemble_answerer(index, answers, profile, config)
         answerer.index.within = corpus
         print_note(
             f"Answering {f'shard {shard} of ' if part else ''}{format_count(len(questions), 'topic')} with "
-            f"{variant} over {index}."
+            f"{answers} over {index}."
         )
         report = run(questions, topics, answerer, out, team, run_id, part, fill)
         print_note(
