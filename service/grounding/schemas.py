@@ -85,6 +85,7 @@ class WeighedOut(OfValue):
         description="The probability that the outcome is right, if it is a side; calibrated on questions with known answers."
     )
     word: str = Field(description="The certainty in one word: sure, probable or possible.")
+    certain: str = Field(description="The certainty in a sentence; empty if the outcome is no side.")
     says: str = Field(description="The verdict in one sentence.")
     detail: str = Field(description="The figures in words.")
     papers: PapersOut

@@ -81,6 +81,14 @@ class Weighed:
         """The certainty in one word (`describe_certainty`)."""
         return describe_certainty(self.certainty)
 
+    @property
+    def certain(self) -> str:
+        """How certain the verdict is, in a sentence; "" if it takes no side."""
+        if self.outcome not in ("contradict", "support"):
+            return ""
+        share = f"{self.certainty:.0%} certain."
+        return share if self.word == "sure" else f"{'Probably' if self.word == 'probable' else 'Possibly'} right: {share}"
+
 
 def find_place(evidence: Evidence) -> Place:
     """Where a listed paper belongs: on its side only if the judge's own label says so, whatever ranked it there."""

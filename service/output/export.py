@@ -352,7 +352,8 @@ def _describe_checks(answer: Answer) -> str:
 
 def _grounding_blocks(grounding: Grounding) -> list[str]:
     balance = weigh(grounding)
-    blocks = [f"# {escaped(grounding.claim.text)}", f"**{escaped(balance.says)}** {escaped(balance.detail)}".strip()]
+    told = " ".join(filter(None, (balance.certain, balance.detail)))
+    blocks = [f"# {escaped(grounding.claim.text)}", f"**{escaped(balance.says)}** {escaped(told)}".strip()]
     sides = [("Contradicting", grounding.contradicting), ("Supporting", grounding.supporting)]
     if grounding.uncertain:
         sides.append(("Uncertain", grounding.uncertain))

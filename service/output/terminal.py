@@ -103,7 +103,7 @@ def print_grounding(response: GroundResponse) -> None:
     console.print(Text(response.balance.says, style=f"bold {_COLOURS.get(response.balance.leans, 'yellow')}"))
     if any(getattr(response.balance.papers, place) for place in COUNTED):
         console.print(_draw_bar(response.balance.papers))
-    console.print(Text(response.balance.detail, style="dim"))
+    console.print(Text(f"{response.balance.certain} {response.balance.detail}".strip(), style="dim"))
     for field, heading, colour in _HEADINGS:
         evidence: list[EvidenceOut] = getattr(response, field)
         if field == "uncertain" and not evidence:

@@ -1,6 +1,6 @@
 // An answer with its citations: each opens on the very sentence that bears it out.
 
-import { announce, byId, button, copyOf, count, element, holding, number, percent } from "./dom.js";
+import { announce, byId, button, copyOf, count, element, holding, percent } from "./dom.js";
 import { toHash } from "./form.js";
 import { leadOf } from "./balance.js";
 import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
@@ -28,7 +28,7 @@ export function answered(answer) {
   if (told && answer.note && !answer.note.startsWith("This answer is extractive")) at(".asked").after(element("p", answer.note, "notice"));
   fillRemoved(at(".removed"), answer.removed);
   fillRest(at(".rest"), answer.documents.filter((one) => !one.cited), told);
-  fillTerms(at(".origin"), [...writtenBy(answer), ...originOf(answer.provenance)]);
+  fillTerms(at(".origin"), [...writtenBy(answer), ...originOf(answer)]);
   announce(told ? `The answer is ready. ${summaryOf(answer, cited.length)}` : `Not enough evidence to answer. ${answer.note}`);
   return shown;
 }
@@ -226,14 +226,8 @@ function fillRest(folded, documents, told) {
   folded.querySelector("ul").append(...documents.map(line));
 }
 
-function writtenBy({ generated_by, extractive, words, usage, outcome }) {
-  if (outcome === "too little") return [];
-  const cost = usage.cost === null ? "" : `, $${usage.cost.toFixed(4)}`;
-  const tokens = `${number(usage.prompt_tokens)} tokens read, ${number(usage.completion_tokens)} written${cost}`;
-  return [
-    [extractive ? "Quoted by" : "Written by", `${generated_by}, ${count(words, "word")}`],
-    ...(usage.requests ? [["Language model", `${count(usage.requests, "request")}: ${tokens}`]] : []),
-  ];
+function writtenBy({ generated_by, extractive, words, outcome }) {
+  return outcome === "too little" ? [] : [[extractive ? "Quoted by" : "Written by", `${generated_by}, ${count(words, "word")}`]];
 }
 
 /** The same as plain text, to be pasted. */

@@ -1,13 +1,10 @@
 // The verdict at a glance: one line in words, how certain it is, and one bar with a cell for each paper that was counted.
 
-import { drawn, element, holding, number, percent } from "./dom.js";
+import { drawn, element, holding, number } from "./dom.js";
 import { COLUMNS, missingFrom, SAYS } from "./papers.js";
 
 const HEIGHT = 26;
 const WEIGHED = 10;
-const SIDES = ["contradict", "support"];
-// How a certainty is told: outright, or as no more than probable or possible.
-const CERTAIN = { sure: (share) => `${share} certain`, probable: (share) => `Probably right: ${share} certain`, possible: (share) => `Possibly right: ${share} certain` };
 
 /** Whether the papers read say nothing, or there are none: then one sentence says it all. */
 export const isEmpty = ({ balance }) => ["nothing", "silent"].includes(balance.leans);
@@ -15,15 +12,12 @@ export const isEmpty = ({ balance }) => ["nothing", "silent"].includes(balance.l
 /** The verdict in one sentence; an empty one names the words of the claim that no paper has. */
 export const saysOf = (answer) => (isEmpty(answer) && missingFrom(answer.typed)) || answer.balance.says;
 
-/** How certain a verdict for a side is, in words; "" for any other. */
-export const certaintyOf = ({ leans, word, certainty }) => (SIDES.includes(leans) ? `${CERTAIN[word](percent(certainty))}.` : "");
-
 /** The verdict and its bar, ready to be put on the page; `figures` are further lines for whoever wants them. */
 export function balanceOf(answer, figures = []) {
   const { balance } = answer;
   const shown = holding("div", "balance", element("p", saysOf(answer), `says ${balance.leans}`));
   if (isEmpty(answer)) return shown;
-  if (certaintyOf(balance)) shown.append(element("p", certaintyOf(balance), "certain"));
+  if (balance.certain) shown.append(element("p", balance.certain, "certain"));
   if (COLUMNS.some((place) => balance.papers[place])) shown.append(bar(balance), key(balance));
   shown.append(inFigures(balance, figures));
   return shown;
@@ -78,7 +72,7 @@ function inFigures(balance, figures) {
     }
     shown.append(weighed);
   }
-  const how = certaintyOf(balance) && "“Certain” is how often such a verdict was right on questions with known answers.";
+  const how = balance.certain && "“Certain” is how often such a verdict was right on questions with known answers.";
   shown.append(...[how, ...figures].filter(Boolean).map((line) => element("p", line)));
   return shown;
 }

@@ -1,7 +1,7 @@
 // The sentences of one paper that were chosen for a hypothesis.
 
 import { announce, copyOf, count, element, holding, number } from "./dom.js";
-import { fillBadges, fillTerms, fillVerdict, folded, here, READS_AS, scrollToSentence } from "./evidence.js";
+import { askedOf, fillBadges, fillTerms, fillVerdict, folded, here, READS_AS, scrollToSentence } from "./evidence.js";
 import { formatOf, textOf } from "./paper.js";
 
 /** The answer to a hypothesis, ready to be put on the page; `body` is what was asked, the paper in it. */
@@ -118,12 +118,13 @@ function neighbours(characters, start, end) {
 
 // ---- Where it comes from ---------------------------------------------------------------------------------------
 
-function originOf({ models, how, results_only, read, judged }, body) {
+function originOf({ models, how, results_only, read, judged, usage }, body) {
   return [
     ["Paper", `read as ${formatOf(body)}: ${count(read, "sentence")}, without headings; ${number(judged)} of them judged`],
     ["Chosen by", how === "embedded" ? "the embedded models" : `a language model (${how})`],
     ["Models", models],
     ["Results only", results_only ? "yes: background and methods skipped" : "no"],
+    ...askedOf(usage),
   ];
 }
 

@@ -290,13 +290,22 @@ export function fillTerms(list, lines) {
   for (const [term, text] of lines) list.append(holding("div", "", element("dt", term), element("dd", text)));
 }
 
-/** What every figure comes from. */
-export function originOf(provenance) {
+/** What every figure comes from, and what a language model was asked for it. */
+export function originOf({ provenance, usage }) {
   const models = Object.entries(provenance.models).map(([role, name]) => [`Model: ${role}`, name]);
   return [
     ["Configuration", provenance.config],
     ["Profile", provenance.profile],
     ...(models.length ? models : [["Models", "none"]]),
     ["Index", `${provenance.index}, ${count(provenance.documents, "document")}`],
+    ...askedOf(usage),
   ];
+}
+
+/** The requests to language models, if there were any. */
+export function askedOf(usage) {
+  if (!usage?.requests) return [];
+  const { requests, prompt_tokens, completion_tokens, cost } = usage;
+  const dollars = cost === null ? "" : `, $${cost.toFixed(4)}`;
+  return [["Language model", `${count(requests, "request")}: ${number(prompt_tokens)} tokens read, ${number(completion_tokens)} written${dollars}`]];
 }

@@ -25,7 +25,7 @@ export function grounding(answer, { read }, again) {
   watchChoices(at(".tools"), papers, columns.choose);
   fillLegend(at(".legend"), papers);
   at(".ground tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
-  fillTerms(at(".origin"), originOf(answer.provenance));
+  fillTerms(at(".origin"), originOf(answer));
   announce(`${saysOf(answer)} ${certaintyOf(answer.balance)}`.trim());
   return shown;
 }

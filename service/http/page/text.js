@@ -54,7 +54,7 @@ export function checkedText(answer) {
   at(".others summary").textContent = `${count(others.length, "sentence")} not checked, and why`;
   at(".others ul").append(...others.map((one) => holding("li", "", element("span", cut(one.start, one.end), "words"), element("span", REASONS[one.reason] ?? one.reason, "reason"))));
   at(".others").hidden = !others.length;
-  fillTerms(at(".origin"), originOf(answer.provenance));
+  fillTerms(at(".origin"), originOf(answer));
   announce(answer.summary);
   return shown;
 }
