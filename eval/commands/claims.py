@@ -17,7 +17,6 @@ from eval.commands.outputs import (
     work_option,
 )
 from retrieval.core.counts import format_count
-from retrieval.core.errors import BadInput
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
@@ -37,12 +36,6 @@ def claims(
     index: IndexOption,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
-    prompts: Annotated[
-        Path | None, option("--prompts", "Write what a language model would be sent for each claim here, and stop.", "DIR")
-    ] = None,
-    replies: Annotated[
-        Path | None, option("--replies", "Read the papers by the recorded replies to --prompts that are in this folder.", "DIR")
-    ] = None,
     work: WorkOption = WORK,
     json: JsonOption = None,
     markdown: MarkdownOption = None,
@@ -59,15 +52,6 @@ def claims(
 
         grounder = assemble(index, config, profile)
         check_held(paper_claims, grounder.index.store, file, index)
-        if prompts or replies:
-            from eval.claims.replies import RecordedReader, read_replies, write_prompts
-
-            if not prompts:
-                raise BadInput("--replies are to prompts; name their folder with --prompts.")
-            if not replies:
-                write_prompts(paper_claims, grounder, prompts)
-                return
-            grounder = grounder.with_reader(RecordedReader(read_replies(prompts, replies)))
         asked = format_count(len(paper_claims), "claim")
         print_note(f"Grounding {asked} of {file} with {config} over {index}; progress is saved in {work}.")
         report = measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed)
