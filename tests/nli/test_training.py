@@ -263,7 +263,6 @@ def test_all_sources_are_read(tmp_path: Path) -> None:
     papers = [{"pmid": str(n), "title": f"{title} {n}", "abstract": [" ".join(sentences)]} for n in range(100, 112)]
     claim = {"split": "train", "claim": "Zinc increases survival.", "title": "T", "sentences": sentences, "evidence": [2]}
     row = claim | {"label": "SUPPORT"}
-    prompt = {"direction": "significantly increased", "intervention": "zinc", "comparator": "placebo", "outcome": "survival"}
     labelled = [row | {"dataset": name} for name in (*GENERAL, "scifact", "healthver", "check_covid", "citint")]
     rows: dict[str, list[dict[str, Any]]] = {
         "pubmed/abstracts": papers,
@@ -271,14 +270,14 @@ def test_all_sources_are_read(tmp_path: Path) -> None:
         "scifact/claims_dev": [],
         "scifact/claims_train": [{"claim": claim["claim"], "evidence": {"1": []}, "cited_doc_ids": [1]}],
         "stance/ordinary": [{**PAPER, "split": "train"}],
-        "stance/pairs": [*labelled, row | prompt | {"dataset": "evidence_inference", "pmcid": "1"}],
+        "stance/pairs": labelled,
         **{f"verification/{name}": [row] for name in VERIFIED},
     }
     for name, some in rows.items():
         write_rows(tmp_path / f"{name}.jsonl.gz", some)
     (tmp_path / "pubmed/reserved_pmids.txt").write_text("", "utf-8")
     assert {one.source for one in make_lessons(tmp_path, CLAIMS, random.Random(1))} >= {
-        *GENERAL, *VERIFIED, "evidence_inference", "citint", "families", "contrasts", "ordinary", "evidence", "scifact",
+        *GENERAL, *VERIFIED, "citint", "families", "contrasts", "ordinary", "evidence", "scifact",
         "scifact_bm25", "check_covid", "healthver", "comparisons", "comparisons_abstract",
     }  # fmt: skip
 

@@ -20,6 +20,7 @@ from nli.training.reader.contrast_sets import (
     make_kind_lessons,
     make_sentence_lessons,
 )
+from nli.training.reader.families import make_family_lessons
 from nli.training.reader.lesson import (
     CONTRADICT,
     LABELS,
@@ -30,7 +31,6 @@ from nli.training.reader.lesson import (
     make_short,
     measure_leans,
 )
-from nli.training.reader.rules import make_family_lessons, make_prompt_pairs
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
@@ -284,7 +284,6 @@ def make_lessons(folder: Path, claims: Path, rng: random.Random) -> list[Lesson]
     return [
         # Short texts.
         *(lesson for dataset, most in GENERAL.items() for lesson in draw(make_general_lessons(folder, dataset), most)),
-        *make_prompt_pairs(folder, 4800, rng),
         *make_labelled_lessons(folder, "citint"),
         *make_family_lessons(read_lines(FAMILIES), 12_000, rng),
         *make_contrast_lessons(sets, leans),
