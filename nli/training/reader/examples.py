@@ -109,8 +109,10 @@ def make_search_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, f
 def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
     """The lines of `claims/*.jsonl` or `searches/*.jsonl`, each with its paper's title and sentences from the data folder.
 
-    A line states how many sentences its author counted; where they are split differently now, its evidence is unknown. A paper
-    may have several lines; "neutral" may be missing. A line with a doc_id is about a paper of SciFact's corpus, not of PubMed.
+    `set` names the files in which lines were first kept, as docs/research/experiments.md does (`seventh.jsonl`), from first to
+    thirteenth. A line states how many sentences its author counted; where they are split differently now, its evidence is
+    unknown. A paper may have several lines; "neutral" may be missing. A line with a doc_id is about a paper of SciFact's corpus,
+    not of PubMed.
     """
     rows_by_paper: dict[str, list[dict[str, Any]]] = {}
     for row in read_lines(claims):
