@@ -15,7 +15,8 @@ from pathlib import Path
 
 from eval.claims.measuring import ClaimOutcome, Outcome, ground_claims
 from eval.claims.reading import PaperClaim
-from eval.claims.report import ClaimsReport, Grouping, count_others, failures, provenance
+from eval.claims.report import Grouping, count_others, make_report
+from eval.measures.report import Report
 from generation.grammar import inflect
 from nli.training.turning import has_finite_verb, negate
 from retrieval.core.counts import format_count
@@ -83,7 +84,7 @@ def titles_as_claims(titles: Sequence[tuple[str, str]]) -> list[PaperClaim]:
     return claims
 
 
-def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> ClaimsReport:
+def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> Report:
     """Measure which stance papers of the index are given on their own titles and on the reversed titles."""
     titles = draw_titles(grounder.index.store, most, seed)
     if not titles:
@@ -110,4 +111,4 @@ def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command
         f"{groups[1].claims} of them reversed; {rest} left out because no safe rule can reverse them.",
         count_others(outcomes),
     )
-    return ClaimsReport(title, notes, tuple(groups), failures(outcomes, words), provenance(grounder, command))
+    return make_report(title, notes, groups, outcomes, grounder, command, words)

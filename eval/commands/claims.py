@@ -47,15 +47,14 @@ def claims(
         check_outputs(json, markdown, [file])
         paper_claims, disputed = read_feedback(file)
         from eval.claims.measuring import check_held
-        from eval.claims.report import measure_claims, show_claims
+        from eval.claims.report import measure_claims
         from service.assembly import assemble
 
         grounder = assemble(index, config, profile)
         check_held(paper_claims, grounder.index.store, file, index)
         asked = format_count(len(paper_claims), "claim")
         print_note(f"Grounding {asked} of {file} with {config} over {index}; progress is saved in {work}.")
-        report = measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed)
-        publish(show_claims(report), json, markdown)
+        publish(measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed), json, markdown)
 
 
 def titles(
@@ -71,7 +70,6 @@ def titles(
     """Check an index without labels: does a paper support its own title, and contradict it turned round?"""
     with report_errors():
         check_outputs(json, markdown)
-        from eval.claims.report import show_claims
         from eval.claims.titles import measure_titles
         from service.assembly import assemble
 
@@ -79,7 +77,7 @@ def titles(
         print_note(
             f"Grounding up to {most} titles of {index} and their reversed versions with {config}; progress is saved in {work}."
         )
-        publish(show_claims(measure_titles(grounder, most, seed, work, get_command_line())), json, markdown)
+        publish(measure_titles(grounder, most, seed, work, get_command_line()), json, markdown)
 
 
 def cochrane(
