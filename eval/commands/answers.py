@@ -44,17 +44,17 @@ def answers(
         # Report a damaged index or an invalid profile before the models are loaded.
         read_index_manifest(index)
         models = load_profile(profile)
-        from eval.answers.observing import load_judges
-        from eval.answers.report import evaluate, show_answers
+        from eval.answers.report import evaluate
         from retrieval.dense.embedded_encoder import EmbeddedEncoder
+        from service.configuration.models import SENTENCES, load_judge
 
-        judges, command = load_judges(models), get_command_line()
+        judge = load_judge(SENTENCES, models)
         print_note(
-            f"Judging {', '.join(run.name for run in submissions)} on {format_count(len(questions), 'topic')} "
-            f"with {judges.named[-1].model}."
+            f"Judging {', '.join(run.name for run in submissions)} on {format_count(len(questions), 'topic')} with {judge.name}."
         )
-        report = evaluate(submissions, questions, topics, index, judges, EmbeddedEncoder(), models, command)
-        publish(show_answers(report), json, markdown)
+        command = get_command_line()
+        _, report = evaluate(submissions, questions, topics, index, judge, EmbeddedEncoder(), models, command)
+        publish(report, json, markdown)
 
 
 def leads(
