@@ -215,13 +215,13 @@ def test_a_grounding_is_exported_too(demo_index: Index) -> None:
     assert (ris([]), bibtex([])) == ("", "")
 
 
-def test_a_verdict_on_the_whole_paper_is_exported_with_one_number(tmp_path: Path) -> None:
+def test_a_verdict_on_the_whole_paper_is_exported_with_its_certainty(tmp_path: Path) -> None:
     papers = [{"pmid": "1", "title": "A finding against zeta", "abstract": "Zeta raised pressure."}]
     index = make_index(tmp_path, papers)
     text = markdown(make_reading_grounder(index).ground(Claim("zeta changes pressure")))
     assert "80% likely that the paper contradicts the claim" in text
-    assert text.count("%") == 1
-    assert "**One paper contradicts this claim.** Of 1 paper found and 1 read, 1 contradicts it and 0 support it." in text
+    assert text.count("%") == 2
+    assert "**One paper contradicts this claim.** Probably right: 79% certain. Of 1 paper found and 1 read, 1 contr" in text
     index.close()
 
 
