@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from retrieval.rerank.embedded import PARTS, EmbeddedReranker
-from retrieval.training import evaluate
 from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.encoder import TokenEncoder, load_base
 from retrieval.training.export import export, restore_weights
@@ -33,6 +32,7 @@ from retrieval.training.questions import (
     read_scifact,
     read_stance_claims,
 )
+from retrieval.training.weighing import fit_weights, rank_ordinary, rank_scifact
 from retrieval.training.words.frequencies import compute_piece_weights, compute_word_weights
 
 CLUSTER = 8
@@ -71,10 +71,10 @@ def finish(encoder: TokenEncoder, pieces: NDArray[np.float32], data: Path, folde
     np.savez_compressed(folder / "rarity.npz", pieces=pieces.astype(np.float16), words=words.astype(np.float16))
     reranker = EmbeddedReranker(folder, remembered_mb=600)
     claims = [
-        *evaluate.rank_scifact(data, "train", reranker, DEPTH, is_held_out),
-        *evaluate.rank_ordinary(data, reranker, DEPTH),
+        *rank_scifact(data, "train", reranker, DEPTH, is_held_out),
+        *rank_ordinary(data, reranker, DEPTH),
     ]
-    weights = evaluate.fit_weights([(c.parts, np.array([i in c.relevant for i in c.found])) for c in claims])
+    weights = fit_weights(claims)
     model_json = json.loads((folder / "model.json").read_text("utf-8"))
     model_json["calibration"] = {part: round(float(weight), 3) for part, weight in zip(PARTS, weights, strict=True)}
     (folder / "model.json").write_text(json.dumps(model_json, indent=1) + "\n", "utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,49 +15,20 @@ from retrieval.dense.encoder import Encoder, normalise
 from retrieval.store.documents import Documents
 from retrieval.words.terms import measure_aboutness, split_terms
 from service.answering.attribution import find_verbatim
-from service.configuration.config import Profile
-from service.configuration.models import load_judge
-
-JUDGE = "sentences"
-"""The judge's name in every profile."""
-STANCE = "stance"
-
-
-@dataclass(frozen=True, slots=True)
-class NamedJudge:
-    """A judge of citations: its key in an observation, its model and weights."""
-
-    key: str
-    model: str
-
-
-@dataclass(frozen=True, slots=True)
-class Judges:
-    """The judges by key, and what a report says about each."""
-
-    by_key: dict[str, Judge]
-    named: tuple[NamedJudge, ...]
-
-
-def load_judges(profile: Profile) -> Judges:
-    """The profile's judge of sentences."""
-    judge = load_judge(JUDGE, profile)
-    return Judges({STANCE: CachingJudge(judge)}, (NamedJudge(STANCE, judge.name),))
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedCitation:
-    """A citation of the sentence at place `sentence`, from 0: what each judge decides about the whole document from its
-    sentences (nli.judge), and whether the document holds the sentence verbatim. Verbatim sentences are judged all
-    the same.
+    """A citation of the sentence at place `sentence`, from 0: what the judge decides about the whole document from its sentences
+    (nli.judge), and whether the document holds the sentence verbatim. Verbatim sentences are judged all the same.
 
-    `labels` is empty where the index does not hold the document or its abstract, so that nothing can be judged.
+    `label` is None where the index does not hold the document or its abstract, so that nothing can be judged.
     """
 
     sentence: int
     pmid: str
     verbatim: bool
-    labels: Mapping[str, Label]
+    label: Label | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +45,10 @@ class Observed:
 
 
 class Observer:
-    """Observes answers, using the documents of a store, named judges, and an encoder for similarity."""
+    """Observes answers, using the documents of a store, a judge of citations, and an encoder for similarity."""
 
-    def __init__(self, store: Documents, judges: Mapping[str, Judge], encoder: Encoder) -> None:
-        self._store, self._judges, self._encoder = store, judges, encoder
+    def __init__(self, store: Documents, judge: Judge, encoder: Encoder) -> None:
+        self._store, self._judge, self._encoder = store, CachingJudge(judge), encoder
 
     def observe(self, topic: Topic, responses: Sequence[Response]) -> Observed:
         """All measurements of one answer, which has at least one sentence."""
@@ -97,12 +68,11 @@ class Observer:
     def _judge_citation(self, sentence: int, text: str, pmid: str) -> JudgedCitation:
         entry = self._store.get(pmid)
         if entry is None or not len(entry):
-            return JudgedCitation(sentence, pmid, verbatim=False, labels={})
+            return JudgedCitation(sentence, pmid, verbatim=False, label=None)
         source = Source(1, entry.document, entry.sentences())
         is_quote = find_verbatim(text, source.sentences) is not None
         premises = make_premises(source.document.title, [found.text for found in source.sentences])
-        labels = {name: judge_by_strongest(list(judge(text, premises))).label for name, judge in self._judges.items()}
-        return JudgedCitation(sentence, pmid, is_quote, labels)
+        return JudgedCitation(sentence, pmid, is_quote, judge_by_strongest(list(self._judge(text, premises))).label)
 
 
 def mean_similarity(encoder: Encoder, texts: Sequence[str]) -> float | None:

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import yaml
 from tqdm import tqdm
 
-from eval.answers.observing import Judges, NamedJudge, Observed, Observer
+from eval.answers.observing import Observed, Observer
 from eval.answers.runs import Run
 from eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
 from eval.measures.report import NOTHING, Measure, Report, Table, show
+from nli.judge import Judge
 from retrieval.core.counts import format_count
 from retrieval.core.values import Drafted, Label, Topic
 from retrieval.dense.encoder import Encoder
@@ -126,19 +127,18 @@ CONTENT: tuple[Counted[Observed], ...] = (
 )
 
 
-def judged(judge: NamedJudge) -> tuple[Counted[Observed], ...]:
-    """The measures based on a judge."""
+def list_judged(judge: str) -> tuple[Counted[Observed], ...]:
+    """The measures based on a judge of this name."""
 
     def count(label: Label) -> Callable[[Observed], Pair]:
-        return lambda one: _rate(sum(cited.labels.get(judge.key) == label for cited in one.citations), len(one.citations))
+        return lambda one: _rate(sum(cited.label == label for cited in one.citations), len(one.citations))
 
     def count_covered(one: Observed) -> Pair:
-        return _rate(len({cited.sentence for cited in one.citations if cited.labels.get(judge.key) == "support"}), one.sentences)
+        return _rate(len({cited.sentence for cited in one.citations if cited.label == "support"}), one.sentences)
 
-    by = judge.model
-    covered = f"Sentences with a citation that supports them, by {by} / sentences, averaged over topics: the track's coverage."
-    support = f"Citations that support, by {by} / citations, averaged over topics."
-    contradict = f"Citations that contradict, by {by} / citations, likewise."
+    covered = f"Sentences with a citation that supports them, by {judge} / sentences, averaged over topics: the track's coverage."
+    support = f"Citations that support, by {judge} / citations, averaged over topics."
+    contradict = f"Citations that contradict, by {judge} / citations, likewise."
     return (
         Counted(Measure("coverage_supported", "supported", covered), count_covered),
         Counted(Measure("support", "support", support), count("support")),
@@ -164,40 +164,33 @@ class AnswersRunReport:
     answers: tuple[Observed, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnswersReport:
-    """Every run's figures with 95 % bootstrap intervals over topics, published figures beside them, and their provenance."""
-
-    runs: tuple[AnswersRunReport, ...]
-    form: tuple[Measure, ...]
-    content: tuple[Measure, ...]
-    judges: tuple[NamedJudge, ...]
-    published: Mapping[str, Mapping[str, Mapping[str, float]]]
-    provenance: Mapping[str, Any]
-
-
 def evaluate(
     runs: Sequence[Run],
     topics: Sequence[Topic],
     topics_file: Path,
     index: Path,
-    judges: Judges,
+    judge: Judge,
     encoder: Encoder,
     profile: Profile,
     command: str,
-) -> AnswersReport:
+) -> tuple[list[AnswersRunReport], Report]:
     """Judge and measure every answer against the documents of the index, which is read but not searched.
 
-    Every run uses the same bootstrap samples of topics.
+    Figures have 95 % bootstrap intervals; every run uses the same samples of topics. The report has a row for each run,
+    the published figures beneath, and what to know when comparing them.
     """
     store, manifest = open_documents(index)
-    observer, resampler = Observer(store, judges.by_key, encoder), Resampler(len(topics))
-    content = (*(one for judge in judges.named for one in judged(judge)), *CONTENT)
+    observer, resampler = Observer(store, judge, encoder), Resampler(len(topics))
+    content = (*list_judged(judge.name), *CONTENT)
     drafts = DRAFT if any(run.drafts for run in runs) else ()
     try:
-        measured = tuple(_measure_run(run, topics, observer, resampler, (*FORM, *content), drafts) for run in runs)
+        measured = [_measure_run(run, topics, observer, resampler, (*FORM, *content), drafts) for run in runs]
     finally:
         store.close()
+    shown = {
+        "form": (ANSWERED.measure, *(one.measure for one in FORM), *(draft.measure for draft in drafts)),
+        "content": tuple(one.measure for one in content),
+    }
     provenance = {
         "counterpoint": version("counterpoint"),
         "command": command,
@@ -210,14 +203,15 @@ def evaluate(
         "bootstrap_seed": SEED,
         "bootstrap_resamples": RESAMPLES,
     }
-    return AnswersReport(
-        runs=measured,
-        form=(ANSWERED.measure, *(one.measure for one in FORM), *(draft.measure for draft in drafts)),
-        content=tuple(one.measure for one in content),
-        judges=judges.named,
-        published=PUBLISHED,
-        provenance=provenance,
-    )
+    blocks: list[Table | str] = [
+        _table("Properties of the answers", shown["form"], measured, PUBLISHED["table_2"]),
+        _table("Citation support", shown["content"], measured, PUBLISHED["official"]),
+        *map(_count_topics, measured),
+        f"In brackets: 95 % intervals by a bootstrap over topics. Averages cover only the answered topics. judge: {judge.name}.",
+        "Published rows were measured by others, on other topics and with other judges: compare only their order of magnitude.",
+    ]
+    data = {"runs": measured, **shown, "judge": judge.name, "published": PUBLISHED, "provenance": provenance}
+    return measured, Report("Evaluation of answers", blocks, data, (*shown["form"], *shown["content"]), provenance)
 
 
 def _measure_run(
@@ -244,33 +238,18 @@ def _measure_run(
         declined=tuple(topic.id for topic in topics if run.responses.get(topic.id) == ()),
         missing=tuple(topic.id for topic in topics if topic.id not in run.responses),
         citations=len(citations),
-        unjudged=sum(not citation.labels for citation in citations),
+        unjudged=sum(citation.label is None for citation in citations),
         figures={key: resampler.figure(tally) for key, tally in tallies.items()},
         answers=answers,
     )
 
 
-def show_answers(report: AnswersReport) -> Report:
-    """A row for each run, the published figures beneath, and what to know when comparing them."""
-    blocks: list[Table | str] = [
-        _table("Properties of the answers", report.form, report, report.published["table_2"]),
-        _table("Citation support", report.content, report, report.published["official"]),
-        *map(_count_topics, report.runs),
-    ]
-    judges = "; ".join(f"judge: {one.model}" for one in report.judges)
-    blocks += [
-        f"In brackets: 95 % intervals by a bootstrap over topics. Averages cover only the answered topics. {judges}.",
-        "Published rows were measured by others, on other topics and with other judges: compare only their order of magnitude.",
-    ]
-    return Report("Evaluation of answers", blocks, report, (*report.form, *report.content), report.provenance)
-
-
 def _table(
-    title: str, measures: Sequence[Measure], report: AnswersReport, references: Mapping[str, Mapping[str, float]]
+    title: str, measures: Sequence[Measure], runs: Sequence[AnswersRunReport], references: Mapping[str, Mapping[str, float]]
 ) -> Table:
     formats = {one.measure.key: one.format for group in (FORM, DRAFT, CONTENT) for one in group}
     columns = {measure.key: formats.get(measure.key, ".1%") for measure in measures}
-    rows = [[run.name, *(show(run.figures[key], form) for key, form in columns.items())] for run in report.runs]
+    rows = [[run.name, *(show(run.figures[key], form) for key, form in columns.items())] for run in runs]
     for name, figures in references.items():
         rows.append([name, *(f"{figures[key]:{form}}" if key in figures else NOTHING for key, form in columns.items())])
     return Table(title, ["run", *(measure.title for measure in measures)], rows)

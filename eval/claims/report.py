@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from eval.claims.measuring import OUTCOMES, ClaimOutcome, Outcome, ground_claims
 from eval.claims.reading import PaperClaim
@@ -14,7 +13,7 @@ from eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, sha
 from eval.measures.report import Report, Table, show
 from eval.scifact.observing import STANCES, grounding_code
 from retrieval.core.counts import format_count
-from retrieval.core.values import LABELS, Label, Stance
+from retrieval.core.values import LABELS, Label
 from service.grounding.ground import Grounder
 
 PLAIN: Mapping[Outcome, str] = {outcome: outcome for outcome in OUTCOMES}
@@ -33,31 +32,6 @@ class Group:
     both_right: Figure
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A claim whose outcome is not right: the paper's stance, the side that it is shown on, its sentence and probability."""
-
-    outcome: str
-    pmid: str
-    claim: str
-    stance: Label
-    kind: str
-    shown_as: Stance | None
-    sentence: str
-    probability: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimsReport:
-    """The measurements, in groups of which the first is all claims; notes on how to read them; every failure; what made them."""
-
-    title: str
-    notes: tuple[str, ...]
-    groups: tuple[Group, ...]
-    failures: tuple[Failure, ...]
-    made: Mapping[str, Any]
-
-
 def measure_claims(
     claims: Sequence[PaperClaim],
     path: Path,
@@ -65,7 +39,7 @@ def measure_claims(
     work: Path,
     command: str,
     disputed: int = 0,
-) -> ClaimsReport:
+) -> Report:
     """Measure the claims of the file at `path` by stance and by kind.
 
     `disputed` is how many were left out because those who labelled them disagree.
@@ -79,22 +53,7 @@ def measure_claims(
     if disputed:
         notes.append(f"Left out: {disputed} on which readers disagree.")
     title = f"{path.name}: {format_count(len(claims), 'claim')} about {format_count(groups[0].papers, 'paper')}"
-    return ClaimsReport(title, tuple(notes), tuple(groups), failures(outcomes), provenance(grounder, command))
-
-
-def provenance(grounder: Grounder, command: str) -> dict[str, Any]:
-    """What is needed to make the report again."""
-    return {
-        "counterpoint": version("counterpoint"),
-        "code": grounding_code(),
-        "command": command,
-        "index": grounder.index.manifest.id,
-        "analyzer": grounder.index.manifest.analyzer,
-        "config": grounder.config.name,
-        "models": grounder.models.names(),
-        "bootstrap_seed": SEED,
-        "bootstrap_resamples": RESAMPLES,
-    }
+    return make_report(title, notes, groups, outcomes, grounder, command)
 
 
 class Grouping:
@@ -153,43 +112,57 @@ def count_others(outcomes: Sequence[ClaimOutcome]) -> str:
     )
 
 
-def failures(
-    outcomes: Sequence[ClaimOutcome], words: Callable[[ClaimOutcome], str] = lambda one: one.outcome
-) -> tuple[Failure, ...]:
-    """The claims whose outcome is not right, the wrong ones first."""
-    order = list(OUTCOMES)
-    cases = sorted((outcome for outcome in outcomes if outcome.outcome != "right"), key=lambda one: order.index(one.outcome))
-    return tuple(
-        Failure(
-            words(case),
-            case.claim.pmid,
-            case.claim.claim,
-            case.claim.stance,
-            case.claim.kind,
-            case.side,
-            case.sentence,
-            case.probability,
-        )
-        for case in cases
-    )
-
-
-def show_claims(report: ClaimsReport) -> Report:
-    """A row for each group, in a table for each set of outcome names, then the failures, each with what was shown."""
-    blocks: list[Table | str] = [*report.notes]
-    for header in dict.fromkeys(tuple(group.shares) for group in report.groups):
-        groups = [group for group in report.groups if tuple(group.shares) == header]
+def make_report(
+    title: str,
+    notes: Sequence[str],
+    groups: Sequence[Group],
+    outcomes: Sequence[ClaimOutcome],
+    grounder: Grounder,
+    command: str,
+    word: Callable[[ClaimOutcome], str] = lambda one: one.outcome,
+) -> Report:
+    """A row for each group, in a table for each set of outcome names, then the claims whose outcome is not right, each called by
+    `word`, with what was shown; the wrong ones first. `groups` begin with all claims."""
+    blocks: list[Table | str] = [*notes]
+    for header in dict.fromkeys(tuple(group.shares) for group in groups):
         rows = [
             [group.name, str(group.claims), str(group.pairs), *map(show, group.shares.values()), show(group.both_right)]
             for group in groups
+            if tuple(group.shares) == header
         ]
         blocks.append(Table("", ["", "claims", "pairs", *header, "both of a pair"], rows))
-    if report.failures:
-        blocks.append(f"{len(report.failures)} wrong outcomes:")
-    for failure in report.failures:
-        kind = f", {failure.kind}" if failure.kind else ""
-        blocks.append(f"{failure.outcome}: PMID {failure.pmid} ({failure.stance}{kind}): {failure.claim}")
-        if failure.shown_as:
-            sure = "" if failure.probability is None else f" {failure.probability:.2f}"
-            blocks.append(f"    {failure.shown_as}{sure}: {failure.sentence}")
-    return Report(f"{report.title}; 95 % bootstrap intervals over papers", blocks, report, made_with=report.made)
+    order = list(OUTCOMES)
+    failures = sorted((one for one in outcomes if one.outcome != "right"), key=lambda one: order.index(one.outcome))
+    if failures:
+        blocks.append(f"{len(failures)} wrong outcomes:")
+    for one in failures:
+        kind = f", {one.claim.kind}" if one.claim.kind else ""
+        blocks.append(f"{word(one)}: PMID {one.claim.pmid} ({one.claim.stance}{kind}): {one.claim.claim}")
+        if one.side:
+            sure = "" if one.probability is None else f" {one.probability:.2f}"
+            blocks.append(f"    {one.side}{sure}: {one.sentence}")
+    made = {
+        "counterpoint": version("counterpoint"),
+        "code": grounding_code(),
+        "command": command,
+        "index": grounder.index.manifest.id,
+        "analyzer": grounder.index.manifest.analyzer,
+        "config": grounder.config.name,
+        "models": grounder.models.names(),
+        "bootstrap_seed": SEED,
+        "bootstrap_resamples": RESAMPLES,
+    }
+    data = {
+        "title": title,
+        "notes": notes,
+        "groups": groups,
+        "failures": [
+            {
+                "outcome": word(one), "pmid": one.claim.pmid, "claim": one.claim.claim, "stance": one.claim.stance,
+                "kind": one.claim.kind, "shown_as": one.side, "sentence": one.sentence, "probability": one.probability,
+            }
+            for one in failures
+        ],
+        "made": made,
+    }  # fmt: skip
+    return Report(f"{title}; 95 % bootstrap intervals over papers", blocks, data, made_with=made)

@@ -1,7 +1,7 @@
 """Titles that state a finding, the same titles reversed, and what an index's papers say of both.
 
 A declarative title is a claim that its own paper makes, so it needs no label; reversed, it is a claim that its own paper
-denies. Titles are reversed by negation, by the rules that make training data (`nli.training.flips`), and only where one
+denies. Titles are reversed by negation, by the rules that make training data (`nli.training.turning`), and only where one
 verb carries one finding: of "A lowers B and raises C" no single negation is the contrary.
 """
 
@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import random
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 from eval.claims.measuring import ClaimOutcome, Outcome, ground_claims
 from eval.claims.reading import PaperClaim
-from eval.claims.report import ClaimsReport, Grouping, count_others, failures, provenance
+from eval.claims.report import Grouping, count_others, make_report
+from eval.measures.report import Report
 from generation.grammar import inflect
-from nli.training.flips import Flips
+from nli.training.turning import has_finite_verb, negate
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label
@@ -40,11 +39,6 @@ _NOT_ONE = re.compile(r"\b(?:and|or|but|nor|that|which|who|whose|if|than|both|on
 _DENIED = re.compile(r"\b(does|do|did) not (\w+)")
 
 
-@cache
-def _load_flips() -> Flips:
-    return Flips()
-
-
 def statement(title: str) -> str | None:
     """The title as a sentence without brackets, subtitle and full stop, if it states a finding; else None."""
     text = " ".join(title.split()).rstrip(".")
@@ -52,7 +46,7 @@ def statement(title: str) -> str | None:
         text = text.removeprefix("[").removesuffix("]")
     text = _SUBTITLE.split(text, maxsplit=1)[0].strip().rstrip(" .")
     is_statement = FEWEST_WORDS <= len(text.split()) <= MOST_WORDS and not _NO_CLAIM.search(text) and not title.endswith("?")
-    return f"{text}." if is_statement and _load_flips().has_finite_verb(text) else None
+    return f"{text}." if is_statement and has_finite_verb(text) else None
 
 
 def turn_round(sentence: str) -> str | None:
@@ -61,7 +55,7 @@ def turn_round(sentence: str) -> str | None:
         return None
     if denied := _DENIED.search(sentence):
         return f"{sentence[: denied.start()]}{inflect(denied[2], denied[1])}{sentence[denied.end() :]}"
-    return _load_flips().negate(sentence, random.Random(0))
+    return negate(sentence)
 
 
 def draw_titles(store: Documents, most: int, seed: int) -> list[tuple[str, str]]:
@@ -90,7 +84,7 @@ def titles_as_claims(titles: Sequence[tuple[str, str]]) -> list[PaperClaim]:
     return claims
 
 
-def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> ClaimsReport:
+def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> Report:
     """Measure which stance papers of the index are given on their own titles and on the reversed titles."""
     titles = draw_titles(grounder.index.store, most, seed)
     if not titles:
@@ -117,4 +111,4 @@ def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command
         f"{groups[1].claims} of them reversed; {rest} left out because no safe rule can reverse them.",
         count_others(outcomes),
     )
-    return ClaimsReport(title, notes, tuple(groups), failures(outcomes, words), provenance(grounder, command))
+    return make_report(title, notes, groups, outcomes, grounder, command, words)

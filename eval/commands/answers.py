@@ -23,7 +23,6 @@ from service.cli.shared import (
     IndexOption,
     ProfileOption,
     UnderAnswersOption,
-    answer_variant,
     get_command_line,
     print_note,
     report_errors,
@@ -54,17 +53,17 @@ def answers(
         # Report a damaged index or an invalid profile before the models are loaded.
         read_index_manifest(index)
         models = load_profile(profile)
-        from eval.answers.observing import load_judges
-        from eval.answers.report import evaluate, show_answers
+        from eval.answers.report import evaluate
         from retrieval.dense.embedded_encoder import EmbeddedEncoder
+        from service.configuration.models import SENTENCES, load_judge
 
-        judges, command = load_judges(models), get_command_line()
+        judge = load_judge(SENTENCES, models)
         print_note(
-            f"Judging {', '.join(run.name for run in submissions)} on {format_count(len(questions), 'topic')} "
-            f"with {judges.named[-1].model}."
+            f"Judging {', '.join(run.name for run in submissions)} on {format_count(len(questions), 'topic')} with {judge.name}."
         )
-        report = evaluate(submissions, questions, topics, index, judges, EmbeddedEncoder(), models, command)
-        publish(show_answers(report), json, markdown)
+        command = get_command_line()
+        _, report = evaluate(submissions, questions, topics, index, judge, EmbeddedEncoder(), models, command)
+        publish(report, json, markdown)
 
 
 def leads(
@@ -77,7 +76,7 @@ def leads(
     first: Annotated[int, typer.Option("--skip", min=0, help="Skip this many questions at the start.")] = 0,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Ask at most this many questions.")] = None,
     fit: Annotated[bool, option("--fit", "Fit the certainty of leads to these questions.")] = False,
-    answers: AnswersOption = None,
+    answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("what was asked is")] = LEADS_WORK,
@@ -95,14 +94,13 @@ def leads(
         questions = read_known(file)[first : None if most is None else first + most]
         if not questions:
             raise BadInput(f"--skip {first} leaves no question of {file}; give a smaller number.")
-        variant, grounding = answer_variant(answers, config)
-        step = load_answer_config(variant, grounding).lead
+        step = load_answer_config(answers, config).lead
         if step is None:
-            raise BadConfig(f"The answer configuration {variant} has no lead; name one that has, such as {defaults.ANSWERS}.")
+            raise BadConfig(f"The answer configuration {answers} has no lead; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
         asked = format_count(len(questions), "question")
-        print_note(f"Asking {asked} of {file} of {papers} with {variant}; progress is saved in {work}.")
+        print_note(f"Asking {asked} of {file} of {papers} with {answers}; progress is saved in {work}.")
         settings = {
             "config": grounder.config.model_dump(mode="json"),
             "models": grounder.models.names(),
@@ -117,7 +115,7 @@ def leads(
 def questions(
     file: Annotated[Path, argument("FILE", "CSV with question, answer (yes, no, none) and pmids.")],
     index: IndexOption,
-    answers: AnswersOption = None,
+    answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("what was answered is")] = QUESTIONS_WORK,
@@ -131,10 +129,9 @@ def questions(
 
         check_outputs(json, markdown, [file])
         cases = read_questions(file)
-        variant, grounding = answer_variant(answers, config)
-        answerer = assemble_answerer(index, variant, profile, grounding)
+        answerer = assemble_answerer(index, answers, profile, config)
         asked = format_count(len(cases), "question")
-        print_note(f"Asking {asked} of {file} of {index} with {variant}; progress is saved in {work}.")
+        print_note(f"Asking {asked} of {file} of {index} with {answers}; progress is saved in {work}.")
         settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
         results = answer_all(cases, answerer, work, settings)
         publish(show_questions(file.name, cases, results, get_command_line()), json, markdown)
@@ -148,7 +145,7 @@ def open_questions(
     ] = None,
     ids: Annotated[Path | None, option("--ids", "Ask only the questions whose ids this file lists, one a line.")] = None,
     rows: Annotated[Path | None, option("--rows", "Write the rows of the answers to this file, to be read.", "OUT")] = None,
-    answers: AnswersOption = None,
+    answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("what was answered is")] = OPEN_WORK,
@@ -171,10 +168,9 @@ def open_questions(
             return
         if index is None:
             raise BadInput("An index to ask is missing; give --index DIR, or --snippets OUT for a corpus to build one from.")
-        variant, grounding = answer_variant(answers, config)
-        answerer = assemble_answerer(index, variant, profile, grounding)
+        answerer = assemble_answerer(index, answers, profile, config)
         asked = format_count(len(cases), "question")
-        print_note(f"Asking {asked} of {file} of {index} with {variant}; progress is saved in {work}.")
+        print_note(f"Asking {asked} of {file} of {index} with {answers}; progress is saved in {work}.")
         settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
         results = answer_open(cases, answerer, work, settings)
         publish(show_open(file.name, cases, results, get_command_line()), json, markdown)

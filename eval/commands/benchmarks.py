@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,8 @@ from service.configuration import defaults
 
 BEIR_WORK, EVIDENCE_WORK = Path("beir.work"), Path("evidencebench.work")
 MEASURES = ("nDCG@10", "R@100")
+TaskName = StrEnum("TaskName", ["er-optimal", "er-10", "result-er-optimal", "result-er-5"])
+MethodName = StrEnum("MethodName", ["maximum", "random", "abstract-end", "bm25", "ours"])
 
 
 def beir(
@@ -67,12 +70,8 @@ def evidencebench(
     data: Annotated[
         list[Path] | None, option("--data", "EvidenceBench's JSON lines, gzipped or not; may be repeated.", "FILE")
     ] = None,
-    task: Annotated[
-        list[str] | None, option("--task", "er-optimal, er-10, result-er-optimal or result-er-5; may be repeated; default: all.")
-    ] = None,
-    method: Annotated[
-        list[str] | None, option("--method", "maximum, random, abstract-end, bm25 or ours; may be repeated; default: all.")
-    ] = None,
+    task: Annotated[list[TaskName] | None, option("--task", "A task; may be repeated; default: all.")] = None,
+    method: Annotated[list[MethodName] | None, option("--method", "A method; may be repeated; default: all.")] = None,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Only the first so many papers.")] = None,
     profile: ProfileOption = defaults.PROFILE,
     work: Annotated[Path, work_option("readings of the papers are")] = EVIDENCE_WORK,
@@ -83,13 +82,13 @@ def evidencebench(
 ) -> None:
     """Measure on EvidenceBench which sentences of a paper are chosen as evidence: aspect recall by task and method."""
     with report_errors():
-        from eval.evidence.evidencebench import METHODS, TASKS, KeptReadings, measure, read_cases, select
+        from eval.evidence.evidencebench import METHODS, TASKS, make_report, measure_all, read_cases
         from retrieval.core.errors import BadInput
         from service.configuration.config import load_profile
 
         if not data:
             raise BadInput("--data is missing: name EvidenceBench's file (from https://github.com/EvidenceBench/EvidenceBench).")
-        tasks, methods = select(task or ["all"], TASKS, "task"), select(method or ["all"], METHODS, "method")
+        tasks, methods = list(dict.fromkeys(map(str, task or TASKS))), list(dict.fromkeys(map(str, method or METHODS)))
         models = load_profile(profile)
         check_outputs(json, markdown, data)
         cases = read_cases(data)[:most]
@@ -99,5 +98,5 @@ def evidencebench(
         print_note(
             f"Measuring {len(methods)} methods on {len(cases)} papers with {finder.reader.name}; progress is saved in {work}."
         )
-        readings = {case.id: reading for case, reading in KeptReadings(work, finder.reader).of(cases)}
-        publish(measure(cases, readings, tasks, methods, get_command_line(), finder.reader.name), json, markdown)
+        recalls = measure_all(cases, finder.reader, work)
+        publish(make_report(recalls, tasks, methods, get_command_line(), finder.reader.name), json, markdown)

@@ -17,7 +17,6 @@ from eval.commands.outputs import (
     work_option,
 )
 from retrieval.core.counts import format_count
-from retrieval.core.errors import BadInput
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
@@ -37,12 +36,6 @@ def claims(
     index: IndexOption,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
-    prompts: Annotated[
-        Path | None, option("--prompts", "Write what a language model would be sent for each claim here, and stop.", "DIR")
-    ] = None,
-    replies: Annotated[
-        Path | None, option("--replies", "Read the papers by the recorded replies to --prompts that are in this folder.", "DIR")
-    ] = None,
     work: WorkOption = WORK,
     json: JsonOption = None,
     markdown: MarkdownOption = None,
@@ -54,24 +47,14 @@ def claims(
         check_outputs(json, markdown, [file])
         paper_claims, disputed = read_feedback(file)
         from eval.claims.measuring import check_held
-        from eval.claims.report import measure_claims, show_claims
+        from eval.claims.report import measure_claims
         from service.assembly import assemble
 
         grounder = assemble(index, config, profile)
         check_held(paper_claims, grounder.index.store, file, index)
-        if prompts or replies:
-            from eval.claims.replies import RecordedReader, read_replies, write_prompts
-
-            if not prompts:
-                raise BadInput("--replies are to prompts; name their folder with --prompts.")
-            if not replies:
-                write_prompts(paper_claims, grounder, prompts)
-                return
-            grounder = grounder.with_reader(RecordedReader(read_replies(prompts, replies)))
         asked = format_count(len(paper_claims), "claim")
         print_note(f"Grounding {asked} of {file} with {config} over {index}; progress is saved in {work}.")
-        report = measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed)
-        publish(show_claims(report), json, markdown)
+        publish(measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed), json, markdown)
 
 
 def titles(
@@ -87,7 +70,6 @@ def titles(
     """Check an index without labels: does a paper support its own title, and contradict it turned round?"""
     with report_errors():
         check_outputs(json, markdown)
-        from eval.claims.report import show_claims
         from eval.claims.titles import measure_titles
         from service.assembly import assemble
 
@@ -95,7 +77,7 @@ def titles(
         print_note(
             f"Grounding up to {most} titles of {index} and their reversed versions with {config}; progress is saved in {work}."
         )
-        publish(show_claims(measure_titles(grounder, most, seed, work, get_command_line())), json, markdown)
+        publish(measure_titles(grounder, most, seed, work, get_command_line()), json, markdown)
 
 
 def cochrane(

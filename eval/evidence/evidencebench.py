@@ -11,32 +11,27 @@ https://github.com/EvidenceBench/EvidenceBench.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import comb
 from pathlib import Path
-from typing import Any, TypeVar
-from zipfile import BadZipFile
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
-from tqdm import tqdm
 
 from eval.measures.figures import RESAMPLES, SEED, Resampler, Tally, share
 from eval.measures.report import Report, Table
+from eval.measures.resuming import record_each
 from indexes.readers.base.fields import RecordError
 from indexes.readers.base.jsonl import parse_line, read_lines
 from indexes.readers.paper import make_paper
 from nli.evidence import WEIGHTS, EvidenceReader, EvidenceReading, choose_sentences
-from retrieval.core.errors import GO_ON, BadInput, BadRecord, translate_write_errors
-from retrieval.core.values import Paper, SectionKind, Verdict
-from retrieval.store.journal import Origin
-from retrieval.store.manifest import write_atomically
+from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.values import Paper, SectionKind
+from retrieval.store.journal import Origin, hash_json
 from retrieval.training.bm25 import TextIndex
 from service.runs.journal import code_of
-
-_Entry = TypeVar("_Entry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +52,6 @@ TASKS = {
         Task("result-er-5", True, 5),
     )
 }
-
-
-def select(names: Sequence[str], entries: Mapping[str, _Entry], what: str) -> list[_Entry]:
-    """The entries with these names, without duplicates; `all` stands for every one. Raises `BadInput` for an unknown name."""
-    selection = list(dict.fromkeys(name for one in names for name in (entries if one == "all" else [one])))
-    for name in selection:
-        if name not in entries:
-            raise BadInput(f"There is no {what} {name!r}; the {what}s are {', '.join(entries)}, or all.")
-    return [entries[name] for name in selection]
 
 
 @dataclass(frozen=True)
@@ -194,45 +180,46 @@ def _goal(record: _Record, aspects: Sequence[str], k: int, choice: _Choice) -> G
     return Goal(tuple(sentence_sets), k, tuple(choice.one_selection_of_sentences))
 
 
-Chooser = Callable[[EvidenceCase, EvidenceReading, Task], Sequence[int]]
-"""The sentences chosen for a case, best first."""
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceMethod:
-    """A row of the table. `choose` is None for the two rows that are computed without choosing sentences: maximum and random."""
-
-    name: str
-    title: str
-    choose: Chooser | None = None
-
-
-def _abstract_end(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
+def _choose_abstract_end(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     """The abstract's sentences, last first, and no others."""
     return [sentence.index for sentence in reversed(case.paper.abstract)]
 
 
-def _bm25(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
+def _choose_by_bm25(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     # The usual k1 and b: the service's own 0.9 and 0.4 suit abstracts, but within a paper they favour long sentences.
     index = TextIndex([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
     return [int(row) for row in np.argsort(-index.scores(case.hypothesis), kind="stable")]
 
 
-def _ours(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
+def _choose_ours(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     k = min(case.goals[task.name].k, len(case.paper.body))
     return [one.sentence.index for one in choose_sentences(case.paper, reading, k, task.results_only, WEIGHTS)]
 
 
+@dataclass(frozen=True, slots=True)
+class EvidenceMethod:
+    """A row of the table. `choose` gives the sentences chosen for a case, best first; it is None for the two rows that are
+    computed without choosing sentences: maximum and random."""
+
+    title: str
+    choose: Callable[[EvidenceCase, EvidenceReading, Task], Sequence[int]] | None = None
+
+
 METHODS = {
-    method.name: method
-    for method in (
-        EvidenceMethod("maximum", "upper bound for this many sentences"),
-        EvidenceMethod("random", "random sentences (expected)"),
-        EvidenceMethod("abstract-end", "the last sentences of the abstract", _abstract_end),
-        EvidenceMethod("bm25", "BM25", _bm25),
-        EvidenceMethod("ours", "ours with set selection", _ours),
-    )
+    "maximum": EvidenceMethod("upper bound for this many sentences"),
+    "random": EvidenceMethod("random sentences (expected)"),
+    "abstract-end": EvidenceMethod("the last sentences of the abstract", _choose_abstract_end),
+    "bm25": EvidenceMethod("BM25", _choose_by_bm25),
+    "ours": EvidenceMethod("ours with set selection", _choose_ours),
 }
+
+
+def compute_recall(case: EvidenceCase, reading: EvidenceReading, task: Task, method: str) -> float:
+    """The aspect recall, 0 to 1, of a method of `METHODS` on a paper that has aspects for the task."""
+    goal, choose = case.goals[task.name], METHODS[method].choose
+    if choose:
+        return goal.recall(choose(case, reading, task))
+    return goal.recall(goal.best) if method == "maximum" else goal.expected(len(case.paper.sentences))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,22 +237,24 @@ class EvidenceRow:
     recalls: Mapping[str, float]
 
 
-def recalls(
-    method: EvidenceMethod, cases: Sequence[EvidenceCase], readings: Mapping[str, EvidenceReading], task: Task
-) -> dict[str, float]:
-    """The method's aspect recall, 0 to 1, on each paper that has aspects for the task."""
-    by_paper: dict[str, float] = {}
-    for case in cases:
-        goal = case.goals.get(task.name)
-        if goal is None:
-            continue
-        if method.choose:
-            by_paper[case.id] = goal.recall(method.choose(case, readings[case.id], task))
-        elif method.name == "maximum":
-            by_paper[case.id] = goal.recall(goal.best)
-        else:
-            by_paper[case.id] = goal.expected(len(case.paper.sentences))
-    return by_paper
+def measure_all(cases: Sequence[EvidenceCase], reader: EvidenceReader, work: Path) -> dict[str, dict[str, dict[str, float]]]:
+    """The aspect recall of every method in every task, by paper; a stopped run resumes from the folder `work`.
+
+    Raises `Interrupted` where the user stops it.
+    """
+
+    def read(case: EvidenceCase) -> dict[str, dict[str, float]]:
+        reading = reader.read(case.hypothesis, case.paper)
+        return {task: {name: compute_recall(case, reading, TASKS[task], name) for name in METHODS} for task in case.goals}
+
+    origin = Origin(None, reader.name, code_of("nli.evidence", "eval.evidence.evidencebench"))
+    records = record_each([(_identify(case), case) for case in cases], read, origin, work, "evidence", "papers")
+    return {case.id: record for case, record in zip(cases, records, strict=True)}
+
+
+def _identify(case: EvidenceCase) -> str:
+    goals = {name: [[sorted(aspect) for aspect in goal.aspects], goal.k, goal.best] for name, goal in case.goals.items()}
+    return hash_json([case.hypothesis, asdict(case.paper), goals])
 
 
 def standard_error(values: Sequence[float]) -> float:
@@ -274,69 +263,25 @@ def standard_error(values: Sequence[float]) -> float:
     return float((100 * (weights @ np.array(values)) / len(values)).std(ddof=1))
 
 
-def measure(
-    cases: Sequence[EvidenceCase],
-    readings: Mapping[str, EvidenceReading],
-    tasks: Sequence[Task],
-    methods: Sequence[EvidenceMethod],
+def make_report(
+    recalls: Mapping[str, Mapping[str, Mapping[str, float]]],
+    tasks: Sequence[str],
+    methods: Sequence[str],
     command: str,
     models: str,
 ) -> Report:
-    """Evaluate every method on every task; bootstrap samples are over papers and the same for all methods."""
+    """Every method on every task, by the recalls of papers; bootstrap samples are over papers and the same for all methods."""
     rows: list[EvidenceRow] = []
     for task in tasks:
         for method in methods:
-            each = recalls(method, cases, readings, task)
+            each = {paper: own[task][method] for paper, own in recalls.items() if task in own}
             figure = Resampler(len(each)).figure(Tally.of([(100 * value, 1.0) for value in each.values()], share))
             value, low, high = figure.value or 0.0, figure.low or 0.0, figure.high or 0.0
             error = standard_error(list(each.values()))
-            rows.append(EvidenceRow(method.name, method.title, task.name, len(each), value, error, low, high, each))
+            rows.append(EvidenceRow(method, METHODS[method].title, task, len(each), value, error, low, high, each))
     cells = {(row.method, row.task): f"{row.value:.1f} ± {row.error:.1f}" for row in rows}
     shown = [["papers", *{row.task: f"{row.papers}" for row in rows}.values()]]
-    shown += [[method.title, *(cells[method.name, task.name] for task in tasks)] for method in methods]
-    table = Table("Aspect recall, per cent ± standard error", ["method", *(task.name for task in tasks)], shown)
+    shown += [[METHODS[method].title, *(cells[method, task] for task in tasks)] for method in methods]
+    table = Table("Aspect recall, per cent ± standard error", ["method", *tasks], shown)
     made_with = {"command": command, "models": models}
     return Report("EvidenceBench", [table], {**made_with, "rows": rows}, made_with=made_with)
-
-
-class KeptReadings:
-    """Readings in a folder, one file each, by their origin; a stopped run resumes with what is there."""
-
-    def __init__(self, folder: Path, reader: EvidenceReader) -> None:
-        self._folder, self._reader = folder, reader
-
-    def of(self, cases: Sequence[EvidenceCase]) -> Iterator[tuple[EvidenceCase, EvidenceReading]]:
-        """Each case with its reading, from the folder or made now, with a progress bar."""
-        with translate_write_errors("the readings", self._folder, GO_ON):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            for case in tqdm(cases, desc="papers read", unit="paper", disable=None):
-                path = self._origin(case).path(self._folder, "reading", ".npz")
-                reading = _load(path)
-                if reading is None:
-                    reading = self._reader.read(case.hypothesis, case.paper)
-                    _save(reading, path)
-                yield case, reading
-
-    def _origin(self, case: EvidenceCase) -> Origin:
-        return Origin([case.hypothesis, asdict(case.paper)], self._reader.name, code_of("nli.evidence"))
-
-
-def _save(reading: EvidenceReading, path: Path) -> None:
-    shares = [(v.support, v.neutral, v.contradict) if v else (np.nan,) * 3 for v in reading.verdicts]
-    content = io.BytesIO()
-    np.savez(
-        content, relevance=reading.relevance, verdicts=np.array(shares), vectors=reading.vectors, hypothesis=reading.hypothesis
-    )
-    write_atomically(path, content.getvalue())
-
-
-def _load(path: Path) -> EvidenceReading | None:
-    """The reading in a file; None where there is no file, or one that a full disk truncated."""
-    try:
-        with np.load(path) as file:
-            shares = file["verdicts"]
-            verdicts = tuple(None if np.isnan(row[0]) else Verdict(*map(float, row)) for row in shares)
-            vectors = file["vectors"]
-            return EvidenceReading(file["relevance"], verdicts, vectors, file["hypothesis"])
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-        return None

@@ -7,17 +7,19 @@ file, in its order.
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from retrieval.core.errors import BadInput, BadRecord
+from indexes.readers.base import jsonl
+from indexes.readers.base.fields import RecordError
+from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Stance
 from service.grounding.claims import check_claim
 
+_Read = TypeVar("_Read")
 LABELS: Mapping[str, Stance] = {
     "SUPPORT": "support",
     "SUPPORTS": "support",
@@ -87,48 +89,38 @@ def read_claims(path: Path) -> list[LabelledClaim]:
 
     Raises `BadInput` for a file that cannot be used and `BadRecord` for an invalid line.
     """
-    claims: dict[str, LabelledClaim] = {}
-    for number, record in read_records(path, _RECORD):
-        one = _read_claim(path, number, record)
-        if one.claim.id in claims:
-            raise BadRecord(path, f"line {number}", f"the claim {one.claim.id} appears twice; every id must be unique.")
-        claims[one.claim.id] = one
+    claims = _read_by_id(path, _read_claim, _RECORD)
     if not claims:
         raise BadInput(f"{path} contains no claims; {_ORIGIN}.")
     return list(claims.values())
 
 
-def read_records(path: Path, hint: str) -> list[tuple[int, dict[str, Any]]]:
-    """The JSON objects of a file of lines, plain or gzipped, with their line numbers; `hint` says what each should be.
+def _read_by_id(path: Path, read: Callable[[dict[str, Any]], _Read], hint: str) -> dict[str, _Read]:
+    """What `read` makes of each record of a file of JSON lines, plain or gzipped, by the record's id.
 
-    Raises `BadInput` for a file that cannot be read and `BadRecord` for an invalid line.
+    Raises `BadInput` for a file that cannot be read and `BadRecord` for an invalid line; `hint` says what each should be.
     """
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read to its end ({error}); name a file of JSON lines, plain or gzipped.") from None
-    records = []
-    for number, line in lines:
+    records: dict[str, _Read] = {}
+
+    def add(record: dict[str, Any], _number: int) -> None:
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        if not isinstance(record, dict):
-            raise BadRecord(path, f"line {number}", f"{hint}, but this is not a JSON object.")
-        records.append((number, record))
+            claim, one = str(record["id"]), read(record)
+        except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
+            raise RecordError(f"{hint} ({type(error).__name__}: {error})") from None
+        except BadInput as error:
+            raise RecordError(str(error).rstrip(".")) from None
+        if claim in records:
+            raise RecordError(f"the claim {claim} appears twice; every id must be unique")
+        records[claim] = one
+
+    for _ in jsonl.read_records(path, add):
+        pass
     return records
 
 
-def _read_claim(path: Path, number: int, record: Mapping[str, Any]) -> LabelledClaim:
-    try:
-        claim = check_claim(str(record["claim"]), id=str(record["id"]))
-        gold = {str(pmid): _gold(sets) for pmid, sets in (record.get("evidence") or {}).items()}
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
-        raise BadRecord(path, f"line {number}", f"{_RECORD} ({type(error).__name__}: {error}).") from None
-    except BadInput as error:
-        raise BadRecord(path, f"line {number}", str(error)) from None
-    return LabelledClaim(claim, gold)
+def _read_claim(record: dict[str, Any]) -> LabelledClaim:
+    claim = check_claim(str(record["claim"]), id=str(record["id"]))
+    return LabelledClaim(claim, {str(pmid): _gold(sets) for pmid, sets in (record.get("evidence") or {}).items()})
 
 
 def _gold(sets: Any) -> Gold:
@@ -159,20 +151,14 @@ Predicted = Mapping[str, Prediction]
 
 def read_predictions(path: Path) -> dict[str, Predicted]:
     """The predictions for each claim, by its id. Raises `BadRecord` for an invalid line."""
-    predictions: dict[str, Predicted] = {}
-    for number, record in read_records(path, _PREDICTION):
-        try:
-            claim = str(record["id"])
-            evidence = {
-                str(pmid): Prediction(stance_of(one["label"]), tuple(int(index) for index in one.get("sentences") or ()))
-                for pmid, one in record["evidence"].items()
-            }
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise BadRecord(path, f"line {number}", f"{_PREDICTION} ({type(error).__name__}: {error}).") from None
-        if claim in predictions:
-            raise BadRecord(path, f"line {number}", f"the claim {claim} appears twice; every id must be unique.")
-        predictions[claim] = evidence
-    return predictions
+    return _read_by_id(path, _read_predicted, _PREDICTION)
+
+
+def _read_predicted(record: dict[str, Any]) -> Predicted:
+    return {
+        str(pmid): Prediction(stance_of(one["label"]), tuple(int(index) for index in one.get("sentences") or ()))
+        for pmid, one in record["evidence"].items()
+    }
 
 
 def predictions_text(ids: Sequence[str], predictions: Sequence[Predicted]) -> str:

@@ -18,7 +18,6 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Stance
 
 CUT = 3
-DEPTHS = (3, 10, 20, 50, 100, 500, 1000)
 FORMULAS = {"precision": precision, "recall": recall, "f1": f1}
 MAX_ABSTRACT_SENTENCES = 3
 OFFICIAL = {
@@ -34,8 +33,8 @@ Rankings = Sequence[Mapping[Stance, Sequence[str]]]
 _OF = {"support": "claims with supporting evidence", "contradict": "claims with contradicting evidence"}
 
 
-def measure(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], depths: Mapping[Stance, int]) -> Counted:
-    """Every measure of a variant; `depths` is how many documents each branch retrieves."""
+def measure(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult]) -> Counted:
+    """Every measure of a variant."""
     returned: Rankings = [
         {stance: [hit.pmid for hit in result.side(stance).returned] for stance in STANCES} for result in results
     ]
@@ -71,8 +70,6 @@ def measure(claims: Sequence[LabelledClaim], results: Sequence[ClaimResult], dep
         definition = f"Share of the claims {name} evidence for which nothing is returned."
         yield Measure(f"silence.{name}_evidence", title, definition), Tally.of(rows, share)
     yield from measure_officially(claims, [result.predicted() for result in results])
-    for stance in STANCES:
-        yield from _retrieval(stance, results, depths[stance])
 
 
 def measure_rankings(claims: Sequence[LabelledClaim], rankings: Rankings) -> Counted:
@@ -123,21 +120,6 @@ def _pairs(claims: Sequence[LabelledClaim], rankings: Rankings) -> Counted:
         for name, formula in FORMULAS.items():
             title = f"{name.capitalize()}@{CUT}, {stance}"
             yield Measure(f"pairs.{stance}.{name}", title, definition), Tally.of(counts, formula)
-
-
-def _retrieval(stance: Stance, results: Sequence[ClaimResult], limit: int) -> Counted:
-    for depth in DEPTHS:
-        # Beyond the branch's own depth there is nothing to measure.
-        in_reach = depth <= limit
-        counts = (
-            (sum(document.depth is not None and document.depth <= depth for document in gold), len(gold)) if in_reach else (0, 0)
-            for gold in (result.side(stance).gold for result in results)
-        )
-        definition = (
-            f"Share of the gold (claim, document) pairs of the stance among the first {depth} documents that the {stance} "
-            "branch retrieves, before anything is reranked, filtered or judged; none where it retrieves fewer."
-        )
-        yield Measure(f"retrieval.{stance}.{depth}", f"Recall of {stance} at {depth}", definition), Tally.of(counts, share)
 
 
 def measure_officially(claims: Sequence[LabelledClaim], predictions: Sequence[Predicted]) -> Counted:

@@ -1,13 +1,12 @@
 """One claim grounded by one variant, and what is kept of the result: all that the measures read, so that none needs a model.
 
-Of each gold document it is said how deep the branch retrieves it, and how deep it would return it. Branches, retrieval, gate and
-judges are those of the grounder, asked again with other limits, or with the last steps off; a grounder that caches its models'
-results answers most of this without asking them.
+Branches, retrieval, gate and judges are those of the grounder, asked again with other limits to find how deep gold documents
+would be returned; a grounder that caches its models' results answers most of this without asking them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from eval.scifact.files import LabelledClaim, Predicted, Prediction
-from retrieval.core.values import BranchCounts, Claim, Evidence, Stance
+from retrieval.core.values import Claim, Evidence, Stance
 from retrieval.store.journal import Journal, Origin, hash_json
 from service.configuration.config import Branch, PathStep
 from service.grounding.ground import Grounder
@@ -37,23 +36,12 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
-class GoldRank:
-    """A gold document, and its rank in its branch's retrieval (None where it was not retrieved)."""
-
-    pmid: str
-    depth: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class ObservedSide:
-    """One branch for one claim: what it returned and what it calls uncertain, best first; how much it examined; and, where the
-    claim has gold documents of this stance, the rank of each and `whole`, all it would return without a cut, down to the last
-    gold document."""
+    """One branch for one claim: what it returned and what it calls uncertain, best first; and, where the claim has gold documents
+    of this stance, `whole`, all it would return without a cut, down to the last gold document."""
 
     returned: tuple[Returned, ...]
-    counts: BranchCounts
     whole: tuple[str, ...] = ()
-    gold: tuple[GoldRank, ...] = ()
     uncertain: tuple[Returned, ...] = ()
 
 
@@ -88,12 +76,8 @@ def observe(grounder: Grounder, case: LabelledClaim) -> ClaimResult:
         results = tuple(_make_returned(one) for one in evidence[stance])
         uncertain = tuple(_make_returned(one) for one in grounding.uncertain if one.stance == stance)
         gold = case.gold_of(stance)
-        if not gold:
-            return ObservedSide(results, grounding.checked[stance], uncertain=uncertain)
-        trace = trace_branch(caching_grounder, case.claim, stance, gold)
-        depths = {pmid: rank for rank, pmid in enumerate(trace.retrieved, 1)}
-        ranks = tuple(GoldRank(pmid, depths.get(pmid)) for pmid in sorted(gold))
-        return ObservedSide(results, grounding.checked[stance], trace.whole, ranks, uncertain)
+        whole = rank_to_gold(caching_grounder, case.claim, stance, gold) if gold else ()
+        return ObservedSide(results, whole, uncertain)
 
     return ClaimResult(case.claim.id, side("support"), side("contradict"))
 
@@ -153,45 +137,31 @@ def grounding_code() -> str:
     return code_of("service.grounding.ground", "eval.scifact.observing")
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """What one branch did for a claim, as far as its gold documents need it.
-
-    `retrieved` is the ranking before any model saw it; `whole` what the branch would return if it returned all it can, down to
-    the last gold document.
-    """
-
-    retrieved: tuple[str, ...]
-    whole: tuple[str, ...]
+def rank_to_gold(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> tuple[str, ...]:
+    """What one side of a claim would return if it returned all it can, down to the last gold document of that stance."""
+    path = grounder.config.path
+    whole = _rank_path(grounder, path, claim, stance) if path else _rank_branch(grounder, claim, stance, gold)
+    last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
+    return tuple(whole[:last])
 
 
-def trace_branch(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
-    """What was done for one side of a claim, as far as the gold documents of that stance need it."""
-    if grounder.config.path:
-        return _trace_path(grounder, grounder.config.path, claim, stance, gold)
+def _rank_branch(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> Sequence[str]:
     branch = grounder.config.branch(stance)
-    k, unread = branch.retrieve.k, {"filter": None, "judge": None}
-    retrieval = _pmids(_run(grounder, claim, stance, branch, k, rule="top", rerank=None, **unread))
-    ranking = _pmids(_run(grounder, claim, stance, branch, k, rule="top", **unread)) if branch.rerank else retrieval
+    ranking = _pmids(_run(grounder, claim, stance, branch, branch.retrieve.k, rule="top", filter=None, judge=None))
     ranks = [rank for rank, pmid in enumerate(ranking, 1) if pmid in gold]
     if not ranks:
-        return Trace(retrieval, ())
+        return ()
     reach = ranks[-1] if branch.select.rule in ("first", "top") else len(ranking)
     branch = _stop_after_gold(grounder, branch, reach)
-    whole = _pmids(_run(grounder, claim, stance, branch, reach, label=branch.select.label or stance))
-    last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
-    return Trace(retrieval, whole[:last])
+    return _pmids(_run(grounder, claim, stance, branch, reach, label=branch.select.label or stance))
 
 
-def _trace_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance, gold: frozenset[str]) -> Trace:
+def _rank_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance) -> Sequence[str]:
     """The same for our own path, which reads each paper once for both sides."""
-    found = grounder.find(claim)
-    ranked = grounder.rank(claim, found)
+    ranked = grounder.rank(claim, grounder.find(claim))
     readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: path.read.papers])}
     called = [pmid for pmid, one in readings.items() if one.label == stance]
-    whole = sorted(called, key=lambda pmid: -readings[pmid].probability(stance))
-    last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
-    return Trace(tuple(one.pmid for one in found), tuple(whole[:last]))
+    return sorted(called, key=lambda pmid: -readings[pmid].probability(stance))
 
 
 def _stop_after_gold(grounder: Grounder, branch: Branch, reach: int) -> Branch:

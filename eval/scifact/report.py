@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files as resources
 from typing import Any
@@ -17,7 +17,7 @@ import yaml
 from eval.measures.figures import RESAMPLES, SEED, Difference, Figure, Resampler, Tally
 from eval.measures.report import NOTHING, Measure, Report, Table, show
 from eval.scifact.files import Files, LabelledClaim
-from eval.scifact.measures import CUT, DEPTHS, FORMULAS, measure, measure_rankings
+from eval.scifact.measures import CUT, FORMULAS, measure, measure_rankings
 from eval.scifact.observing import STANCES, ClaimResult
 from retrieval.core.code_hash import hash_code
 from retrieval.core.values import Stance
@@ -64,9 +64,8 @@ class VariantRun:
 
 @dataclass(frozen=True, slots=True)
 class VariantReport:
-    """One variant: its configuration and models, a hash of the source code that its grounding runs, its figures by measure, the
-    difference of each from the baseline's (empty for the baseline itself and where it was not evaluated), and how much
-    each of its branches examined."""
+    """One variant: its configuration and models, a hash of the source code that its grounding runs, its figures by measure, and
+    the difference of each from the baseline's (empty for the baseline itself and where it was not evaluated)."""
 
     name: str
     description: str
@@ -75,7 +74,6 @@ class VariantReport:
     code: str
     figures: Mapping[str, Figure]
     against_baseline: Mapping[str, Difference]
-    work: Mapping[Stance, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,7 @@ def make_report(
 ) -> SciFactReport:
     """All figures, each with its interval and, where V5 is among the variants, against V5's."""
     resampler = Resampler(len(claims))
-    counted = {variant.config.name: dict(measure(claims, variant.results, _depths(variant.config))) for variant in variants}
+    counted = {variant.config.name: dict(measure(claims, variant.results)) for variant in variants}
     tallies = {name: {one.key: tally for one, tally in of_variant.items()} for name, of_variant in counted.items()}
     baseline = BASELINE if BASELINE in tallies else None
     return SciFactReport(
@@ -141,7 +139,6 @@ def make_report(
                     for key, tally in (tallies[baseline].items() if baseline else ())
                     if name != baseline
                 },
-                work={stance: _count_work(stance, variant.results) for stance in STANCES},
             )
             for variant in variants
             for name in [variant.config.name]
@@ -162,10 +159,6 @@ def make_report(
             "bootstrap_resamples": RESAMPLES,
         },
     )
-
-
-def _depths(config: GroundingConfig) -> dict[Stance, int]:
-    return {side: config.path.find.k if config.path else config.branch(side).retrieve.k for side in STANCES}
 
 
 def _count_claims(claims: Sequence[LabelledClaim], index: Index) -> ClaimCounts:
@@ -191,12 +184,6 @@ def blind_tallies(claims: Sequence[LabelledClaim], index: Index) -> dict[str, Ta
     return {one.key: tally for one, tally in measure_rankings(claims, rankings)}
 
 
-def _count_work(stance: Stance, results: Sequence[ClaimResult]) -> dict[str, float]:
-    """How much one branch examined, on average per claim."""
-    counts = [asdict(result.side(stance).counts) for result in results]
-    return {key: sum(one[key] for one in counts) / len(counts) for key in counts[0]}
-
-
 def show_report(report: SciFactReport) -> Report:
     """The report for people: tables of the main figures, and the paper's beside them."""
     claims = report.claims
@@ -216,14 +203,6 @@ def show_report(report: SciFactReport) -> Report:
         _papers_measure(report),
         "The paper's measure, the rank of the first gold document, ignores stance: compare plain BM25; choose no variant by it.",
     ]
-    for stance in STANCES:
-        keys = [f"retrieval.{stance}.{depth}" for depth in DEPTHS]
-        rows = [[variant.name, *(show(variant.figures[key]) for key in keys)] for variant in report.variants]
-        blocks.append(Table(f"Recall of {stance} by retrieved documents", ["variant", *map(str, DEPTHS)], rows))
-    for stance in STANCES:
-        work = [[variant.name, *(f"{value:,.1f}" for value in variant.work[stance].values())] for variant in report.variants]
-        header = ["variant", *report.variants[0].work[stance]]
-        blocks.append(Table(f"What the {stance} branch examines, on average for a claim", header, work))
     return Report("Counterpoint on SciFact", blocks, report, report.measures, report.provenance)
 
 

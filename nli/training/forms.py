@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from nli.text.forms import FORMS, FORMS_MODEL, WIDTH, Form, FormModel, split_tokens
 from nli.text.sentences import sentence_spans
-from nli.training.flips import Flips
 from nli.training.roles import write_model
+from nli.training.turning import has_finite_verb
 from retrieval.core.word_list import read_sections
 from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
 from retrieval.words.forms import make_third_person
@@ -259,10 +259,9 @@ def pack(texts: Sequence[NDArray[np.int64]], end: int, none: int, rng: np.random
 def sort_titles(titles: Sequence[str], examples: Sequence[Example]) -> list[Example]:
     """Each title with what it surely is to a model trained on the others as names, and on other texts."""
     told: list[Example] = []
-    flips = Flips()
     for half in range(FOLDS):
         rest = [title for row, title in enumerate(titles) if row % FOLDS != half]
-        names: list[Example] = [(title, "phrase") for title in rest if not flips.has_finite_verb(title)]
+        names: list[Example] = [(title, "phrase") for title in rest if not has_finite_verb(title)]
         model = fit([*examples, *names])
         scores = ((title, model.score(title)) for title in titles[half::FOLDS])
         told += [(title, form) for title, score in scores for form in FORMS if score[form] >= CLEAR]

@@ -19,7 +19,6 @@ from service.cli.shared import (
     IndexOption,
     ProfileOption,
     UnderAnswersOption,
-    answer_variant,
     print_note,
     report_errors,
 )
@@ -128,7 +127,7 @@ def answer(
     index: IndexOption,
     narrative: Annotated[str, typer.Option("--narrative", help="Who asks, and why.")] = "",
     topic: Annotated[str, typer.Option("--topic", help="The subject in a few words.")] = "",
-    answers: AnswersOption = None,
+    answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
@@ -150,8 +149,7 @@ def answer(
         from service.output.export import export_text
         from service.output.terminal import print_answer, progress
 
-        variant, grounding = answer_variant(answers, config)
-        answerer = assemble_answerer(index, variant, profile, grounding)
+        answerer = assemble_answerer(index, answers, profile, config)
         output_format = "json" if as_json else format
         result = answerer.answer(request, progress(print_note) if output_format == "text" else None)
         if output_format == "json":

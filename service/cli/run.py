@@ -16,7 +16,6 @@ from service.cli.shared import (
     IndexOption,
     ProfileOption,
     UnderAnswersOption,
-    answer_variant,
     print_note,
     read_place,
     report_errors,
@@ -110,7 +109,7 @@ def run_task_b(
     out: OutOption,
     team: TeamOption,
     run_id: RunIdOption,
-    answers: AnswersOption = None,
+    answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     shard: ShardOption = None,
@@ -130,12 +129,11 @@ def run_task_b(
         corpus = _corpus(corpus_pmids)
         from service.assembly import assemble_answerer
 
-        variant, grounding = answer_variant(answers, config)
-        answerer = assemble_answerer(index, variant, profile, grounding, records_only=True, full_texts=full_text)
+        answerer = assemble_answerer(index, answers, profile, config, records_only=True, full_texts=full_text)
         answerer.index.within = corpus
         print_note(
             f"Answering {f'shard {shard} of ' if part else ''}{format_count(len(questions), 'topic')} with "
-            f"{variant} over {index}."
+            f"{answers} over {index}."
         )
         report = run(questions, topics, answerer, out, team, run_id, part, fill)
         print_note(

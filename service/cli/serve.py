@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.shared import INDEX_VARIABLE, ConfigOption, IndexOption, ProfileOption, print_note, report_errors
+from service.cli.shared import INDEX_VARIABLE, AnswersOption, ConfigOption, IndexOption, ProfileOption, print_note, report_errors
 from service.configuration import defaults
 
 
@@ -56,7 +56,7 @@ def config() -> None:
 def mcp(
     index: IndexOption,
     config: ConfigOption = defaults.CONFIG,
-    answers: Annotated[str, typer.Option("--answers", help="An answer variant: its name or a YAML file.")] = defaults.ANSWERS,
+    answers: AnswersOption = defaults.ANSWERS,
     profile: ProfileOption = defaults.PROFILE,
 ) -> None:
     """Start an MCP server for language models. It uses standard input and output (ground, answer, check_text, search, …)."""

@@ -17,7 +17,6 @@ from typer._click.core import ParameterSource
 from typer._click.globals import get_current_context
 
 from retrieval.core.errors import CounterpointError, IndexUnusable
-from service.configuration import defaults
 
 INDEX_VARIABLE = "COUNTERPOINT_INDEX"
 
@@ -104,9 +103,7 @@ IndexOption = Annotated[
     ),
 ]
 ConfigOption = Annotated[str, typer.Option("--config", help="A grounding variant: its name or a YAML file.")]
-AnswersOption = Annotated[
-    str | None, typer.Option("--answers", help="An answer variant: its name or a YAML file.", show_default=defaults.ANSWERS)
-]
+AnswersOption = Annotated[str, typer.Option("--answers", help="An answer variant: its name or a YAML file.")]
 UnderAnswersOption = Annotated[
     str | None,
     typer.Option("--config", help="A grounding variant in place of the one that the answer variant names.", show_default=False),
@@ -118,19 +115,3 @@ AnalyzerOption = Annotated[
     ),
 ]
 ProfileOption = Annotated[str, typer.Option("--profile", help="A profile (a set of models): its name or a YAML file.")]
-
-
-def answer_variant(answers: str | None, config: str | None) -> tuple[str, str | None]:
-    """Return the names of the answer variant and of its grounding variant; None means the one that the answer variant names.
-
-    --config used to name the answer variant. Such a value still works, and a note says what to write instead.
-    """
-    from retrieval.core.errors import BadConfig
-    from service.configuration.config import is_answer_variant
-
-    if config is None or not is_answer_variant(config):
-        return answers or defaults.ANSWERS, config
-    if answers is not None:
-        raise BadConfig(f"--config names a grounding variant, and {config} is an answer variant, beside --answers {answers}.")
-    print_note(f"--config names a grounding variant; write --answers {config} for the answer variant.")
-    return config, None

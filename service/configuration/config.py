@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from nli.variants import Penalty
 from retrieval.core.errors import BadConfig
 from retrieval.store.manifest import DensePart, View
-from service.configuration.files import Count, Strict, is_path, list_shipped, load_yaml, read_yaml
+from service.configuration.files import Count, Strict, load_yaml
 from service.configuration.kinds import Options, choose_kind
 
 
@@ -383,14 +383,3 @@ def load_answer_config(name: str, grounding: str | None = None) -> AnswerConfig:
     return config.model_copy(
         update={key: part.model_copy(update={"grounding": grounding}) for key, part in parts.items() if part is not None}
     )
-
-
-def is_answer_variant(name: str) -> bool:
-    """Whether this name or file is that of an answer variant and not of a grounding variant.
-
-    Raises `BadConfig` for a file that cannot be read.
-    """
-    if is_path(name):
-        data = read_yaml(name, "configs", "configuration")
-        return isinstance(data, dict) and "generate" in data
-    return name in list_shipped("configs.answers") and name not in list_shipped("configs")

@@ -56,14 +56,9 @@ def load_yaml(model: type[_Model], name: str, package: str, what: str) -> _Model
         raise BadConfig(f"The {what} {name} cannot be used: {_first_fault(error)}.") from None
 
 
-def is_path(name: str) -> bool:
-    """Whether a name is the path of a YAML file and not the name of a shipped one."""
-    return name.endswith((".yaml", ".yml"))
-
-
 def read_yaml(name: str, package: str, what: str) -> Any:
     """Read the YAML file of that name in a package, or at that path; raises `BadConfig` if it is missing or not YAML."""
-    if is_path(name):
+    if name.endswith((".yaml", ".yml")):
         path = Path(name)
         if not path.is_file():
             raise BadConfig(f"There is no {what} file {name}; name an existing YAML file or one of {list_shipped(package)}.")

@@ -44,14 +44,6 @@ class Grounder:
         """The same grounder over another index; raises `IndexUnusable` if that lacks vectors that are required."""
         return Grounder(index, self.asked_config, self._asked_models)
 
-    def with_reader(self, reader: Reader) -> Grounder:
-        """The same grounder with another reader; only for our own path."""
-        assert self.config.path is not None
-        models = self._asked_models
-        judges = {**models.judges, self.config.path.read.model: reader}
-        models = Models(models.profile, models.rerankers, judges, models.encoders, models.generators)
-        return Grounder(self.index, self.asked_config, models)
-
     @property
     def reader(self) -> Reader | None:
         """What reads papers for our own path; None for the paper's variants."""

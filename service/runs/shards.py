@@ -1,8 +1,7 @@
 """A run in parts: `--shard i/n` makes the i-th of n on any machine, and a merge puts them together, byte for byte as one run.
 
-The input alone determines which items each shard gets: the longest first, each to the shard with the least work so far. So no
-shard needs to know about another, all take about as long, and the same command always makes the same shard. Each writes the files
-of a run with its own items, and a manifest that says which these are; the merge needs these files and nothing else.
+A shard has every n-th item of the input, so that it needs to know nothing of the others, and the same command always makes the
+same shard. Each writes the files of a run with its own items, and a manifest; the merge needs these files and nothing else.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, translate_write_errors
 from service.runs.journal import ANSWERS, FILES, RUN, beside, list_few, manifest_path, publish
 
@@ -40,53 +38,26 @@ def parse_shard(text: str) -> Shard:
     return Shard(int(match[1]), int(match[2]))
 
 
-def find_positions(sizes: Sequence[int], shard: Shard) -> list[int]:
-    """The positions in the input, from 0, of this shard's items; `sizes` says how much work each item of the input is."""
-    loads = [0] * shard.of
-    counts = [0] * shard.of
-    own = []
-    for place in sorted(range(len(sizes)), key=lambda place: (-sizes[place], place)):
-        # Among shards with equal work take the one with fewer items, or items of size 0 would all go to the same shard.
-        least = min(range(shard.of), key=lambda number: (loads[number], counts[number]))
-        loads[least] += sizes[place]
-        counts[least] += 1
-        if least == shard.number - 1:
-            own.append(place)
-    return sorted(own)
-
-
-def take_shard(items: Sequence[_Item], sizes: Sequence[int], shard: Shard | None) -> tuple[Sequence[_Item], dict[str, Any]]:
+def take_shard(items: Sequence[_Item], shard: Shard | None) -> tuple[Sequence[_Item], dict[str, Any]]:
     """The items of this shard and what its manifest says about it; without a shard, all items and an empty dict."""
     if shard is None:
         return items, {}
-    positions = find_positions(sizes, shard)
-    facts = {"number": shard.number, "of": shard.of, "items": len(items), "places": positions}
-    return [items[place] for place in positions], {SHARD: facts}
+    facts = {"number": shard.number, "of": shard.of, "items": len(items)}
+    return items[shard.number - 1 :: shard.of], {SHARD: facts}
 
 
 @dataclass(frozen=True, slots=True)
 class _FinishedShard:
-    """A finished shard: its run file, what its manifest says, and which items of the input are its own."""
+    """A finished shard: its run file, what its manifest says of what made it, its number, and the lines of each of its files.
+
+    `of` is the number of shards and of all items, which all shards of one run have in common.
+    """
 
     path: Path
-    manifest: Mapping[str, Any]
+    facts: Mapping[str, Any]
     number: int
-    of: int
-    items: int
-    places: list[int]
-
-    def facts(self) -> dict[str, Any]:
-        """What made it; all shards of one run have these facts in common."""
-        return {name: value for name, value in self.manifest.items() if name not in (SHARD, FILES)}
-
-    def lines(self, name: str) -> list[str]:
-        """The lines of one of its files."""
-        # Not splitlines(): a line separator of Unicode may stand within a text.
-        texts = beside(self.path, name).read_text("utf-8").split("\n")[:-1]
-        if len(texts) != len(self.places):
-            lines, items = format_count(len(texts), "line"), format_count(len(self.places), "item")
-            raise BadInput(f"{beside(self.path, name)} has {lines} for {items}; run the shard again.")
-        return texts
+    of: tuple[int, int]
+    lines: Mapping[str, list[str]]
 
 
 def merge(shards: Sequence[Path], out: Path) -> int:
@@ -96,18 +67,24 @@ def merge(shards: Sequence[Path], out: Path) -> int:
     """
     if out.resolve() in {path.resolve() for path in shards}:
         raise BadInput(f"{out} is one of the shards; name another file for the whole run.")
-    parts = [_read_shard(path) for path in shards]
-    for other in parts[1:]:
-        _refuse_difference(parts[0], other)
-    _refuse_doubled_or_missing(parts)
-    lines = {name: _join(parts, name) for name in parts[0].manifest[FILES]}
+    parts: dict[int, _FinishedShard] = {}
+    for one in map(_read_shard, shards):
+        first = next(iter(parts.values()), one)
+        _refuse_difference(first, one)
+        if one.number in parts:
+            raise BadInput(f"{parts[one.number].path} and {one.path} are both shard {one.number}; give each shard once.")
+        parts[one.number] = one
+    of, items = first.of
+    if gaps := [str(number) for number in range(1, of + 1) if number not in parts]:
+        raise BadInput(f"{len(gaps)} of the {of} shards are missing ({list_few(gaps)}); name every shard of the run.")
+    lines = {name: [parts[at % of + 1].lines[name][at // of] for at in range(items)] for name in first.lines}
     with translate_write_errors("the run", out):
-        publish(out, parts[0].facts(), lines)
-    return parts[0].items
+        publish(out, first.facts, lines)
+    return items
 
 
 def _read_shard(path: Path) -> _FinishedShard:
-    """Read the finished shard at `path` and check that its files are there and unchanged."""
+    """Read the finished shard at `path`; its files must be there and unchanged."""
     if not path.is_file():
         if path.with_name(f"{path.name}.partial").exists():
             raise BadInput(f"{path} is not finished; run its command again, which resumes where it stopped.")
@@ -117,54 +94,38 @@ def _read_shard(path: Path) -> _FinishedShard:
         raise BadInput(f"{path} has no manifest beside it; copy {manifest_file.name} here too.")
     try:
         manifest = json.loads(manifest_file.read_text("utf-8"))
-        files = {str(name): str(sha256) for name, sha256 in manifest[FILES].items()}
-        part = manifest.get(SHARD)
-        description = part or {"number": 0, "of": 0, "items": 0, "places": []}
-        number, of, items = (int(description[key]) for key in ("number", "of", "items"))
-        shard = _FinishedShard(
-            path, manifest, number=number, of=of, items=items, places=[int(place) for place in description["places"]]
-        )
+        files, part = dict(manifest.pop(FILES)), manifest.pop(SHARD, None)
+        number, of, items = (int(part[key]) for key in ("number", "of", "items")) if part else (1, 1, 0)
+        if not 1 <= number <= of:
+            raise ValueError(f"{number} of {of} is no shard")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BadInput(f"{manifest_file} cannot be read as the manifest of a run; run the shard again.") from None
     if part is None:
         raise BadInput(f"{path} is a whole run, not a shard; merge takes what `counterpoint run … --shard i/n` wrote.")
     if not {RUN} <= files.keys() <= {RUN, ANSWERS}:
         raise BadInput(f"{manifest_file} lists the wrong files for a run; run the shard again.")
-    for name, sha256 in files.items():
-        file = beside(path, name)
-        if not file.is_file():
-            raise BadInput(f"{path} lacks {file.name}, which belongs to it; copy it here too.")
-        if hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
-            raise BadInput(f"{file} is not what its run wrote (its manifest has a different hash); copy or run the shard again.")
-    return shard
+    lines = {name: _read_lines(path, beside(path, name), sha256) for name, sha256 in files.items()}
+    if any(len(own) != len(range(number - 1, items, of)) for own in lines.values()):
+        raise BadInput(f"{path} has not the items that its manifest names; run the shard again.")
+    return _FinishedShard(path, manifest, number, (of, items), lines)
+
+
+def _read_lines(run: Path, file: Path, sha256: str) -> list[str]:
+    """The lines of one of the files of a run, which has this hash."""
+    if not file.is_file():
+        raise BadInput(f"{run} lacks {file.name}, which belongs to it; copy it here too.")
+    content = file.read_bytes()
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise BadInput(f"{file} is not what its run wrote (its manifest has a different hash); copy or run the shard again.")
+    # Not splitlines(): a line separator of Unicode may stand within a text.
+    return content.decode().split("\n")[:-1]
 
 
 def _refuse_difference(first: _FinishedShard, other: _FinishedShard) -> None:
-    expected = {**first.facts(), "number of shards": first.of, "number of items": first.items}
-    found = {**other.facts(), "number of shards": other.of, "number of items": other.items}
+    expected, found = ({**one.facts, "number of shards and items": one.of} for one in (first, other))
     differ = ", ".join(sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name)))
     if differ:
         raise BadInput(
             f"{other.path} is not part of the same run as {first.path} ({differ} differ); run one of them again with the "
             "other's settings."
         )
-
-
-def _refuse_doubled_or_missing(parts: Sequence[_FinishedShard]) -> None:
-    by_number: dict[int, Path] = {}
-    for one in parts:
-        if one.number in by_number:
-            raise BadInput(f"{by_number[one.number]} and {one.path} are both shard {one.number}; give each shard once.")
-        by_number[one.number] = one.path
-    of, items = parts[0].of, parts[0].items
-    gaps = [str(number) for number in range(1, of + 1) if number not in by_number]
-    if gaps:
-        raise BadInput(f"{len(gaps)} of the {of} shards are missing ({list_few(gaps)}); name every shard of the run.")
-    if sorted(place for one in parts for place in one.places) != list(range(items)):
-        raise BadInput(f"The shards do not contain each of the {items} items once, as their manifests require; run them again.")
-
-
-def _join(parts: Sequence[_FinishedShard], name: str) -> list[str]:
-    """Join the lines of one of the run's files in the order of the input."""
-    lines = {place: line for one in parts for place, line in zip(one.places, one.lines(name), strict=True)}
-    return [lines[place] for place in sorted(lines)]

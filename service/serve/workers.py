@@ -6,27 +6,45 @@ loaded yet, the system accepts connections and nobody reads the requests; this p
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from multiprocessing.connection import wait
-from select import select
 from threading import Event, Thread
 
-from uvicorn import Config
+from fastapi.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
+from uvicorn import Config, Server
 from uvicorn.supervisors import Multiprocess
 
-from service.http.requests.problems import MEDIA_TYPE, problem
+from service.http.requests import problems
 from service.http.schemas import Health
 
 RETRY_AFTER = 3
 """Seconds; the same as while a single process loads."""
-_AT_ONCE = 16
-_READ_SECONDS = 2.0
-_MOST_HEAD = 65_536
 _LOOK_SECONDS = 0.2
+
+
+async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+    """Respond to any request that the service is starting: the body of /health, or a problem."""
+    headers = {"Retry-After": str(RETRY_AFTER), "X-Content-Type-Options": "nosniff", "Connection": "close"}
+    if scope["path"] == "/health":
+        body = Health(status="starting", documents=0, index="", config="", profile="", models={})
+        response = JSONResponse(body.model_dump(), 503, headers)
+    else:
+        response = problems.response(503, f"The service is starting; try again in {RETRY_AFTER} seconds.", headers)
+    await response(scope, receive, send)
+
+
+class _LoadingServer(Server):
+    """A server that ends when it is no longer needed."""
+
+    def __init__(self, is_needed: Callable[[], bool]) -> None:
+        super().__init__(Config(respond, lifespan="off", log_config=None, server_header=False, timeout_graceful_shutdown=2))
+        self._is_needed = is_needed
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to end; asked ten times a second."""
+        return not self._is_needed() or await super().on_tick(counter)
 
 
 class LoadingResponder:
@@ -39,8 +57,6 @@ class LoadingResponder:
 
     def open(self) -> None:
         """Start accepting connections."""
-        self._listener.setblocking(False)
-        self._listener.listen(2048)
         self._thread.start()
 
     def shut(self) -> None:
@@ -50,52 +66,12 @@ class LoadingResponder:
         self._listener.close()
 
     def _keep(self) -> None:
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="loading response") as pool:
-            while not self._stop.is_set():
-                if self._worker_is_ready():
-                    self._stop.wait(_LOOK_SECONDS)
-                    continue
-                connections, _, _ = select([self._listener], [], [], _LOOK_SECONDS)
-                # A worker may have become ready since: do not turn away what it can answer.
-                if connections and not self._worker_is_ready():
-                    with suppress(OSError):  # a worker took it, or the client left
-                        pool.submit(_answer, self._listener.accept()[0])
-
-
-def _answer(client: socket.socket) -> None:
-    with client, suppress(OSError):
-        client.settimeout(_READ_SECONDS)
-        head = b""
-        while b"\r\n\r\n" not in head and len(head) < _MOST_HEAD and (more := client.recv(4096)):
-            head += more
-        client.sendall(_response(head))
-        # If it were closed with a body unread, the connection would be reset before the client has read the response.
-        client.shutdown(socket.SHUT_WR)
-        for _ in range(_MOST_HEAD // 4096):
-            if not client.recv(4096):
-                break
-
-
-def _response(head: bytes) -> bytes:
-    """Make the response to a request that begins with `head`: the body of /health, or a problem."""
-    method, _, rest = head.partition(b" ")
-    path = rest.partition(b" ")[0].partition(b"?")[0]
-    if path == b"/health":
-        content = Health(status="starting", documents=0, index="", config="", profile="", models={}).model_dump()
-        media_type = "application/json"
-    else:
-        content = problem(503, f"The service is starting; try again in {RETRY_AFTER} seconds.").model_dump()
-        media_type = MEDIA_TYPE
-    body = json.dumps(content).encode()
-    lines = [
-        "HTTP/1.1 503 Service Unavailable",
-        f"Content-Type: {media_type}",
-        f"Content-Length: {len(body)}",
-        f"Retry-After: {RETRY_AFTER}",
-        "X-Content-Type-Options: nosniff",
-        "Connection: close",
-    ]
-    return "\r\n".join([*lines, "", ""]).encode() + (b"" if method == b"HEAD" else body)
+        while not self._stop.is_set():
+            if self._worker_is_ready():
+                self._stop.wait(_LOOK_SECONDS)
+            else:
+                # It closes its socket at its end.
+                _LoadingServer(lambda: not (self._stop.is_set() or self._worker_is_ready())).run([self._listener.dup()])
 
 
 class _Supervisor(Multiprocess):

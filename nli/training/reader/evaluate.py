@@ -1,8 +1,7 @@
-"""Figures of the document reader on dev splits: `python -m nli.training.reader.evaluate --data DIR`.
+"""Figures of the document reader, the paper given, on dev splits: `python -m nli.training.reader.evaluate --data DIR`.
 
-Retrieval is BM25 in memory and the shipped reranker (nli.training.reader.cases); the figures of the service itself come from
-`counterpoint eval scifact`, `eval claims` and `eval titles`. Of ordinary's dev papers, only the half on which nothing was fitted
-is measured.
+Those of the whole service, which finds the papers itself, come from `counterpoint eval scifact`, `eval claims` and `eval titles`.
+Of ordinary's dev papers, only the half on which nothing was fitted is measured.
 """
 
 from __future__ import annotations
@@ -11,29 +10,28 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from sklearn.metrics import balanced_accuracy_score, f1_score
 from tqdm import tqdm
 
 from nli.judge import Abstract, Reader
 from nli.reader.judge import LARGE, DocumentReader
 from nli.reader.paper import judge_paper, read_twice
 from nli.training.reader import cases
-from nli.training.reader.cases import PaperCollection, ReaderCase
+from nli.training.reader.cases import ReaderCase
 from nli.training.reader.examples import read_kinds, read_ordinary
 from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, fit_claim_only
 from retrieval.core.values import Verdict
-from retrieval.rerank.embedded import EmbeddedReranker
 from retrieval.training.command import return_exit_code
 from retrieval.training.data import read_lines
-from retrieval.training.measure import balanced_accuracy, bootstrap_interval, calibration_error, f1, macro_f1
+from retrieval.training.measure import bootstrap_interval
 
 Unit = TypeVar("Unit")
 Line = tuple[str, float, float, float]
-SETS = ("probes", "kinds", "given", "ordinary", "healthver", "scifact")
+SETS = ("probes", "kinds", "given", "healthver")
 
 
 def measure_figure(name: str, measure: Callable[[Sequence[Unit]], float], units: Sequence[Unit]) -> Line:
@@ -64,52 +62,18 @@ def judge_cases(reader: Reader, some: Iterable[ReaderCase]) -> list[Judged]:
     return [Judged(one, judge_paper(reader, read_twice(reader, one.claim, one.abstract))[0]) for one in some]
 
 
-def compute_scifact_f1(claims: Sequence[Sequence[Judged]], label: int | None = None) -> float:
-    """Abstract-level label-only F1 of open retrieval, in per cent, of all stances or one `label`."""
-    wanted = {SUPPORT, CONTRADICT} if label is None else {label}
-    every = [one for claim in claims for one in claim]
-    gold = sum(one.case.named and one.case.gold in wanted for one in every)
-    predictions = [one for one in every if one.case.open and one.label in wanted]
-    return f1(sum(one.case.named and one.case.gold == one.label for one in predictions), len(predictions), gold)
-
-
 def measure_sign(some: Sequence[Judged]) -> float:
     """The balanced accuracy of the side towards which the verdicts lean, over cases that have one."""
     sided = [one for one in some if one.case.gold != NEUTRAL]
-    return balanced_accuracy(np.array([one.case.gold for one in sided]), np.array([one.sign for one in sided]))
-
-
-def measure_scifact(claims: Sequence[Sequence[Judged]]) -> Iterable[Line]:
-    """Figures of open retrieval, polarity, cited abstracts and the calibration of the document's probability."""
-
-    def select(some: Sequence[Sequence[Judged]], test: Callable[[ReaderCase], bool]) -> list[Judged]:
-        return [one for claim in some for one in claim if test(one.case)]
-
-    def cited_accuracy(some: Sequence[Sequence[Judged]]) -> float:
-        return 100.0 * float(np.mean([one.label == one.case.gold for one in select(some, lambda one: one.cited)]))
-
-    def error(some: Sequence[Sequence[Judged]]) -> float:
-        documents = select(some, lambda one: one.open)
-        shares = np.array([(one.verdict.support, one.verdict.neutral, one.verdict.contradict) for one in documents])
-        return calibration_error(shares.max(axis=1), shares.argmax(axis=1) == np.array([one.case.gold for one in documents]))
-
-    yield measure_figure("SciFact, label-only F1", compute_scifact_f1, claims)
-    yield measure_figure("  contradictions", lambda some: compute_scifact_f1(some, CONTRADICT), claims)
-    yield measure_figure("  supports", lambda some: compute_scifact_f1(some, SUPPORT), claims)
-    yield measure_figure(
-        "polarity of gold documents, balanced",
-        lambda some: measure_sign(select(some, lambda one: one.named and one.near)),
-        claims,
-    )
-    yield measure_figure("cited abstract, accuracy of three", cited_accuracy, claims)
-    yield measure_figure("ECE of documents", error, claims)
+    return 100.0 * float(balanced_accuracy_score([one.case.gold for one in sided], [one.sign for one in sided]))
 
 
 def measure_given(name: str, some: Sequence[Judged]) -> Iterable[Line]:
     """Macro-F1, and the balanced accuracy of the sign where the label is not neutral, both with the abstract given."""
 
     def macro(some: Sequence[Judged]) -> float:
-        return macro_f1(np.array([one.case.gold for one in some]), np.array([one.label for one in some]), len(LABELS))
+        gold, said = [one.case.gold for one in some], [one.label for one in some]
+        return 100.0 * float(f1_score(gold, said, labels=range(len(LABELS)), average="macro", zero_division=0.0))
 
     yield measure_figure(f"{name}, macro-F1", macro, some)
     yield measure_figure(f"{name}, sign, balanced", measure_sign, some)
@@ -174,58 +138,30 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-class Evaluation:
-    """A reader measured on one set after another."""
+def measure_kinds_of(reader: DocumentReader, data: Path, kinds: Path, most: int) -> Iterable[Line]:
+    """Claims by kind of mistake (nli.training.reader.contrast_sets)."""
+    judged: dict[str, list[Judged]] = {}
+    for row in tqdm(read_kinds(kinds, data)[:most], desc="kinds of mistakes"):
+        some = [cases.make_case({**row, "evidence": places}, claim, label) for label, claim, places in row["claims"]]
+        judged.setdefault(row["kind"], []).extend(judge_cases(reader, some))
+    return measure_kinds(judged)
 
-    def __init__(self, reader: DocumentReader, data: Path, kinds: Path, most: int) -> None:
-        self._reader, self._data, self._kinds, self._most = reader, data, kinds, most
-        self._reranker = EmbeddedReranker(remembered_mb=600)
 
-    def measure(self, name: str) -> Iterable[Line]:
-        """The figures of one set of `SETS` but the probes."""
-        return {
-            "given": self._measure_given, "ordinary": self._measure_open, "healthver": self._measure_healthver,
-            "scifact": self._measure_scifact, "kinds": self._measure_kinds,
-        }[name]()  # fmt: skip
+def measure_ordinary(reader: DocumentReader, data: Path, most: int) -> Iterable[Line]:
+    """Ordinary claims of dev papers: the true, the false and the open one of each."""
+    train, papers = read_ordinary(data, "train"), cases.read_dev_papers(data)[1][:most]
+    model = fit_claim_only([paper["true"] for paper in train], [paper["false"] for paper in train])
+    true, false = (model.decision_function([paper[name] for paper in papers]) for name in ("true", "false"))
+    judged = judge_cases(reader, tqdm(cases.make_cases_of_papers(papers), desc="ordinary claims"))
+    labels = [one.label for one in judged]
+    yield from measure_given("ordinary", judged)
+    yield from measure_pairs("ordinary", list(zip(labels[::3], labels[1::3], (true <= false).tolist(), strict=True)))
 
-    @cached_property
-    def _papers(self) -> tuple[list[dict[str, Any]], list[bool]]:
-        """Ordinary's dev papers, and whether their claims alone mislead a bag of words."""
-        train, papers = read_ordinary(self._data, "train"), cases.read_dev_papers(self._data)[1][: self._most]
-        model = fit_claim_only([paper["true"] for paper in train], [paper["false"] for paper in train])
-        true, false = (model.decision_function([paper[name] for paper in papers]) for name in ("true", "false"))
-        return papers, (true <= false).tolist()
 
-    def _measure_given(self) -> Iterable[Line]:
-        papers, traps = self._papers
-        judged = judge_cases(self._reader, tqdm(cases.make_cases_of_papers(papers), desc="ordinary claims, paper given"))
-        labels = [one.label for one in judged]
-        yield from measure_given("ordinary, abstract given", judged)
-        yield from measure_pairs("ordinary, abstract given", list(zip(labels[::3], labels[1::3], traps, strict=True)))
-
-    def _measure_open(self) -> Iterable[Line]:
-        papers, traps = self._papers
-        collection = PaperCollection(cases.read_pubmed_papers(self._data), self._reranker)
-        own = [next(one for one in claim if one.named) for claim in cases.make_ordinary_cases(collection, papers)]
-        judged = judge_cases(self._reader, tqdm(own, desc="ordinary claims, open"))
-        labels = [one.label if one.case.open else NEUTRAL for one in judged]
-        return measure_pairs("ordinary, open", list(zip(labels[::2], labels[1::2], traps, strict=True)))
-
-    def _measure_kinds(self) -> Iterable[Line]:
-        judged: dict[str, list[Judged]] = {}
-        for row in tqdm(read_kinds(self._kinds, self._data)[: self._most], desc="kinds of mistakes"):
-            some = [cases.make_case({**row, "evidence": places}, claim, label) for label, claim, places in row["claims"]]
-            judged.setdefault(row["kind"], []).extend(judge_cases(self._reader, some))
-        return measure_kinds(judged)
-
-    def _measure_healthver(self) -> Iterable[Line]:
-        some = cases.read_labelled_cases(self._data, "healthver", "dev", most=self._most)
-        return measure_given("HealthVer dev", judge_cases(self._reader, tqdm(some, desc="HealthVer dev")))
-
-    def _measure_scifact(self) -> Iterable[Line]:
-        science = PaperCollection(cases.read_scifact_papers(self._data), self._reranker)
-        claims = cases.make_scifact_cases(self._data, science, "dev", most=self._most)
-        return measure_scifact([judge_cases(self._reader, claim) for claim in tqdm(claims, desc="SciFact dev")])
+def measure_healthver(reader: DocumentReader, data: Path, most: int) -> Iterable[Line]:
+    """HealthVer's dev split, each abstract whole."""
+    some = cases.read_labelled_cases(data, "healthver", "dev", most=most)
+    return measure_given("HealthVer dev", judge_cases(reader, tqdm(some, desc="HealthVer dev")))
 
 
 @return_exit_code
@@ -233,12 +169,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures."""
     options = make_parser().parse_args(arguments)
     reader = DocumentReader(options.model)
-    evaluation = Evaluation(reader, options.data, options.kinds, options.most)
-    for name in (one for one in SETS if one in options.only):
-        if name == "probes":
-            print(f"probes, most probable class {measure_probes(options.probes, reader):.1f} %", flush=True)
-        else:
-            show(evaluation.measure(name))
+    if "probes" in options.only:
+        print(f"probes, most probable class {measure_probes(options.probes, reader):.1f} %", flush=True)
+    if "kinds" in options.only:
+        show(measure_kinds_of(reader, options.data, options.kinds, options.most))
+    if "given" in options.only:
+        show(measure_ordinary(reader, options.data, options.most))
+    if "healthver" in options.only:
+        show(measure_healthver(reader, options.data, options.most))
 
 
 if __name__ == "__main__":

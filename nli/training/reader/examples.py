@@ -9,19 +9,18 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from nli.judge import drop_question
 from nli.text.sentences import sentence_spans
-from nli.training.flips import Flips
 from nli.training.reader.contrast_sets import (
     make_claim_lessons,
     make_contrast_lessons,
     make_kind_lessons,
     make_sentence_lessons,
 )
+from nli.training.reader.families import make_family_lessons
 from nli.training.reader.lesson import (
     CONTRADICT,
     LABELS,
@@ -31,15 +30,6 @@ from nli.training.reader.lesson import (
     Lesson,
     make_short,
     measure_leans,
-)
-from nli.training.reader.rules import (
-    NOMINAL,
-    frame_claims,
-    make_family_lessons,
-    make_finding_pairs,
-    make_number_pairs,
-    make_prompt_pairs,
-    shorten,
 )
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
@@ -119,8 +109,10 @@ def make_search_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, f
 def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
     """The lines of `claims/*.jsonl` or `searches/*.jsonl`, each with its paper's title and sentences from the data folder.
 
-    A line states how many sentences its author counted; where they are split differently now, its evidence is unknown. A paper
-    may have several lines; "neutral" may be missing. A line with a doc_id is about a paper of SciFact's corpus, not of PubMed.
+    `set` names the files in which lines were first kept, as docs/research/experiments.md does (`seventh.jsonl`), from first to
+    thirteenth. A line states how many sentences its author counted; where they are split differently now, its evidence is
+    unknown. A paper may have several lines; "neutral" may be missing. A line with a doc_id is about a paper of SciFact's corpus,
+    not of PubMed.
     """
     rows_by_paper: dict[str, list[dict[str, Any]]] = {}
     for row in read_lines(claims):
@@ -199,17 +191,6 @@ def make_rival_lessons(folder: Path, per_claim: int, rng: random.Random) -> Iter
                 yield Lesson(row["claim"], document["title"], tuple(document["abstract"]), NEUTRAL, (), "scifact_bm25")
 
 
-def turn_lessons(lessons: Iterable[Lesson], flips: Flips, rng: random.Random, share: float) -> Iterator[Lesson]:
-    """A `share` of the supported lessons, and of the refuted ones of SciFact (mostly negations), with their claims reversed."""
-    for lesson in lessons:
-        if lesson.label == NEUTRAL or (lesson.label == CONTRADICT and lesson.source != "scifact") or rng.random() > share:
-            continue
-        rules = [flips.make_opposite, flips.negate] if rng.random() < 0.5 else [flips.negate, flips.make_opposite]
-        claim = next((reversal for rule in rules if (reversal := rule(lesson.claim, rng)) and reversal != lesson.claim), None)
-        if claim:
-            yield replace(lesson, claim=claim, label=SUPPORT + CONTRADICT - lesson.label, source=f"{lesson.source}_turned")
-
-
 def read_literature(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
     """(name, title, sentences) of PubMed's and SciFact's papers that may be used for training, named as `read_papers` does."""
     reserved_pmids = read_reserved_pmids(folder)
@@ -226,50 +207,6 @@ def read_literature(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
         if pmid in reserved_pmids or is_held_out(pmid) or (title and " ".join(split_terms(title)) in gold_titles):
             continue
         yield pmid, title, [section[start:end] for section in record["abstract"] for start, end in sentence_spans(section)]
-
-
-def make_title_lessons(papers: Sequence[tuple[str, list[str]]], most: int, flips: Flips, rng: random.Random) -> Iterator[Lesson]:
-    """Titles that state a finding, as they are and reversed, paired with their own abstract, half the time without its title."""
-    count = 0
-    for title, sentences in papers:
-        claim = title.strip("[]. ")
-        if count >= most or len(sentences) < 4 or not 6 <= len(claim.split()) <= 25 or "?" in claim or NOMINAL.search(claim):
-            continue
-        claim = claim.split(": ")[0] if ": " in claim and flips.has_finite_verb(claim.split(": ")[0]) else claim
-        if ":" in claim or not flips.has_finite_verb(claim):
-            continue
-        rules = [flips.make_opposite, flips.negate] if rng.random() < 0.4 else [flips.negate, flips.make_opposite]
-        other = next((reversal for rule in rules if (reversal := rule(claim, rng)) and reversal != claim), None)
-        if other is None or (rules[0] == flips.make_opposite and len(flips.find_directions(claim)) > 1):
-            other = flips.negate(claim, rng)
-        if other is None:
-            continue
-        count += 1
-        shown_title, group = title if rng.random() < 0.5 else "", f"title {claim}"
-        yield Lesson(f"{claim}.", shown_title, tuple(sentences), SUPPORT, None, "titles", group)
-        yield Lesson(f"{other}.", shown_title, tuple(sentences), CONTRADICT, None, "titles", group)
-
-
-def make_conclusion_lessons(
-    papers: Sequence[tuple[str, list[str]]], most: int, flips: Flips, rng: random.Random
-) -> Iterator[Lesson]:
-    """The last sentence of an abstract as a claim about the rest, as it is or reversed."""
-    count = 0
-    for title, sentences in papers:
-        if count >= most:
-            return
-        if len(sentences) < 6 or not 9 <= len(sentences[-1].split()) <= 34:
-            continue
-        claim = shorten(sentences[-1], rng)
-        if not 6 <= len(claim.split()) <= 26 or len(flips.find_directions(claim)) != 1 or not flips.has_finite_verb(claim):
-            continue
-        count += 1
-        other = flips.make_opposite(claim, rng) if rng.random() < 0.6 else flips.negate(claim, rng)
-        rest = tuple(sentences[:-1])
-        if other and other != claim and rng.random() < 0.5:
-            yield Lesson(other, title, rest, CONTRADICT, None, "conclusions")
-        else:
-            yield Lesson(claim, title, rest, SUPPORT, None, "conclusions")
 
 
 _TITLE = "TITLE: "
@@ -331,8 +268,7 @@ Part = TypeVar("Part")
 
 
 def make_lessons(folder: Path, claims: Path, rng: random.Random) -> list[Lesson]:
-    """All labelled lessons, in the numbers with which the shipped readers were trained."""
-    flips = Flips()
+    """All labelled lessons."""
     papers, own_papers, sets = read_ordinary(folder, "train"), read_written(claims, folder), read_lines(CONTRASTS)
     claim_pairs = [(paper["true"], paper["false"]) for paper in (*papers, *own_papers)]
     claim_pairs += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
@@ -347,15 +283,9 @@ def make_lessons(folder: Path, claims: Path, rng: random.Random) -> list[Lesson]
     def draw_share(some: Sequence[Part]) -> list[Part]:
         return rng.sample(some, round(0.6 * len(some)))
 
-    findings = make_finding_pairs(folder, 6000, flips, rng)
-    scifact, covid = list(make_labelled_lessons(folder, "scifact")), list(make_labelled_lessons(folder, "check_covid"))
     return [
         # Short texts.
         *(lesson for dataset, most in GENERAL.items() for lesson in draw(make_general_lessons(folder, dataset), most)),
-        *findings,
-        *frame_claims(sorted({lesson.claim for lesson in findings})[:800], flips, rng),
-        *make_prompt_pairs(folder, 4800, rng),
-        *make_number_pairs(folder, 1200, flips, rng),
         *make_labelled_lessons(folder, "citint"),
         *make_family_lessons(read_lines(FAMILIES), 12_000, rng),
         *make_contrast_lessons(sets, leans),
@@ -365,14 +295,10 @@ def make_lessons(folder: Path, claims: Path, rng: random.Random) -> list[Lesson]
         *make_ordinary_lessons(own_papers, leans, rng),
         *make_evidence_lessons(draw_share([*papers, *own_papers]), leans, rng),
         *make_search_lessons(read_written(SEARCHES, folder), leans),
-        *scifact,
-        *turn_lessons(scifact, flips, rng, 0.7),
+        *make_labelled_lessons(folder, "scifact"),
         *make_rival_lessons(folder, 3, rng),
-        *covid,
-        *turn_lessons(covid, flips, rng, 0.4),
+        *make_labelled_lessons(folder, "check_covid"),
         *make_labelled_lessons(folder, "healthver"),
-        *make_title_lessons(literature, 3000, flips, rng),
-        *make_conclusion_lessons(literature, 4000, flips, rng),
         *make_claim_lessons(draw_share(own_papers)),
         *make_sentence_lessons(draw_share(literature), rng),
         *make_kind_lessons(read_kinds(KINDS, folder), repeats=2),

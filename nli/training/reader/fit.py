@@ -169,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, help="the folder of the training run; without it, only the decision is fitted anew")
     parser.add_argument("--model", type=Path, default=LARGE, help="the model whose decision is fitted, without --out")
-    parser.add_argument("--vocabulary", type=Path, help=f"{VOCABULARY_HELP}; with --out")
+    parser.add_argument("--vocabulary", type=Path, default=LARGE, help=VOCABULARY_HELP)
     parser.add_argument(
         "--mean", nargs=2, metavar=("FILE", "SHARE"), help="mix in this share of other weights, given as --start of train"
     )
@@ -178,8 +178,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--cache", type=Path, help="a file that keeps the readings, so that a stopped fit resumes")
     options = parser.parse_args(arguments)
-    if options.out and not options.vocabulary:
-        parser.error("--out needs --vocabulary, the words that the model keeps.")
     held_out = read_held_out(options.data, options.most)
     folder = options.model
     if options.out:

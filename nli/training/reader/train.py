@@ -23,6 +23,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from nli.reader.encode import CLOSE, START, DocumentTokenizer
+from nli.reader.judge import LARGE
 from nli.training.reader.encoder import SIZES, ReaderEncoder, find_size, load_base
 from nli.training.reader.examples import CLAIMS, make_lessons, make_taught_lessons, read_claims
 from nli.training.reader.lesson import (
@@ -33,7 +34,7 @@ from nli.training.reader.lesson import (
     make_batches,
     measure_length,
 )
-from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, find_base_rows, read_tokens, read_words
+from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, find_base_rows, read_words
 from retrieval.core.errors import BadInput, ModelUnusable
 from retrieval.runtime.engine import EncodedPair, collate
 from retrieval.training.command import make_option_parser, return_exit_code
@@ -74,7 +75,7 @@ def load_start(path: Path, words: Sequence[str]) -> dict[str, torch.Tensor]:
     """The weights of a checkpoint or of an exported `model.onnx`; raises `ModelUnusable` where the latter has other words."""
     if path.suffix != ".onnx":
         return read_weights(path)
-    if read_tokens(path.parent) != list(words):
+    if read_words(path.parent) != list(words):
         raise ModelUnusable(f"{path} has other words than --vocabulary; expected the same: give --vocabulary {path.parent}.")
     return restore_weights(path)
 
@@ -111,7 +112,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = make_option_parser("python -m nli.training.reader.train", "reader")
     parser.add_argument("--size", choices=sorted(SIZES), default="large", help="the size of the reader (default: large)")
     parser.add_argument("--base", type=Path, help="the folder of all-mpnet-base-v2, or of all-MiniLM-L6-v2 for the small reader")
-    parser.add_argument("--vocabulary", type=Path, required=True, help=VOCABULARY_HELP)
+    parser.add_argument("--vocabulary", type=Path, default=LARGE, help=VOCABULARY_HELP)
     parser.add_argument("--frozen", type=int, default=0, help="the number of lower layers that are not trained (default: 0)")
     parser.add_argument("--rate", type=float, default=5e-5, help="the highest learning rate")
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")

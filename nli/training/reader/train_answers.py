@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Train, and export with the words, the calibration and the decision of the shipped reader; 2 if the data cannot be used."""
     parser = make_option_parser("python -m nli.training.reader.train_answers", "reader")
     parser.add_argument("--size", choices=sorted(SIZES), default="small", help="the size of the reader (default: small)")
-    parser.add_argument("--vocabulary", type=Path, required=True, help=VOCABULARY_HELP)
+    parser.add_argument("--vocabulary", type=Path, default=LARGE, help=VOCABULARY_HELP)
     parser.add_argument("--start", type=Path, required=True, metavar="FILE", help="the reader: checkpoint.pt or model.onnx")
     parser.add_argument("--teacher", type=Path, metavar="FILE", help="the large reader after this training: checkpoint.pt")
     parser.add_argument("--epochs", type=int, default=4, help="how often the pairs are read (default: 4)")

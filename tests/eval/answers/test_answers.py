@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from eval.answers.observing import STANCE, Judges, NamedJudge, measure_uptake
-from eval.answers.report import AnswersReport, evaluate
+from eval.answers.observing import measure_uptake
+from eval.answers.report import AnswersRunReport, evaluate
 from eval.answers.runs import read_runs
 from eval.cli import eval_app
 from retrieval.core.errors import BadInput
@@ -88,11 +88,10 @@ def write_run(path: Path, topics: Sequence[tuple[str, Sequence[tuple[str, Sequen
     return path
 
 
-def measured(index: Index, topics_file: Path, *runs: Path) -> AnswersReport:
+def measured(index: Index, topics_file: Path, *runs: Path) -> list[AnswersRunReport]:
     topics = read_topics(topics_file)
-    judges = Judges({STANCE: WordJudge()}, (NamedJudge(STANCE, WordJudge.name),))
     read = read_runs(runs, {topic.id for topic in topics})
-    return evaluate(read, topics, topics_file, index.folder, judges, ThreeWords(), load_profile("embedded"), "command")
+    return evaluate(read, topics, topics_file, index.folder, WordJudge(), ThreeWords(), load_profile("embedded"), "command")[0]
 
 
 def test_every_figure_can_be_counted_by_hand(index: Index, topics_file: Path, tmp_path: Path) -> None:
@@ -101,7 +100,7 @@ def test_every_figure_can_be_counted_by_hand(index: Index, topics_file: Path, tm
         ("1", {"sentences": 4, "cited": 2, "citations": 6}), ("2", {"sentences": 3, "cited": 3, "citations": 3}), ("3", None),
     ]  # fmt: skip
     answers_path(path).write_text("".join(f"{json.dumps({'topic': {'id': one}, 'drafted': draft})}\n" for one, draft in drafts))
-    (run,) = measured(index, topics_file, path).runs
+    (run,) = measured(index, topics_file, path)
     assert (run.name, run.topics, run.answered, run.declined, run.missing) == ("mine", 4, 2, ("3",), ("4",))
     assert (run.citations, run.unjudged) == (7, 2)
     values = {key: figure.value for key, figure in run.figures.items()}
@@ -119,10 +118,10 @@ def test_every_figure_can_be_counted_by_hand(index: Index, topics_file: Path, tm
     assert values == pytest.approx(expected)
     assert all(figure.low is not None and figure.high is not None for figure in run.figures.values() if figure.value is not None)
     first, second = run.answers
-    assert [(one.sentence, one.pmid, one.verbatim, one.labels.get(STANCE)) for one in first.citations] == [
+    assert [(one.sentence, one.pmid, one.verbatim, one.label) for one in first.citations] == [
         (0, "11", False, "support"), (0, "12", False, "contradict"), (1, "13", True, "neutral"), (3, "13", False, "neutral"),
     ]  # fmt: skip
-    assert [(one.pmid, bool(one.labels)) for one in second.citations] == [("11", True), ("99", False), ("14", False)]
+    assert [(one.pmid, one.label is not None) for one in second.citations] == [("11", True), ("99", False), ("14", False)]
 
 
 def test_rare_words_of_the_narrative_count_more_and_only_words_count() -> None:

@@ -110,7 +110,5 @@ def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypat
     assert json.loads(out.read_text("utf-8"))["figures"]["accuracy"][0] == 1.0
     none = call(*arguments, "--skip", 2)
     assert (none.exit_code, "leaves no question" in none.stderr) == (2, True)
-    for option in ("--answers", "--config"):  # the second is how it was said once
-        other = call(*arguments, option, "paper-v4")
-        assert (other.exit_code, "has no lead" in other.stderr) == (2, True)
-        assert ("write --answers paper-v4" in other.stderr) == (option == "--config")
+    other = call(*arguments, "--answers", "paper-v4")
+    assert (other.exit_code, "has no lead" in other.stderr) == (2, True)

@@ -35,7 +35,7 @@ def test_claims_are_read_with_every_name_of_a_label_plain_or_gzipped(tmp_path: P
     ("lines", "told"),
     [
         ('{"id": 1}\n', "line 1: expected a SciFact claim"),
-        ("[]\n", "not a JSON object"),
+        ("[]\n", "line 1: expected one JSON object, got a list"),
         ('{"id": 1, "claim": " "}\n', "line 1: The claim is empty"),
         ('{"id": 1, "claim": "a"}\n{"id": 1, "claim": "b"}\n', "line 2: the claim 1 appears twice"),
         ('{"id": 1, "claim": "a", "evidence": {"2": [{"sentences": [0], "label": "MAYBE"}]}}\n', "'MAYBE' is not one of SUPPORT"),

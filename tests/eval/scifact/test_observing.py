@@ -1,4 +1,4 @@
-"""How deep gold documents are retrieved and would be returned, by branches that ran."""
+"""How deep gold documents would be returned, by branches that ran."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval.scifact.files import Gold, LabelledClaim
-from eval.scifact.observing import observe, trace_branch
+from eval.scifact.observing import observe, rank_to_gold
 from retrieval.core.values import Claim
 from retrieval.index import Index
 from service.configuration.config import GroundingConfig, Profile, load_config
@@ -59,12 +59,10 @@ CLAIM = Claim("zeta pressure", id="1")
 
 
 def test_whole_rankings_go_down_to_the_last_gold_document(variant: Variant) -> None:
-    seen = trace_branch(variant("v5", select={"n": 1}), CLAIM, "contradict", frozenset({"4"}))
-    assert seen.whole == ("2", "4")
-    lost = trace_branch(variant("v5"), CLAIM, "contradict", frozenset({"9"}))
-    assert lost.whole == ()
-    path = trace_branch(variant("counterpoint", read={"papers": 3}), CLAIM, "contradict", frozenset({"3", "4"}))
-    assert path.whole[-1] == "3" and "4" in path.retrieved, "4 is not among the three that are read"
+    assert rank_to_gold(variant("v5", select={"n": 1}), CLAIM, "contradict", frozenset({"4"})) == ("2", "4")
+    assert rank_to_gold(variant("v5"), CLAIM, "contradict", frozenset({"9"})) == ()
+    path = rank_to_gold(variant("counterpoint", read={"papers": 3}), CLAIM, "contradict", frozenset({"3", "4"}))
+    assert path[-1] == "3", "4 is not among the three that are read"
 
 
 def test_results_hold_what_was_returned(variant: Variant) -> None:
@@ -72,7 +70,7 @@ def test_results_hold_what_was_returned(variant: Variant) -> None:
     first = result.contradict.returned[0]
     assert (first.pmid, first.sentence, first.score) == ("2", 0, 0.8)
     assert first.verdict == (0.1, 0.1, 0.8)
-    assert (result.contradict.gold[0].depth, result.support.gold) == (2, ())
+    assert (result.contradict.whole, result.support.whole) == (("2",), ())
     said = result.predicted()
     assert said["2"].stance == "contradict"
     assert {one.stance for one in said.values()} == {"contradict", "support"}

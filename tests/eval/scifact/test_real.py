@@ -14,14 +14,13 @@ from eval.scifact.files import Gold, LabelledClaim, Predicted, Prediction, find,
 from eval.scifact.measures import measure, official_figures
 from eval.scifact.observing import ClaimResult, ObservedSide, Returned
 from indexes.build import build
-from retrieval.core.values import BranchCounts, Claim, Stance
+from retrieval.core.values import Claim, Stance
 from retrieval.index import Index
 from tests.helpers.missing import missing
 
 DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[4] / "shared" / "data"))
 FIXTURE = DATA / "scifact" / "evaluator_fixture"
 SCORER = DATA.parent / "tools" / "scifact_score.py"
-NOTHING = BranchCounts(0, 0, 0, 0)
 
 pytestmark = [
     pytest.mark.slow,
@@ -78,13 +77,13 @@ def test_the_independent_scorer_agrees_on_real_predictions(index: Index, tmp_pat
     theirs = json.loads(scored.stdout.splitlines()[-1])
 
     def side(of_claim: Predicted, stance: Stance) -> ObservedSide:
-        return ObservedSide(tuple(Returned(pmid, 0, None, 0.0) for pmid, p in of_claim.items() if p.stance == stance), NOTHING)
+        return ObservedSide(tuple(Returned(pmid, 0, None, 0.0) for pmid, p in of_claim.items() if p.stance == stance))
 
     results = [
         ClaimResult(one.claim.id, side(said, "support"), side(said, "contradict"))
         for one, said in zip(claims, predicted, strict=True)
     ]
-    ours = {one.key: tally.value for one, tally in measure(claims, results, {"support": 3, "contradict": 3})}
+    ours = {one.key: tally.value for one, tally in measure(claims, results)}
     official = official_figures(claims, read_predictions(path))
     for name, key in {
         "label-only": "abstract_label_only",

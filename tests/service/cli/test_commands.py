@@ -107,17 +107,13 @@ def test_no_id_is_cut_at_any_width(tmp_path: Path, columns: str | None) -> None:
         assert "hydroxychlorothiazide" in shown.stdout or columns == "20"
 
 
-NOTE = "--config names a grounding variant; write --answers {} for the answer variant."
-
-
 @pytest.mark.parametrize(
-    ("options", "variant", "grounding", "note"),
+    ("options", "variant", "grounding"),
     [
-        ((), "counterpoint", None, None),
-        (("--config", "v5"), "counterpoint", "v5", None),
-        (("--config", "v5", "--answers", "mine.yaml"), "mine.yaml", "v5", None),
-        (("--config", "under.yaml"), "counterpoint", "under.yaml", None),
-        (("--config", "mine.yaml"), "mine.yaml", None, NOTE.format("mine.yaml")),
+        ((), "counterpoint", None),
+        (("--config", "v5"), "counterpoint", "v5"),
+        (("--config", "v5", "--answers", "mine.yaml"), "mine.yaml", "v5"),
+        (("--config", "under.yaml"), "counterpoint", "under.yaml"),
     ],
 )
 def test_config_is_a_grounding_variant_wherever_answers_are_made(
@@ -126,11 +122,8 @@ def test_config_is_a_grounding_variant_wherever_answers_are_made(
     options: tuple[str, ...],
     variant: str,
     grounding: str | None,
-    note: str | None,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("mine.yaml").write_text("name: mine\ngenerate: {generator: writer}\n")
-    Path("under.yaml").write_text("name: under\ncontradict: {}\n")
     Path("topics.json").write_text(json.dumps({"topics": [{"id": 1, "topic": "t", "question": "q", "narrative": "n"}]}))
     asked: list[tuple[str, str | None]] = []
 
@@ -143,13 +136,13 @@ def test_config_is_a_grounding_variant_wherever_answers_are_made(
     for command in (("answer", "Does zeta work?"), run):
         result = call(*command, "--index", "nowhere", *options)
         assert result.exit_code == 2
-        assert result.stderr.splitlines() == [*([note] if note else []), "Error: This is far enough."]
+        assert result.stderr.splitlines() == ["Error: This is far enough."]
     assert asked == [(variant, grounding)] * 2
 
 
-def test_two_answer_variants_or_a_missing_file_are_told() -> None:
-    both = call("answer", "Does zeta work?", "--index", "nowhere", "--config", "paper-v3", "--answers", "paper-v4")
-    assert_told(both, "paper-v3 is an answer variant, beside --answers paper-v4")
+def test_an_answer_variant_in_the_place_of_a_grounding_variant_is_told(index: Index) -> None:
+    wrong = call("answer", "Does zeta work?", "--index", index.folder, "--config", "paper-v3")
+    assert_told(wrong, "There is no configuration called 'paper-v3'")
     assert_told(call("answer", "Does zeta work?", "--index", "nowhere", "--config", "no.yaml"), "no configuration file no.yaml")
 
 

@@ -9,13 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.index import Index
 from service.runs.journal import Job, RunJournal, journal, work
-from service.runs.shards import Shard, find_positions, merge, parse_shard
+from service.runs.shards import Shard, merge, parse_shard
 from service.trec.task_a import read_items
 from service.trec.task_a import run as run_task_a
 from service.trec.task_b import answers_path, read_topics
@@ -61,16 +59,6 @@ def shards_of(index: Index, items: Path, folder: Path, of: int) -> list[Path]:
 def files_of(out: Path) -> list[bytes]:
     """The run, its manifest, and for Task B the answers."""
     return [path.read_bytes() for path in sorted(out.parent.glob(f"{out.name}*"))]
-
-
-@given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 12))
-@settings(max_examples=60, deadline=None)
-def test_every_item_is_in_one_shard_and_all_have_as_much(sizes: list[int], of: int) -> None:
-    parts = [find_positions(sizes, Shard(number, of)) for number in range(1, of + 1)]
-    assert sorted(place for part in parts for place in part) == list(range(len(sizes)))
-    assert all(part == sorted(part) for part in parts)
-    loads = [sum(sizes[place] for place in part) for part in parts]
-    assert max(loads) - min(loads) <= max(sizes, default=0)
 
 
 @pytest.mark.parametrize("text", ["", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b", "1.0/2", "1/9999999"])
