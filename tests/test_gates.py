@@ -77,7 +77,9 @@ def shown(demo_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     add_vectors(folder, load_encoder("dense", profile))
     config, index = load_config(CONFIG), Index(folder)
     grounder = Grounder(index, config, load_models(config, profile))
-    assert grounder.config == config, "the vectors are used"
+    assert grounder.config.path and config.path and grounder.config.path.find.sources == config.path.find.sources, (
+        "the vectors are used"
+    )
     found = {}
     for claim in documented():
         grounding = grounder.ground(Claim(claim))

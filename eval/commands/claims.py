@@ -20,7 +20,7 @@ from retrieval.core.counts import format_count
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 
-WORK, COCHRANE_WORK = Path("claims.work"), Path("cochrane.work")
+WORK, COCHRANE_WORK, TRIALS_WORK = Path("claims.work"), Path("cochrane.work"), Path("trials.work")
 WorkOption = Annotated[Path, work_option("what was grounded is")]
 
 
@@ -108,6 +108,28 @@ def cochrane(
         index = open_index(corpus, work, list(models.encoders.values()))
         report = measure_cochrane(conclusions, file, Grounder(index, grounding, models), work, get_command_line())
         publish(report, json, markdown)
+
+
+def trials(
+    file: Annotated[Path, argument("FILE", "Doctors' prompts on trial reports (prompts.jsonl.gz), as JSON lines.")],
+    index: IndexOption,
+    given: Annotated[bool, option("--given", "Read the prompt's own report, whatever a search finds.")] = False,
+    config: ConfigOption = defaults.CONFIG,
+    profile: ProfileOption = defaults.PROFILE,
+    work: Annotated[Path, work_option("what was grounded is")] = TRIALS_WORK,
+    json: JsonOption = None,
+    markdown: MarkdownOption = None,
+) -> None:
+    """Measure the answers to prompts on trial reports, by what a reader of the whole report concludes."""
+    with report_errors():
+        check_outputs(json, markdown, [file])
+        from eval.claims.trials import measure_trials, read_prompts
+        from service.assembly import assemble
+
+        prompts = read_prompts(file)
+        grounder = assemble(index, config, profile)
+        print_note(f"Asking {format_count(len(prompts), 'prompt')} of {file} over {index}; progress is saved in {work}.")
+        publish(measure_trials(prompts, file, grounder, given, work, get_command_line()), json, markdown)
 
 
 def biogen(

@@ -384,9 +384,10 @@ class LucenePassages:
     def _name(self, docs: Sequence[int]) -> list[str]:
         """The ids of documents by Lucene's numbers, from the column that breaks ties."""
         columns, names = load_java_class("org.apache.lucene.index.MultiDocValues").getBinaryValues(self._reader, "id"), {}
-        for doc in sorted(docs):
-            columns.advanceExact(doc)
-            names[doc] = str(columns.binaryValue().utf8ToString())
+        with _ONE_AT_A_TIME:
+            for doc in sorted(docs):
+                columns.advanceExact(doc)
+                names[doc] = str(columns.binaryValue().utf8ToString())
         return [names[doc] for doc in docs]
 
     def close(self) -> None:

@@ -297,7 +297,8 @@ class Evidence:
 
     `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's verdict on the
     sentence, or on the whole paper, if one was asked for; `qualifiers` are the reservations in its words; `why` says in words
-    what speaks for the stance. `trial` names the trial that other papers on this side report too, "" if none does.
+    what speaks for the stance. `trial` names the trial that other papers on this side report too, "" if none does. `other` is a
+    sentence of its full text that is opposed to that of its abstract.
     """
 
     document: Document
@@ -311,6 +312,7 @@ class Evidence:
     qualifiers: tuple[Qualifier, ...] = ()
     why: str = ""
     trial: str = ""
+    other: Sentence | None = None
 
     @property
     def standing(self) -> Standing:

@@ -55,7 +55,8 @@ class Answerer:
     """
 
     def __init__(self, index: Index, config: AnswerConfig, models: Models, grounder: Grounder | None) -> None:
-        self.index, self.config, self.grounder = index, config, grounder
+        # The sentences of an answer quote abstracts, which its citations are checked against.
+        self.index, self.config, self.grounder = index, config, grounder.over_abstracts() if grounder else None
         # Leads are searched for as the grounder searches, with the vectors that it uses.
         self.models = models.with_encoders(grounder.models.encoders) if grounder else models
 

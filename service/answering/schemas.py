@@ -259,7 +259,7 @@ class AnswerResponse(BaseModel):
             others=[
                 PaperFindingOut(
                     **_tell_paper(one.document, numbers[one.document.pmid]),
-                    sentence=SentenceOut.model_validate(one.sentence) if one.sentence else None,
+                    sentence=SentenceOut.of(one.sentence) if one.sentence else None,
                 )
                 for one in answer.others
             ],
@@ -323,7 +323,7 @@ def _citation(citation: Citation, numbers: dict[str, int]) -> CitationOut:
     return CitationOut(
         number=numbers[citation.document.pmid],
         pmid=citation.document.pmid,
-        sentence=SentenceOut.model_validate(citation.sentence),
+        sentence=SentenceOut.of(citation.sentence),
         verdict=VerdictOut.model_validate(citation.verdict),
         verbatim=citation.verbatim,
         checked=describe_check(citation),

@@ -167,13 +167,13 @@ def _read_rows(reader: Reader, question: str, best: Sequence[_Choice], rules: Op
             says, turned = (second[place, text].verdict.support for text in statement)
             if says < rules.stated or turned > rules.opposite:
                 continue
-        reading, sentences, text = readings[place], one.entry.sentences(), _join_text(one.entry)
+        reading, text = readings[place], _join_text(one.entry)
         said = [reading.sentence, second[place, statement[0]].sentence if statement else None]
-        sentence = next((at for at in said if at is not None and names_it(one.name, sentences[at].text, text)), None)
+        sentence = next((said_by for said_by in said if said_by and names_it(one.name, said_by.text, text)), None)
         if sentence is None:
             continue
         evidence = evidence_for(
-            claims[place].text, "support", one.entry.document, sentences[sentence], reading.verdict, 0,
+            claims[place].text, "support", one.entry.document, sentence, reading.verdict, 0,
             reading.verdict.support, reading.by, reading.note,
         )  # fmt: skip
         rows.append(Row(one.name, one.name, claims[place].text, statement[0] if statement else "", evidence))

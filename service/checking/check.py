@@ -118,7 +118,7 @@ def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOu
         return CitedOut(status="not judged", **details)
     (reading,) = grounder.read(Claim(claim), [entry])
     verdict = reading.verdict
-    quote = None if reading.sentence is None else SentenceOut.model_validate(entry.sentences()[reading.sentence])
+    quote = None if reading.sentence is None else SentenceOut.of(reading.sentence)
     likely = round(verdict.probability(verdict.side), 6)
     return CitedOut(status=_STATUS[verdict.label], likely=likely, sentence=quote, **details)
 

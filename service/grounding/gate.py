@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
+from types import MappingProxyType
 
 from nli.judge import Reader, compute_margins
 from nli.text.designs import has_findings
@@ -11,18 +13,29 @@ from retrieval.core.values import Claim, Hit
 from retrieval.index import reciprocal_rank_fusion
 from retrieval.rerank.reranker import Reranker, make_passage
 from retrieval.store.documents import Entry
+from service.grounding.full_text import Windows, make_abstract_of
 from service.grounding.read import make_abstract
 
 
-def gate(rerankers: Sequence[Reranker], readers: Sequence[Reader], claim: Claim, found: Sequence[Entry]) -> list[Entry]:
+def gate(
+    rerankers: Sequence[Reranker],
+    readers: Sequence[Reader],
+    claim: Claim,
+    found: Sequence[Entry],
+    windows: Windows = MappingProxyType({}),
+) -> list[Entry]:
     """The papers by how well they answer the claim according to the rerankers, and by how surely they take a side according to
     the readers, best first; several orders are fused by reciprocal rank.
 
-    Papers without an abstract, and protocols, which have no findings yet, are left out.
+    For a paper without an abstract one of the `windows` of full texts stands; papers without either, and protocols, which have
+    no findings yet, are left out.
     """
-    able = {entry.pmid: entry for entry in found if len(entry) and has_findings(entry.document)}
-    passages = [make_passage(entry.document) for entry in able.values()]
-    abstracts = [make_abstract(entry) for entry in able.values()]
+    able = {entry.pmid: entry for entry in found if (len(entry) or entry.pmid in windows) and has_findings(entry.document)}
+    abstracts = [make_abstract(entry) if len(entry) else make_abstract_of(entry, windows[entry.pmid]) for entry in able.values()]
+    passages = [
+        make_passage(entry.document if len(entry) else replace(entry.document, abstract=" ".join(abstract.sentences)))
+        for entry, abstract in zip(able.values(), abstracts, strict=True)
+    ]
     scores = [reranker(claim.text, passages) for reranker in rerankers]
     for reader in readers:
         verdicts = [reading.document for reading in reader.read_abstracts(claim.text, abstracts)]

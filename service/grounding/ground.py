@@ -23,6 +23,7 @@ from service.configuration.models import Models
 from service.grounding import variants
 from service.grounding.claims import state_claim
 from service.grounding.find import Only, find
+from service.grounding.full_text import Windows, choose_windows
 from service.grounding.gate import gate, take_best
 from service.grounding.read import contrast, read
 from service.grounding.show import list_papers, show
@@ -43,6 +44,15 @@ class Grounder:
     def over(self, index: Index) -> Grounder:
         """The same grounder over another index; raises `IndexUnusable` if that lacks vectors that are required."""
         return Grounder(index, self.asked_config, self._asked_models)
+
+    def over_abstracts(self) -> Grounder:
+        """The same grounder without full texts, for callers that quote abstracts."""
+        path = self.asked_config.path
+        if path is None or path.find.passages == "ignored":
+            return self
+        find = path.find.model_copy(update={"passages": "ignored"})
+        config = self.asked_config.model_copy(update={"path": path.model_copy(update={"find": find})})
+        return Grounder(self.index, config, self._asked_models)
 
     @property
     def reader(self) -> Reader | None:
@@ -142,8 +152,21 @@ class Grounder:
         assert self.config.path is not None
         models, names = self.models, self.config.path.gate
         rerankers = [models.rerankers[name] for name in names if name in models.rerankers]
-        readers = [make_reader(models.judges[name]) for name in names if name in models.judges]
-        return gate(rerankers, readers, claim, found)
+        return gate(
+            rerankers, self._gate_readers(), claim, found, self._choose_windows(claim, [one for one in found if not len(one)])
+        )
+
+    def _gate_readers(self) -> list[Reader]:
+        assert self.config.path is not None
+        return [make_reader(self.models.judges[name]) for name in self.config.path.gate if name in self.models.judges]
+
+    def _choose_windows(self, claim: Claim, entries: Sequence[Entry]) -> Windows:
+        """What to read of the full texts of these papers, by the gate's reader or, if it has none, the reader."""
+        if self.config.path is None or self.config.path.find.passages == "ignored":
+            return {}
+        reader = next(iter(self._gate_readers()), self.reader)
+        assert reader is not None
+        return choose_windows(self.index, reader, claim.text, entries)
 
     def read(
         self,
@@ -167,7 +190,8 @@ class Grounder:
             stance = "neutral" if document.retracted else reading.verdict.label
             tell(replace(stage, judged=next(done), paper=ReadPaper(reading.pmid, document.title, stance)))
 
-        return read(self.reader, repeat(_state(claim)), entries, tell_reading, until)
+        stated = _state(claim)
+        return read(self.reader, repeat(stated), entries, tell_reading, until, self._choose_windows(stated, entries))
 
 
 def _state(claim: Claim) -> Claim:

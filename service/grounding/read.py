@@ -7,13 +7,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import replace
+from types import MappingProxyType
 
 from nli.judge import Abstract, Reader, drop_question
 from nli.reader.paper import PaperReader
 from nli.reader.paper import read_paper as read_abstract
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Claim, Contrast, Grounding, Verdict
+from retrieval.core.values import Claim, Contrast, Grounding, Sentence, Verdict
 from retrieval.store.documents import Entry
+from service.grounding.full_text import Window, Windows, join_readings, make_abstract_of, write_in_context
 from service.grounding.values import PaperReading
 
 UNREAD = Verdict(0.0, 1.0, 0.0, decided="neutral", of="document")
@@ -25,17 +28,22 @@ def read(
     entries: Sequence[Entry],
     tell: Callable[[PaperReading], None] = lambda _: None,
     until: float | None = None,
+    windows: Windows = MappingProxyType({}),
 ) -> list[PaperReading]:
     """What each of these papers says on its claim, in order: it depends on claim, paper and reader alone.
 
     `tell` gets each reading as it is made; an exception from it ends the work. A paper that cannot be read is neutral, with the
-    reason in its note, and the others stand. From the time `until` on (by `time.monotonic`), no further paper is waited for.
+    reason in its note, and the others stand. Of a paper in `windows`, that window of its full text is read
+    too. From the time `until` on (by `time.monotonic`), no further paper is waited for.
     """
     readings = []
     at_once = reader.at_once if isinstance(reader, PaperReader) else os.cpu_count() or 1
     with ThreadPoolExecutor(min(len(entries), at_once) or 1, thread_name_prefix="read") as pool:
         pairs = zip(claims, entries, strict=False)
-        jobs = [pool.submit(copy_context().run, read_paper, reader, claim, entry) for claim, entry in pairs]
+        jobs = [
+            pool.submit(copy_context().run, read_paper, reader, claim, entry, windows.get(entry.pmid, ()))
+            for claim, entry in pairs
+        ]
         try:
             for job in jobs:
                 readings.append(job.result(None if until is None else max(0.0, until - time.monotonic())))
@@ -48,13 +56,31 @@ def read(
     return readings + [job.result() for job in stopped]
 
 
-def read_paper(reader: Reader, claim: Claim, entry: Entry) -> PaperReading:
-    """What one paper says on a claim; `entry` must have a sentence."""
+def read_paper(reader: Reader, claim: Claim, entry: Entry, window: Window = ()) -> PaperReading:
+    """What one paper says on a claim, by its abstract and a window of its full text, of which one must have a sentence.
+
+    A reader with its own way of reading papers gets both at once.
+    """
+    sentences = entry.sentences()
     try:
-        found = read_abstract(reader, claim.text, make_abstract(entry))
+        if isinstance(reader, PaperReader) and window:
+            abstract = make_abstract(entry)
+            both = replace(abstract, sentences=(*abstract.sentences, *map(write_in_context, window)))
+            return _read(reader, claim, entry, both, (*sentences, *window))
+        of_text = _read(reader, claim, entry, make_abstract_of(entry, window), window) if window else None
+        of_abstract = _read(reader, claim, entry, make_abstract(entry), sentences) if sentences else None
     except ModelUnusable as error:
         return PaperReading(entry.pmid, UNREAD, None, reader.name, f"it could not be read: {error}")
-    return PaperReading(entry.pmid, found.verdict, found.sentence, found.by)
+    if of_abstract and of_text:
+        return join_readings(of_abstract, of_text)
+    found = of_abstract or of_text
+    assert found is not None
+    return found
+
+
+def _read(reader: Reader, claim: Claim, entry: Entry, abstract: Abstract, sentences: Sequence[Sentence]) -> PaperReading:
+    found = read_abstract(reader, claim.text, abstract)
+    return PaperReading(entry.pmid, found.verdict, None if found.sentence is None else sentences[found.sentence], found.by)
 
 
 def contrast(reader: Reader, claim: Claim, grounding: Grounding, entries: Mapping[str, Entry]) -> tuple[Contrast, ...]:

@@ -171,6 +171,12 @@ class EvidenceOut(RankedPaper):
         "`uncertain`; `silent` if it says nothing about the claim; `unjudged` if no judge was asked."
     )
     sentence: SentenceOut | None
+    other: SentenceOut | None = Field(
+        None,
+        description="A sentence of the full text that is opposed to it: the abstract and the full text disagree.",
+        exclude_if=lambda other: other is None,
+    )
+    read_from: Literal["abstract", "full text"] = Field("abstract", description="Where the sentence stands.")
     negations: list[NegationOut]
     qualifiers: list[QualifierOut] = Field(description="The qualifiers that the sentence has and the claim does not.")
     standing: Standing = Field(
@@ -200,7 +206,9 @@ class EvidenceOut(RankedPaper):
             subjects=find_subjects(evidence.document),
             stance=evidence.stance,
             place=place or find_place(evidence),
-            sentence=SentenceOut.model_validate(evidence.sentence) if evidence.sentence else None,
+            sentence=SentenceOut.of(evidence.sentence) if evidence.sentence else None,
+            other=SentenceOut.of(evidence.other) if evidence.other else None,
+            read_from="full text" if evidence.sentence and evidence.sentence.location else "abstract",
             negations=[NegationOut.of(scope) for scope in evidence.negations],
             qualifiers=[QualifierOut.model_validate(one) for one in evidence.qualifiers],
             standing=evidence.standing,

@@ -73,9 +73,9 @@ def _choose_list(reading: PaperReading, document: Document, uncertain: float) ->
 def _make_evidence(claim: Claim, reading: PaperReading, entry: Entry) -> Evidence:
     verdict = reading.verdict
     stance = verdict.side
-    sentence = None if reading.sentence is None else entry.sentences()[reading.sentence]
     score = verdict.probability(stance)
-    return evidence_for(claim.text, stance, entry.document, sentence, verdict, 0, score, reading.by, reading.note)
+    evidence = evidence_for(claim.text, stance, entry.document, reading.sentence, verdict, 0, score, reading.by, reading.note)
+    return replace(evidence, other=reading.other)
 
 
 def _order(evidence: Sequence[Evidence], step: float) -> list[Evidence]:

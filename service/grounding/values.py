@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.core.values import Label, Stance, Verdict
+from retrieval.core.values import Label, Sentence, Stance, Verdict
 
 StageName = Literal["retrieve", "rerank", "judge", "decided"]
 
@@ -15,15 +15,16 @@ StageName = Literal["retrieve", "rerank", "judge", "decided"]
 class PaperReading:
     """What one paper says on a claim: of claim, paper and reader alone.
 
-    `sentence` is the place of the sentence to quote, None without one; `by` names the reader; `note` says what went wrong, "" for
-    nothing.
+    `sentence` is the one to quote, None without one, `other` one of the full text that is opposed to it; `by` names the reader;
+    `note` says what went wrong, "" for nothing.
     """
 
     pmid: str
     verdict: Verdict
-    sentence: int | None
+    sentence: Sentence | None
     by: str
     note: str = ""
+    other: Sentence | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,6 @@ def _check_held(serving: Serving, pmid: str, sentence: str) -> None:
     entry = serving.index.store.get(pmid)
     if entry is None:
         raise BadInput(f"The index has no document {pmid[:40]!r}; give the pmid of a document that was shown.")
-    if sentence not in entry.document.abstract:
-        raise BadInput(
-            "The document's abstract does not contain this sentence; the index may have changed, so check the claim again."
-        )
+    text = serving.index.store.full_texts([pmid]).get(pmid)
+    if sentence not in entry.document.abstract and not any(sentence in block.text for block in (text.blocks if text else ())):
+        raise BadInput("The document does not contain this sentence; the index may have changed, so check the claim again.")

@@ -135,7 +135,10 @@ class FullTextOut(BaseModel):
                 location=LocationOut.of(block.location),
                 text=block.text,
                 context=block.context,
-                sentences=[SentenceOut.model_validate(sentence) for sentence in islice(sentences, len(block.spans))],
+                sentences=[
+                    SentenceOut(index=one.index, start=one.start, end=one.end, text=one.text, location=None, context="")
+                    for one in islice(sentences, len(block.spans))
+                ],
             )
             for block in text.blocks
         ]
@@ -175,7 +178,7 @@ class DocumentOut(BaseModel):
         return cls(
             **facts_of(document),
             abstract=document.abstract,
-            sentences=[SentenceOut.model_validate(sentence) for sentence in entry.sentences()],
+            sentences=[SentenceOut.of(sentence) for sentence in entry.sentences()],
             full_text=FullTextOut.of(text) if text else None,
         )
 

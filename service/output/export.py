@@ -391,7 +391,14 @@ def _marks(papers: Sequence[Document], numbers: dict[str, int]) -> str:
 
 
 def _quote(evidence: Evidence) -> str:
-    return f"“{escaped(evidence.sentence.text)}”" if evidence.sentence else "no sentence to show"
+    if evidence.sentence is None:
+        return "no sentence to show"
+    other = f"; but its full text says {_quote_sentence(evidence.other)}" if evidence.other else ""
+    return f"{_quote_sentence(evidence.sentence)}{other}"
+
+
+def _quote_sentence(sentence: Sentence) -> str:
+    return f"“{escaped(sentence.text)}”" + (f" ({escaped(str(sentence.location))})" if sentence.location else "")
 
 
 def _reference(document: Document) -> str:

@@ -162,6 +162,10 @@ def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: 
     print_whole_words(console, title)
     if evidence.sentence:
         console.print(Padding(marked_sentence(evidence, styled=console.is_terminal), (0, 0, 0, 3)))
+        for sentence, says in ((evidence.sentence, ""), (evidence.other, "but its full text says")):
+            if sentence and sentence.location:
+                quoted = f"{says}: “{sentence.text}” " if says else ""
+                console.print(Padding(Text(f"{quoted}({sentence.location.says})", style="dim"), (0, 0, 0, 3)))
     console.print(Padding(Text(_reason(evidence), style="dim"), (0, 0, 0, 3)))
 
 

@@ -36,7 +36,7 @@ def describe_query(index: Index, text: str) -> TypedOut:
     if typed.cited:
         entry = open_paper(index.store, typed.cited, index.manifest.counts.documents)
         finding = find_finding(entry)
-        sentence = SentenceOut.model_validate(finding[0]) if finding else None
+        sentence = SentenceOut.of(finding[0]) if finding else None
         return TypedOut.of(typed, finding[1] if finding else "", entry.document, sentence)
     if typed.kind not in ("claim", "question", "keywords"):
         return TypedOut.of(typed, typed.claim)

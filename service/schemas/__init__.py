@@ -7,7 +7,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from retrieval.core.values import Document, Location, SectionKind, Usage
+from retrieval.core.values import Document, Location, SectionKind, Sentence, Usage
 from retrieval.index import Index
 from service.configuration.models import Models
 
@@ -99,12 +99,27 @@ class LocationOut(OfValue):
 
 
 class SentenceOut(OfValue):
-    """A sentence exactly as in the abstract: `abstract[start:end] == text`; `index` counts from 0."""
+    """A sentence exactly as in the abstract: `abstract[start:end] == text`; `index` counts from 0.
+
+    If it has a `location`, it stands in the full text, the offsets are into the paragraph or row there, and `context` is what it
+    needs to be understood: a table's caption and its group of rows.
+    """
 
     index: int
     start: int
     end: int
     text: str
+    location: LocationOut | None = Field(None, exclude_if=lambda location: location is None)
+    context: str = Field("", exclude_if=lambda context: not context)
+
+    @classmethod
+    def of(cls, sentence: Sentence) -> SentenceOut:
+        """From the value."""
+        location = LocationOut.of(sentence.location) if sentence.location else None
+        return cls(
+            index=sentence.index, start=sentence.start, end=sentence.end, text=sentence.text, location=location,
+            context=sentence.context,
+        )  # fmt: skip
 
 
 class UsageOut(OfValue):

@@ -33,6 +33,7 @@ export function card(evidence, says = "", what = "the claim") {
   if (evidence.sentence) {
     const marks = { negations: evidence.negations };
     at(".quotes").append(quoted(evidence, evidence.sentence, marks));
+    if (evidence.other) at(".quotes").append(quoted(evidence, evidence.other, {}, "the other way round"));
   }
   if (isOfPaper(evidence)) fillWhole(shown, evidence, what);
   else fillApart(shown, evidence);
@@ -181,7 +182,7 @@ function fillBar(shown, verdict) {
 
 /** The sentence as a quotation, with where it stands below it and its abstract folded away. */
 function quoted({ pmid, title }, sentence, marks = {}, note = "") {
-  const place = `Sentence ${number(sentence.index + 1)} of the abstract`;
+  const place = sentence.location ? `${sentence.location.says} of the full text` : `Sentence ${number(sentence.index + 1)} of the abstract`;
   const figure = holding("figure", "", holding("blockquote", "", "“", ...marked(sentence, marks), "”"));
   figure.firstChild.dir = "auto";
   figure.dataset.sentence = sentence.index;
@@ -223,9 +224,9 @@ export function folded(label, fill) {
   return details;
 }
 
-/** The abstract; fetched when it is first opened, with the sentence marked and scrolled to. */
+/** The abstract or section; fetched when it is first opened, with the sentence marked and scrolled to. */
 const inContext = (pmid, title, sentence, marks) =>
-  folded(`Abstract of ${title || pmid}`, (box) => fillContext(box, pmid, sentence, marks));
+  folded(`${sentence.location ? sentence.location.section || "Full text" : "Abstract"} of ${title || pmid}`, (box) => fillContext(box, pmid, sentence, marks));
 
 /** The sentence where it stands, told to those too who do not see that it is marked. */
 export const here = (...pieces) => holding("span", "here", element("span", "Here: ", "unseen"), ...pieces);
@@ -235,7 +236,8 @@ async function fillContext(box, pmid, sentence, marks) {
   box.replaceChildren(element("p", "Opening the abstract…", "wait"));
   box.setAttribute("aria-busy", "true");
   try {
-    box.replaceChildren(...abstractAround(await documentOf(pmid), sentence, marks));
+    const around = sentence.location ? sectionAround : abstractAround;
+    box.replaceChildren(...around(await documentOf(pmid), sentence, marks));
     scrollToSentence(box);
   } catch (error) {
     const gone = error.status === 404;
@@ -259,6 +261,25 @@ function abstractAround({ title, abstract }, sentence, marks) {
   }
   whole.append(text(0, sentence.start), here(...marked(sentence, marks)), text(sentence.end));
   return [heading, whole];
+}
+
+/** The section of a full text, or its table row by row, the sentence marked in it. */
+function sectionAround({ title, full_text }, sentence, marks) {
+  const { location } = sentence;
+  const same = (at) => at.kind === location.kind && at.section === location.section;
+  const heading = element("p", [title, location.section].filter(Boolean).join(" · "), "entitled");
+  heading.dir = "auto";
+  const blocks = (full_text?.blocks ?? []).filter((block) => same(block.location));
+  const context = blocks.find((block) => block.context)?.context;
+  const shown = blocks.map((block) => {
+    const characters = Array.from(block.text);
+    const text = (start, end) => characters.slice(start, end).join("");
+    const isHere = block.location.number === location.number && text(sentence.start, sentence.end) === sentence.text;
+    const pieces = isHere ? [text(0, sentence.start), here(...marked(sentence, marks)), text(sentence.end)] : [block.text];
+    return holding("p", "", ...pieces);
+  });
+  const gone = shown.some((one) => one.querySelector(".here")) ? [] : [element("p", "The index has changed since: this text no longer contains the sentence.", "wait")];
+  return [heading, ...(context ? [element("p", context, "reason")] : []), ...shown, ...gone];
 }
 
 /** Moves the box alone: scrollIntoView would move the page too. */

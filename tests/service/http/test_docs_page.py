@@ -75,7 +75,7 @@ def test_every_call_is_there_with_its_parameters_fields_answers_and_an_example(c
             assert all(f"<code>{field}</code>" in page for field in schema["properties"])
     found = {one.name: one for one in calls(document)}
     assert found["ground"].others == ("/ground",)
-    assert [one.name for one in found["ground"].body] == ["claim", "question", "known_pmids", "read"]
+    assert [one.name for one in found["ground"].body] == ["claim", "question", "known_pmids", "read", "full_text"]
     assert [one.note for one in found["search"].parameters] == ["required", "default 20, at least 1, at most 100",
                                                                 "at most 200 characters"]  # fmt: skip
     assert found["search"].example.endswith("/v1/search --data-urlencode 'q=beta-carotene lung cancer'")
