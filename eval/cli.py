@@ -7,7 +7,7 @@ from importlib.metadata import distributions, requires
 
 import typer
 
-from eval.commands.answers import answers, leads, questions
+from eval.commands.answers import answers, leads, open_questions, questions
 from eval.commands.benchmarks import beir, evidencebench
 from eval.commands.claims import biogen, claims, cochrane, titles
 from eval.commands.scifact import predictions, scifact
@@ -20,8 +20,8 @@ _NEEDED = re.compile(r"([\w.-]+).*; *extra == ['\"]lab['\"]")
 """A requirement of the extra, as the package's metadata writes it."""
 
 eval_app = typer.Typer(help="Measure grounding, answers and retrieval.", no_args_is_help=True, rich_markup_mode=None)
-for command in (evidencebench, beir, claims, cochrane, titles, leads, questions, *PROXY, answers, biogen):
-    eval_app.command(command.__name__)(command)
+for command in (evidencebench, beir, claims, cochrane, titles, leads, questions, open_questions, *PROXY, answers, biogen):
+    eval_app.command(command.__name__.replace("_", "-"))(command)
 
 
 @eval_app.callback()

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 from generation.grammar import (
     ARTICLES,
+    ASKING,
     AUXILIARIES,
     BE,
+    ORDERS,
     RELATIVES,
     find_predicate,
     find_verb,
@@ -57,8 +59,6 @@ _BOUND = {"more", "less", "older", "fewer", "higher", "greater", "above", "below
 """What follows an "or" that gives a bound ("aged 80 or older"), or none ("or not")."""
 _TO = {"superior", "inferior", "preferable", "preferred"}
 _IRREGULAR = {"best": "better", "worst": "worse", "most": "more", "least": "less", "fewest": "fewer"}
-_NO_TITLE = {"what", "how", "why", "when", "please", "list", "describe", "name", "explain", "compare"}
-"""Words that ask for more than "Surgery or exercise for a torn meniscus?" does."""
 _WITH = {"with", "by", "using", "of"}
 """Prepositions of a first side that hold for the second too: "treatment with zeta or eta"."""
 _NUMBER = re.compile(
@@ -117,7 +117,7 @@ def _put_in_order(text: str) -> tuple[str, str]:
             apart = [text[text.rindex(parts[place]) :]] if place and parts[place] in text else [", ".join(parts[place:])]
             return apart[0], ", ".join(parts[:place])
     low = {word.lower() for word in text.split()}
-    if len(parts) == 1 and not low & (AUXILIARIES | RELATIVES | _NO_TITLE):
+    if len(parts) == 1 and not low & (AUXILIARIES | RELATIVES | ASKING | ORDERS):
         sides, tail = _part_at_preposition(text)
         return f"is {sides} better {tail}".strip(), ""
     return "", ""

@@ -18,6 +18,9 @@ HAVE = {"has", "have", "had"}
 MODAL = {"can", "could", "may", "might", "must", "shall", "should", "will", "would"}
 AUXILIARIES = DO | BE | HAVE | MODAL
 ARTICLES = {"a", "an", "the"}
+ASKING = {"what", "which", "how", "why", "when", "where", "who", "whom", "whose"}
+ORDERS = {"list", "name", "give", "mention", "tell", "describe", "explain", "compare", "please", "best"}
+"""Words with which a text begins that asks for more than yes or no without a word of `ASKING`."""
 RELATIVES = {"who", "whom", "whose", "which", "that", "where"}
 _BETTER = {"better", "best", "superior", "safer", "worse", "preferable", "preferred"}
 _NO_ADVERBS = frozenset("daily weekly monthly yearly early elderly family only assembly anomaly supply".split())

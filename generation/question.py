@@ -14,10 +14,12 @@ from itertools import pairwise
 from generation.choice import split_choice
 from generation.grammar import (
     ARTICLES,
+    ASKING,
     AUXILIARIES,
     BE,
     DO,
     HAVE,
+    ORDERS,
     find_predicate,
     find_verb,
     inflect,
@@ -31,7 +33,6 @@ from generation.grammar import (
 _MAY = {"can", "could", "may", "might", "will"}
 """The modals of statements that can be asked about."""
 _PRONOUNS = {"it", "they", "this", "these", "that", "those", "he", "she"}
-_ASKING = {"what", "which", "how", "why", "when", "where", "who", "whom", "whose"}
 _SENTENCE = BE | {"i", "i'm", "i've", "we", "we've", "my", "have", "has", "had"}
 """Words by which a heading is a sentence of its own: "I take zeta. Does it help?"."""
 _SHORT = {"isn't": "is", "aren't": "are", "doesn't": "does", "don't": "do", "can't": "can", "it's": "is it", "what's": "what is"}
@@ -86,7 +87,7 @@ def parse_choice(question: str) -> Choice | None:
 def _parse(question: str) -> YesNoQuestion | None:
     line = " ".join(question.split()).strip(' "“”?.!')
     tagged = _TAG.fullmatch(line)
-    if tagged and tagged[1].split()[0].lower() not in AUXILIARIES | _ASKING:
+    if tagged and tagged[1].split()[0].lower() not in AUXILIARIES | ASKING:
         return YesNoQuestion(" ".join(lower_first(tagged[1].split())), sound=True)
     text = _ASIDE.sub("", line)
     parts = [put_clause_last(stripped) for part in _TURN.split(text) if (stripped := part.strip(' "“”'))]
@@ -101,7 +102,7 @@ def _parse(question: str) -> YesNoQuestion | None:
 def _parse_elliptic(parts: list[str]) -> YesNoQuestion | None:
     """A question without a verb, as in titles: "The nurse cystoscopist: a feasible option?"."""
     words = {word.lower().strip(",") for part in parts for word in part.split()}
-    if not parts or words & (AUXILIARIES | _ASKING):
+    if not parts or words & (AUXILIARIES | ASKING) or not ORDERS.isdisjoint(parts[0].lower().split()[:1]):
         return None
     if len(parts) == 2 and parts[1].split()[0].lower() in ARTICLES | {"another", "really"}:
         return YesNoQuestion(f"{parts[0]} is {parts[1]}", sound=False)

@@ -11,13 +11,14 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from indexes import plan
 from indexes.plan import LOCK, make_folder, report_interrupt
 from indexes.readers import CSV, Columns, check_columns, check_format, detect_format, sources
-from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all
-from indexes.writer import LuceneWriter, StoreWriter
+from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all, read_all_texts
+from indexes.writer import LuceneWriters, StoreWriter
 from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from retrieval.bm25.lucene import expect_short_run
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
@@ -27,8 +28,10 @@ from retrieval.store.manifest import (
     LAYERED,
     LUCENE,
     NAME,
+    PASSAGES,
     PLAIN,
     STORE,
+    WITH_TEXTS,
     Manifest,
     list_data_files,
     name_staging_folder,
@@ -49,9 +52,11 @@ def build(
     columns: Columns | None = None,
     description: str = "",
     analyzer: str = BIOMEDICAL,
+    full_texts: Sequence[Path] = (),
 ) -> BuildReport:
     """Build an index of every document in `paths` (files or folders) at `out`; `description` says what they are, `analyzer` how
-    their text becomes the terms of BM25 (`retrieval.bm25.analysis`).
+    their text becomes the terms of BM25 (`retrieval.bm25.analysis`). `full_texts` are files, folders and archives of the papers
+    themselves (`indexes.full_texts`).
 
     The index is made in a hidden folder beside `out` and renamed at the end; with `overwrite`, it is made inside the existing
     index, which serves until the new one is complete. A build that was killed or ran out of disk resumes where it stopped when
@@ -63,15 +68,18 @@ def build(
     target = out.resolve()
     root = _choose_root(target, out, overwrite)
     files = detect_formats(paths, format, columns)
-    if alone:
+    check_full_texts(full_texts)
+    if alone and not full_texts:
         expect_sources(files)
     with report_interrupt("the index", "nothing was saved"), translate_write_errors("the index", out.parent), make_folder(root):
         old = _read_version(root)
         data = root / name_data(old + 1)
-        with _open_or_restart(data, old + 1, plan.make_fingerprint(files, columns, analyzer)) as store:
-            shutil.rmtree(data / LUCENE, ignore_errors=True)
-            lucene = LuceneWriter(data / LUCENE, append=False, analyzer=analyzer)
-            report = fill_index(store, lucene, files, skip_bad, None, columns, description, analyzer)
+        fingerprint = plan.make_fingerprint(files, columns, analyzer, full_texts)
+        with _open_or_restart(data, old + 1, fingerprint, bool(full_texts)) as store:
+            for folder in (LUCENE, PASSAGES):
+                shutil.rmtree(data / folder, ignore_errors=True)
+            lucene = LuceneWriters.open(data, False, analyzer, bool(full_texts))
+            report = fill_index(store, lucene, files, skip_bad, None, columns, description, analyzer, full_texts)
             report.manifest.write(root)
         if root == target:
             drop_others(root, keep=(name_data(old), data.name))
@@ -95,6 +103,13 @@ def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) 
     if columns and CSV not in (kind for _, kind in files):
         raise BadInput("--column names a column of a CSV file, and none of the sources is one; leave it out.")
     return files
+
+
+def check_full_texts(paths: Sequence[Path]) -> None:
+    """Raise `BadInput` if one of these files or folders of full texts is not there."""
+    for path in paths:
+        if not path.exists():
+            raise BadInput(f"{path} does not exist; --full-text names a file, a folder or an archive of full texts.")
 
 
 def check_target(out: Path, overwrite: bool) -> None:
@@ -137,20 +152,24 @@ def drop_others(folder: Path, keep: Sequence[str]) -> None:
 
 def fill_index(
     store: StoreWriter,
-    lucene: LuceneWriter,
+    lucene: LuceneWriters,
     files: Files,
     skip_bad: int,
     old: Manifest | None = None,
     columns: Columns | None = None,
     description: str = "",
     analyzer: str = BIOMEDICAL,
+    full_texts: Sequence[Path] = (),
 ) -> BuildReport:
     """Read every source into the store and into Lucene, and report the result; `old` is the manifest an update starts from."""
     try:
         if old is None:
             index_stored(store, lucene)
         reading = read_all(store, lucene, files, skip_bad, columns)
-        summary = store.summary()
+        if full_texts:
+            texts = read_all_texts(store, lucene, full_texts, len(files), reading.changes)
+            reading = replace(reading, sources=[*reading.sources, *texts.sources], texts=texts)
+        summary, part = store.summary(), store.summarise_texts()
         if not summary[0].documents:
             raise BadInput(describe_emptiness(reading.sources))
         lucene.finish()
@@ -158,6 +177,8 @@ def fill_index(
     finally:
         lucene.abandon()
     data = store.path.parent
+    if part is None:
+        shutil.rmtree(data / PASSAGES, ignore_errors=True)
     manifest = plan.make_manifest(
         store.version,
         data.name,
@@ -165,33 +186,37 @@ def fill_index(
         reading.sources,
         old,
         list_data_files(data),
-        format=find_format(data, old),
+        format=WITH_TEXTS if part else find_format(data, old),
         description=description,
         analyzer=analyzer,
+        texts=part,
     )
     return reading.report(manifest, old)
 
 
 def find_format(data: Path, old: Manifest | None = None) -> int:
     """The format of an index with this data folder that is new, or has been made from `old`."""
-    if old is None or old.format == FORMAT:
+    if old is None or old.format >= FORMAT:
         return FORMAT
     return LAYERED if list_changes(data / STORE) else PLAIN
 
 
-def index_stored(store: StoreWriter, lucene: LuceneWriter) -> None:
-    """Give Lucene the documents that a store holds already."""
+def index_stored(store: StoreWriter, lucene: LuceneWriters) -> None:
+    """Give Lucene the documents and the passages that a store holds already."""
     for texts in store.texts(BATCH):
-        lucene.add(texts)
+        lucene.documents.add(texts)
+    if lucene.passages:
+        for passages in store.passages(BATCH):
+            lucene.passages.add(passages)
 
 
 @contextmanager
-def _open_or_restart(data: Path, version: int, fingerprint: str) -> Iterator[StoreWriter]:
+def _open_or_restart(data: Path, version: int, fingerprint: str, texts: bool) -> Iterator[StoreWriter]:
     """The unfinished store of an earlier attempt at the same build, else an empty one; after a failure it is kept if it holds
     documents, so that the same build resumes with them."""
     worth_keeping = False
     try:
-        store = _find_store(data, version, fingerprint) or _make_store(data, version, fingerprint)
+        store = _find_store(data, version, fingerprint) or _make_store(data, version, fingerprint, texts)
         try:
             yield store
         except BaseException as error:
@@ -228,9 +253,9 @@ def _find_store(data: Path, version: int, fingerprint: str) -> StoreWriter | Non
     return None
 
 
-def _make_store(data: Path, version: int, fingerprint: str) -> StoreWriter:
+def _make_store(data: Path, version: int, fingerprint: str, texts: bool) -> StoreWriter:
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir()
-    store = StoreWriter(data / STORE, version)
+    store = StoreWriter(data / STORE, version, texts)
     store.set_plan(fingerprint)
     return store

@@ -20,7 +20,8 @@ from nli.text.negation import load_cue_list
 from retrieval.bm25.analysis import ANSERINI, BIOMEDICAL, FIELDS
 from retrieval.bm25.lucene import K1, B
 from retrieval.core.errors import BadInput, IndexUnusable, Interrupted
-from retrieval.store.manifest import FORMAT, IndexCounts, IndexSource, Manifest
+from retrieval.store.manifest import FORMAT, WITH_TEXTS, IndexCounts, IndexSource, Manifest, TextPart
+from retrieval.store.texts import MOST_WORDS
 
 
 def list_settings(analyzer: str = BIOMEDICAL, format: int = FORMAT) -> dict[str, Any]:
@@ -33,7 +34,18 @@ def list_settings(analyzer: str = BIOMEDICAL, format: int = FORMAT) -> dict[str,
         "contents": "title + abstract, NFKC",
         "cues": {"count": len(load_cue_list().cues), "sha256": hashlib.sha256(cues.encode()).hexdigest()},
         **({"fields": dict(FIELDS)} if format >= FORMAT else {}),
+        **_list_passage_settings(format),
     }
+
+
+def _list_passage_settings(format: int) -> dict[str, Any]:
+    contents = "title + section + context + sentences"
+    return {"passages": {"words": MOST_WORDS, "contents": contents}} if format == WITH_TEXTS else {}
+
+
+def _set_passages(settings: Mapping[str, Any], format: int) -> dict[str, Any]:
+    """The settings of an index that has been updated to this format: passages are there with the first full text."""
+    return {name: value for name, value in settings.items() if name != "passages"} | _list_passage_settings(format)
 
 
 def list_versions() -> dict[str, str]:
@@ -43,11 +55,17 @@ def list_versions() -> dict[str, str]:
 
 
 def make_fingerprint(
-    files: Iterable[tuple[Path, str]], columns: Mapping[str, str] | None = None, analyzer: str = BIOMEDICAL
+    files: Iterable[tuple[Path, str]],
+    columns: Mapping[str, str] | None = None,
+    analyzer: str = BIOMEDICAL,
+    full_texts: Iterable[Path] = (),
 ) -> str:
     """A hash of all that a build is made from: a build resumes only if none of it has changed."""
+    texts = [file for path in full_texts for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
+    files = [*files, *((file, "full text") for file in texts)]
     stats = [(str(path.resolve()), kind, path.stat().st_size, path.stat().st_mtime_ns) for path, kind in files]
-    made_of = [FORMAT, stats, sorted((columns or {}).items()), list_settings(analyzer), list_versions()]
+    format = WITH_TEXTS if texts else FORMAT
+    made_of = [format, stats, sorted((columns or {}).items()), list_settings(analyzer, format), list_versions()]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
 
@@ -71,6 +89,7 @@ def make_manifest(
     format: int = FORMAT,
     description: str = "",
     analyzer: str = BIOMEDICAL,
+    texts: TextPart | None = None,
 ) -> Manifest:
     """The manifest of an index that was built just now or, from `old`, updated.
 
@@ -86,11 +105,12 @@ def make_manifest(
         counts=counts,
         corpus_sha256=digest,
         sources=(*(old.sources if old else ()), *sources),
-        settings=old.settings if old else list_settings(analyzer, format),
+        settings=_set_passages(old.settings, format) if old else list_settings(analyzer, format),
         versions={**list_versions(), **(versions or {})},
         files=dict(files or {}),
         dense=old.dense if old else None,
         description=description or (old.description if old else ""),
+        texts=texts,
     )
 
 

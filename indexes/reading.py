@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,13 +12,17 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
+from indexes.full_texts import Placed
 from indexes.readers import FORMATS, Columns, Deletion, Note, Omission, Record, SkipBad, read
 from indexes.readers.exports.entry import Paper, is_same, make_id
-from indexes.writer import Change, LuceneWriter
+from indexes.readers.full_text import read_full_texts
+from indexes.writer import Change, LuceneWriters, StoreWriter
 from retrieval.core.errors import BadRecord
 from retrieval.core.values import Document
 from retrieval.store.manifest import IndexSource, Manifest
 
+FULL_TEXT = "full-text"
+"""The format that a manifest gives a source of full texts."""
 BATCH = 1000
 """Records written at a time."""
 _Numbered = Sequence[tuple[int, Document | Deletion]]
@@ -57,7 +62,7 @@ class SourceReading:
     """
 
     def __init__(
-        self, store: Target, lucene: LuceneWriter | None, number: int, path: Path, kind: str, skip: SkipBad, changes: Changes
+        self, store: Target, lucene: LuceneWriters | None, number: int, path: Path, kind: str, skip: SkipBad, changes: Changes
     ) -> None:
         self.seen = self.without_abstract = self.repeated = 0
         self._changes = changes
@@ -90,8 +95,7 @@ class SourceReading:
         records = [record for number, record in usable if number not in left_out or self._is_news(record)]
         change = self._store.write(records, self._number, self.seen, repeats, newest=self._repeats == "replace")
         if self._lucene:
-            self._lucene.remove(change.removed)
-            self._lucene.add(change.written)
+            self._lucene.apply(change)
         revisions = len(set(change.removed) & {pmid for pmid, *_ in change.written})
         self._changes.added += len(change.written) - revisions
         self._changes.revised += revisions
@@ -165,6 +169,19 @@ class Changes:
 
 
 @dataclass(frozen=True)
+class TextsRead:
+    """The full texts of a build or update: the sources, what became of the texts, and which could not be read.
+
+    For a resumed build: of those texts that were read since.
+    """
+
+    sources: Sequence[IndexSource]
+    placed: Placed
+    bad: Sequence[BadRecord]
+    notes: Sequence[Note]
+
+
+@dataclass(frozen=True)
 class SourcesRead:
     """The sources of a build or update, each read to its end: what they were, what they changed, the bad records left out, and
     notes on the others."""
@@ -173,6 +190,7 @@ class SourcesRead:
     changes: Changes
     bad: Sequence[BadRecord]
     notes: Sequence[Note]
+    texts: TextsRead | None = None
 
     def report(self, index: Manifest, old: Manifest | None = None) -> BuildReport:
         """The report on `index`, made from `old` if there was one."""
@@ -199,7 +217,7 @@ def describe_emptiness(read_sources: Sequence[IndexSource]) -> str:
 
 
 def read_all(
-    target: Target, lucene: LuceneWriter | None, files: Sequence[tuple[Path, str]], skip_bad: int, columns: Columns | None
+    target: Target, lucene: LuceneWriters | None, files: Sequence[tuple[Path, str]], skip_bad: int, columns: Columns | None
 ) -> SourcesRead:
     """Read every source, each with its format, to its end; up to `skip_bad` bad records are left out."""
     skip, sources, changes = SkipBad(skip_bad), list[IndexSource](), Changes()
@@ -212,3 +230,36 @@ def read_all(
         counts = (reading.seen, len(skip.faults) - bad_before, reading.without_abstract, reading.repeated)
         sources.append(IndexSource(str(path), kind, path.stat().st_size, *counts))
     return SourcesRead(sources, changes, skip.faults, skip.notes)
+
+
+_TEXTS_AT_ONCE = 50
+"""Full texts written at a time."""
+
+
+def read_all_texts(store: StoreWriter, lucene: LuceneWriters, paths: Sequence[Path], first: int, changes: Changes) -> TextsRead:
+    """Read every full text of these files, folders and archives; one that cannot be read is left out and listed.
+
+    `first` is the number of the first path among the sources.
+    """
+    skip, sources, placed = SkipBad(sys.maxsize), list[IndexSource](), Placed()
+    for number, path in enumerate(paths, first):
+        seen, done, bad_before = 0, store.records_done(number), len(skip.faults)
+        texts = read_full_texts(path, skip)
+        with tqdm(desc=path.name, unit=" texts", disable=None, mininterval=0.5) as bar:
+            while batch := list(islice(texts, _TEXTS_AT_ONCE)):
+                before, seen = seen, seen + len(batch)
+                bar.update(len(batch))
+                if seen > done:
+                    change, batch_placed = store.write_texts(batch[max(0, done - before) :], number, seen)
+                    lucene.apply(change)
+                    placed.add(batch_placed)
+                    revised = len(set(change.removed) & {pmid for pmid, *_ in change.written})
+                    changes.added += len(change.written) - revised
+                    changes.revised += revised
+        sources.append(IndexSource(str(path), FULL_TEXT, measure(path), seen, len(skip.faults) - bad_before))
+    return TextsRead(sources, placed, skip.faults, skip.notes)
+
+
+def measure(path: Path) -> int:
+    """The bytes of a file, or of the files in a folder."""
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) if path.is_dir() else path.stat().st_size

@@ -25,20 +25,23 @@ from pathlib import Path
 from typing import Any
 
 from indexes import plan
-from indexes.build import Files, detect_formats, expect_sources, fill_index, find_format, name_data
+from indexes.build import Files, check_full_texts, detect_formats, expect_sources, fill_index, find_format, name_data
+from indexes.full_texts import TextTables, list_passages
 from indexes.plan import hold_lock, report_interrupt
 from indexes.readers import Columns
 from indexes.reading import BuildReport
-from indexes.writer import LuceneWriter, StoreWriter, Text, link_files, take_text
+from indexes.writer import Change, LuceneWriters, StoreWriter, link_files, take_text
 from retrieval.bm25.analysis import check_analyzer
-from retrieval.core.errors import AGAIN, translate_write_errors
+from retrieval.core.errors import AGAIN, BadInput, translate_write_errors
 from retrieval.store.documents import (
     COLUMNS,
     POINTERS,
     REPLACED,
     TALLIED,
+    Store,
     Tally,
     attach,
+    define_text_views,
     define_view,
     list_changes,
     name_changes,
@@ -49,12 +52,24 @@ from retrieval.store.manifest import (
     DENSE,
     FORMAT,
     LUCENE,
+    PASSAGES,
     STORE,
+    WITH_TEXTS,
     IndexCounts,
     Manifest,
     list_data_files,
     read_manifest,
     write_atomically,
+)
+from retrieval.store.texts import (
+    BLOCK_COLUMNS,
+    BLOCKS,
+    REPLACED_TEXTS,
+    REPLACED_TEXTS_SCHEMA,
+    TEXT_COLUMNS,
+    TEXT_SCHEMA,
+    TEXTS,
+    has_texts,
 )
 
 _CHUNK = 1000
@@ -63,10 +78,10 @@ _CHUNK = 1000
 class ChangesWriter(StoreWriter):
     """The changes that an update makes to the index of this manifest, in a data folder with the previous version's files."""
 
-    def __init__(self, data: Path, old: Manifest) -> None:
+    def __init__(self, data: Path, old: Manifest, texts: bool = False) -> None:
         self._old = old
         self._base_files = [data / STORE, *list_changes(data / STORE)]
-        super().__init__(name_changes(data / STORE, old.version + 1), old.version + 1)
+        super().__init__(name_changes(data / STORE, old.version + 1), old.version + 1, texts)
 
     def _look_below(self) -> None:
         self._db.executescript(REPLACED)
@@ -75,6 +90,9 @@ class ChangesWriter(StoreWriter):
         define_view(self._db, "below", layers)
         define_view(self._db, "documents", [*layers, "main"])
         self._db.execute("INSERT INTO main.cue_names SELECT id, name FROM layer0.cue_names")
+        if self._has_texts:
+            self.tables = TextTables(self._db, self.version, has_layers=True)
+            define_text_views(self._db, [*layers, "main"])
 
     def _remove(self, pmids: Sequence[str]) -> None:
         super()._remove(pmids)
@@ -177,6 +195,8 @@ def _fold(files: Sequence[Path]) -> None:
         db.execute("PRAGMA journal_mode=OFF")
         db.executescript(POINTERS)
         layers = attach(db, changes)
+        if any(has_texts(db, layer) for layer in layers):
+            db.executescript(TEXT_SCHEMA + (REPLACED_TEXTS_SCHEMA if oldest.name != STORE else ""))
         db.execute("BEGIN")
         for layer in layers:
             _apply(db, layer, keep_replaced=oldest.name != STORE)
@@ -194,6 +214,12 @@ def _apply(db: sqlite3.Connection, layer: str, keep_replaced: bool) -> None:
     db.execute(f"INSERT OR REPLACE INTO main.documents ({COLUMNS}, written) SELECT {COLUMNS}, written FROM {layer}.documents")
     if keep_replaced:
         db.execute(f"INSERT OR IGNORE INTO main.replaced SELECT pmid FROM {layer}.replaced")
+    if has_texts(db, layer):
+        for table, columns in ((TEXTS, TEXT_COLUMNS), (BLOCKS, BLOCK_COLUMNS)):
+            db.execute(f"DELETE FROM main.{table} WHERE pmid IN (SELECT pmid FROM {layer}.{REPLACED_TEXTS})")
+            db.execute(f"INSERT OR REPLACE INTO main.{table} ({columns}) SELECT {columns} FROM {layer}.{table}")
+        if keep_replaced:
+            db.execute(f"INSERT OR IGNORE INTO main.{REPLACED_TEXTS} SELECT pmid FROM {layer}.{REPLACED_TEXTS}")
 
 
 _QUICK = 32 << 20
@@ -210,24 +236,35 @@ def update(
     skip_bad: int = 0,
     alone: bool = False,
     columns: Columns | None = None,
+    full_texts: Sequence[Path] = (),
 ) -> BuildReport:
     """Replace documents by PMID, apply deletions, mark retractions, and put the new version in place at once.
 
     Queries see the old version until the last moment; it is kept for at least ten minutes, and until the next update, for readers
     that still have it open. An update that does not finish leaves the index as it was. In a large index, replaced and deleted
     documents count in BM25's statistics until Lucene merges them away by itself, or `merge` does. `alone` says that this process
-    does nothing else with Java; `columns` maps the columns of CSV files.
+    does nothing else with Java; `columns` maps the columns of CSV files, `full_texts` are files, folders and archives of papers.
     """
-    read_manifest(folder)
+    check_texts_fit(read_manifest(folder), full_texts)
     files = detect_formats(paths, format, columns)
-    if alone:
+    if alone and not full_texts:
         expect_sources(files)
     with _change(folder, "the update") as old:
         plan.check_settings(old, f"at {folder}")
         with _start_version(folder, old) as data:
-            report = _write_changes(data, old, files, skip_bad, columns)
+            report = _write_changes(data, old, files, skip_bad, columns, full_texts)
             report.manifest.write(folder)
     return report
+
+
+def check_texts_fit(index: Manifest, full_texts: Sequence[Path]) -> None:
+    """Raise `BadInput` unless these full texts are there and an index of this format can hold them."""
+    check_full_texts(full_texts)
+    if full_texts and not index.has_fields:
+        raise BadInput(
+            f"An index of format {index.format} holds no full texts; bring it to today's with `counterpoint index merge INDEX "
+            "--analyzer biomedical`, then add them."
+        )
 
 
 def merge(folder: Path, analyzer: str | None = None) -> Manifest:
@@ -240,16 +277,18 @@ def merge(folder: Path, analyzer: str | None = None) -> Manifest:
         check_analyzer(analyzer)
     with _change(folder, "the merge") as old, _start_version(folder, old) as data:
         _fold(_list_files(data))
-        format = FORMAT if analyzer else find_format(data, old)
+        format = WITH_TEXTS if old.texts else FORMAT if analyzer else find_format(data, old)
+        texts = bool(old.texts)
         if analyzer:
-            _index_anew(data, analyzer)
+            changes = _index_anew(data, analyzer, texts)
+            _finish(LuceneWriters.open(data, False, analyzer, texts), changes)
         else:
-            _finish(LuceneWriter(data / LUCENE, append=True, analyzer=old.analyzer, fields=old.has_fields))
+            _finish(LuceneWriters.open(data, True, old.analyzer, texts, old.has_fields))
         manifest = replace(
             old,
             format=format,
             # Sentences and cues are those that the store has.
-            settings=plan.list_settings(analyzer) | {"cues": old.settings["cues"]} if analyzer else old.settings,
+            settings=plan.list_settings(analyzer, format) | {"cues": old.settings["cues"]} if analyzer else old.settings,
             version=old.version + 1,
             data=data.name,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -259,18 +298,22 @@ def merge(folder: Path, analyzer: str | None = None) -> Manifest:
     return manifest
 
 
-def _index_anew(data: Path, analyzer: str) -> None:
-    shutil.rmtree(data / LUCENE)
-    with closing(open_read_only(data / STORE)) as store:
-        texts = ([take_text(row) for row, _ in rows] for rows in read_rows(store))
-        _finish(LuceneWriter(data / LUCENE, append=False, analyzer=analyzer), texts)
+def _index_anew(data: Path, analyzer: str, texts: bool) -> Iterator[Change]:
+    """All that is stored, in batches, for new Lucene indexes."""
+    for folder in (LUCENE, PASSAGES):
+        shutil.rmtree(data / folder, ignore_errors=True)
+    with closing(open_read_only(data / STORE)) as db, closing(Store(data / STORE)) as store:
+        for rows in read_rows(db):
+            stored = store.full_texts([row[0] for row, _ in rows]) if texts else {}
+            passages = [one for row, _ in rows if row[0] in stored for one in list_passages(stored[row[0]], row[1])]
+            yield Change([], [take_text(row) for row, _ in rows], [], passages)
 
 
-def _finish(lucene: LuceneWriter, batches: Iterable[Sequence[Text]] = ()) -> None:
-    """Index these texts, in batches, and close the index."""
+def _finish(lucene: LuceneWriters, changes: Iterable[Change] = ()) -> None:
+    """Index these, in batches, and close the indexes."""
     try:
-        for texts in batches:
-            lucene.add(texts)
+        for change in changes:
+            lucene.apply(change)
         lucene.finish()
     finally:
         lucene.abandon()
@@ -296,6 +339,8 @@ def _start_version(folder: Path, old: Manifest) -> Iterator[Path]:
     try:
         link_files(folder / old.data, data)
         link_files(folder / old.data / LUCENE, data / LUCENE)
+        if old.texts:
+            link_files(folder / old.data / PASSAGES, data / PASSAGES)
         if old.dense:
             # The vectors match the previous texts until `counterpoint index dense` updates them: it encodes only what changed.
             link_files(folder / old.data / DENSE, data / DENSE)
@@ -315,11 +360,16 @@ def _drop_old(folder: Path) -> None:
             shutil.rmtree(version, ignore_errors=True)
 
 
-def _write_changes(data: Path, old: Manifest, files: Files, skip_bad: int, columns: Columns | None) -> BuildReport:
-    quick = sum(size for name, size in old.files.items() if name.startswith(f"{LUCENE}/")) < _QUICK
-    store = ChangesWriter(data, old)
+def _write_changes(
+    data: Path, old: Manifest, files: Files, skip_bad: int, columns: Columns | None, full_texts: Sequence[Path]
+) -> BuildReport:
+    quick = [
+        sum(size for name, size in old.files.items() if name.startswith(f"{folder}/")) < _QUICK for folder in (LUCENE, PASSAGES)
+    ]
+    texts = bool(old.texts or full_texts)
+    store = ChangesWriter(data, old, texts)
     try:
-        lucene = LuceneWriter(data / LUCENE, append=True, analyzer=old.analyzer, fields=old.has_fields, merge=quick)
-        return fill_index(store, lucene, files, skip_bad, old, columns)
+        lucene = LuceneWriters.open(data, True, old.analyzer, texts, old.has_fields, (quick[0], quick[1]))
+        return fill_index(store, lucene, files, skip_bad, old, columns, full_texts=full_texts)
     finally:
         store.close()

@@ -13,14 +13,17 @@ import json
 import os
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from indexes.full_texts import Placed, TextTables, is_better, list_passages, make_own_record
 from indexes.readers.base.fields import Deletion
-from indexes.readers.exports.entry import Paper
+from indexes.readers.exports.entry import Paper, make_id
 from nli.text.negation import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
 from retrieval.bm25.analysis import CONTENTS, FIELDS, make_contents, make_fields
@@ -32,9 +35,11 @@ from retrieval.bm25.lucene import (
     start_on_lucene_thread,
 )
 from retrieval.core.errors import BadConfig, BadInput
-from retrieval.core.values import Author, Document
-from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA, TALLIED, Row, Tally, find_targets, pack
-from retrieval.store.manifest import IndexCounts
+from retrieval.core.values import Author, Document, FullText
+from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA, TALLIED, Row, Tally, find_targets
+from retrieval.store.manifest import LUCENE, PASSAGES, IndexCounts, TextPart
+from retrieval.store.packing import pack
+from retrieval.store.texts import StoredText, has_texts, make_part
 
 Text = tuple[str, str, str, str, str, int | None]
 """What is searched of a document: PMID, title, abstract, authors (JSON, as the store keeps them), journal, year."""
@@ -46,16 +51,20 @@ CREATE TABLE IF NOT EXISTS repeats (source INTEGER NOT NULL, record INTEGER NOT 
 CREATE TABLE IF NOT EXISTS plan (fingerprint TEXT NOT NULL);
 """
 _INSERT = f"INSERT OR REPLACE INTO main.documents ({COLUMNS}, written) VALUES ({', '.join('?' * 17)})"
+_RETRACTED = COLUMNS.split(", ").index("retracted")
 # Rows of about 2 kB would waste a third of SQLite's default 4 kB pages.
 _PAGE_BYTES = 16384
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a batch did to a store: the PMIDs whose earlier text was removed, and the texts that were written."""
+    """What a batch did to a store: the PMIDs whose earlier text was removed, and the texts that were written; the same of the
+    passages of full texts."""
 
     removed: list[str]
     written: list[Text]
+    passages_removed: list[str] = field(default_factory=list)
+    passages_written: list[Text] = field(default_factory=list)
 
 
 def settle(
@@ -123,8 +132,11 @@ class StoreWriter:
     `version` numbers the build or update under way; a row remembers which one wrote it.
     """
 
-    def __init__(self, path: Path, version: int) -> None:
-        self.path, self.version = path, version
+    tables: TextTables | None = None
+    """The full texts; None if neither the index nor this build or update has any."""
+
+    def __init__(self, path: Path, version: int, texts: bool = False) -> None:
+        self.path, self.version, self._has_texts = path, version, texts
         fresh = not path.exists()
         self._db = sqlite3.connect(path, isolation_level=None, uri=True)
         # Nobody else reads an unfinished store; this lock avoids the shared-memory file, which cannot grow on a full disk.
@@ -141,10 +153,13 @@ class StoreWriter:
         self._db.executemany(
             "INSERT OR IGNORE INTO main.cue_names (name) VALUES (?)", [(entry.name,) for entry in load_cue_list().cues]
         )
-        self._cue_ids = {str(name): int(i) for i, name in self._db.execute("SELECT id, name FROM cue_names")}
+        self._cue_names = {int(i): str(name) for i, name in self._db.execute("SELECT id, name FROM cue_names")}
+        self._cue_ids = {name: i for i, name in self._cue_names.items()}
 
     def _look_below(self) -> None:
-        """For a file that holds only changes: make `documents` show the whole index, and copy its cue names."""
+        """Open the texts. For a file that holds only changes: also make `documents` show the whole index, copy its cue names."""
+        if self._has_texts or has_texts(self._db):
+            self.tables = TextTables(self._db, self.version, has_layers=False)
 
     def plan(self) -> str | None:
         """The fingerprint of what this store is being built from; None while unknown."""
@@ -180,8 +195,10 @@ class StoreWriter:
         """The documents that have one of these DOIs."""
         values = [doi for doi in dois if doi]
         marks = ",".join("?" * len(values))
-        rows = self._db.execute(f"SELECT pmid, doi, title, abstract FROM documents WHERE doi != '' AND doi IN ({marks})", values)
-        return [Paper(*row) for row in rows]
+        # A record takes the place of one that a text made of itself, and is not given its id.
+        own = " AND pmid NOT IN (SELECT pmid FROM texts WHERE own = 1)" if self.tables else ""
+        statement = f"SELECT pmid, doi, title, abstract FROM documents WHERE doi != '' AND doi IN ({marks}){own}"
+        return [Paper(*row) for row in self._db.execute(statement, values)]
 
     def write(
         self,
@@ -199,20 +216,105 @@ class StoreWriter:
         state = settle(records, versions, newest)
         documents = [document for document in state.values() if document]
         rows = [(*annotate(document, self._cue_ids), self.version) for document in documents]
-        removals = [pmid for pmid in state if pmid in versions]
-        self._db.execute("BEGIN")
-        try:
-            self._remove(removals)
+        change = Change([pmid for pmid in state if pmid in versions], [take_text(row) for row in rows])
+        with self._transaction():
+            if self.tables:
+                self._settle_texts(self.tables, state, change)
+            self._remove(change.removed)
             self._db.executemany(_INSERT, rows)
             self._db.executemany("INSERT INTO repeats VALUES (?, ?, ?)", [(source, *repeat) for repeat in repeats])
             self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, end))
+        return change
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN")
+        try:
+            yield
             self._db.execute("COMMIT")
         except BaseException:
             # If the disk was full, SQLite itself has rolled back.
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
-        return Change(removals, [take_text(row) for row in rows])
+
+    def _settle_texts(self, tables: TextTables, state: Mapping[str, Document | None], change: Change) -> None:
+        """What a batch of records does to the full texts: a deleted record takes its text with it, any other keeps it, and takes
+        over that of a record which a text made of itself."""
+        held = tables.held(list(state))
+        for pmid, document in state.items():
+            if document is None:
+                change.passages_removed.extend(tables.remove(pmid))
+                continue
+            old = pmid if pmid in held else tables.find_own(document)
+            if old and (old != pmid or held[pmid][1] or self._find_title(pmid) != document.title):
+                removed, written = tables.move(old, pmid, self._cue_names, document.title)
+                change.passages_removed.extend(removed)
+                change.passages_written.extend(written)
+            if old and old != pmid:
+                change.removed.append(old)
+
+    def _find_title(self, pmid: str) -> str:
+        return str(self._db.execute("SELECT title FROM documents WHERE pmid = ?", (pmid,)).fetchone()[0])
+
+    def write_texts(self, texts: Sequence[FullText], source: int, end: int) -> tuple[Change, Placed]:
+        """Write a batch of full texts and how far their source has been read, both or neither."""
+        assert self.tables is not None
+        change, placed = Change([], []), Placed()
+        with self._transaction():
+            for text in texts:
+                self._write_text(self.tables, text, change, placed)
+            self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, end))
+        return change, placed
+
+    def _write_text(self, tables: TextTables, text: FullText, change: Change, placed: Placed) -> None:
+        found = tables.find_record(text)
+        pmid = found[0] if found else ""
+        row = tables.held([pmid]).get(pmid)
+        if row:
+            if tables.is_same(row, text):
+                placed.unchanged += 1
+                return
+            if not is_better(text, row, self.version):
+                placed.notes.append((text.source, f"left out: document {pmid} has a better text, of {row[3]}"))
+                return
+            if row[9] == self.version:
+                placed.notes.append((text.source, f"taken for document {pmid} instead of {row[3]}"))
+            change.passages_removed.extend(tables.remove(pmid))
+        own = found is None or bool(row and row[1])
+        if own:
+            pmid, title = self._write_own_record(tables, text, pmid, change)
+            placed.own += 1
+        else:
+            assert found is not None
+            title = self._find_title(pmid)
+            placed.joined[found[1]] += 1
+            if text.record.retracted:
+                self._retract(pmid)
+        change.passages_written.extend(tables.put(pmid, own, text, self._cue_ids, title))
+
+    def _retract(self, pmid: str) -> None:
+        """Mark a document as retracted because its full text says so."""
+        row = self._db.execute(f"SELECT {COLUMNS}, written FROM documents WHERE pmid = ?", (pmid,)).fetchone()
+        if row[_RETRACTED] != 1:
+            self._remove([pmid])
+            self._db.execute(_INSERT, (*row[:_RETRACTED], 1, *row[_RETRACTED + 1 :]))
+
+    def _write_own_record(self, tables: TextTables, text: FullText, pmid: str, change: Change) -> tuple[str, str]:
+        """Write the record that a text makes of itself, in place of the earlier one with this id; returns its id and title."""
+        document = make_own_record(text, has_doi=bool(pmid) or not tables.has_doi(text.record.doi))
+        if pmid:
+            document = replace(document, pmid=pmid)
+            change.removed.append(pmid)
+            self._remove([pmid])
+        elif self._find_held("written", [document.pmid]):
+            # Another paper has that id.
+            document = replace(document, pmid=make_id(document.title, text.source, str(document.year or "")))
+        row = annotate(document, self._cue_ids)
+        self._db.execute(_INSERT, (*row, self.version))
+        change.written.append(take_text(row))
+        tables.note_own(document)
+        return document.pmid, document.title
 
     def _remove(self, pmids: Sequence[str]) -> None:
         self._db.executemany("DELETE FROM main.documents WHERE pmid = ?", [(pmid,) for pmid in pmids])
@@ -227,6 +329,20 @@ class StoreWriter:
         while chunk := rows.fetchmany(batch):
             yield chunk
 
+    def passages(self, batch: int) -> Iterator[list[Text]]:
+        """All passages of full texts in the store, in batches of at least so many."""
+        waiting: list[Text] = []
+        for stored in self.tables.read_all(self._cue_names) if self.tables else ():
+            waiting += list_passages(stored, self._find_title(stored.pmid))
+            if len(waiting) >= batch:
+                yield waiting
+                waiting = []
+        yield waiting
+
+    def summarise_texts(self) -> TextPart | None:
+        """What the manifest says of the full texts; None if there are none."""
+        return make_part(self.tables.rows()) if self.tables else None
+
     def name_cues(self, names: Mapping[int, str]) -> None:
         """Give the cues these numbers, which rows copied from another index use."""
         self._db.execute("BEGIN")
@@ -239,6 +355,14 @@ class StoreWriter:
         self._db.execute("BEGIN")
         self._db.executemany(_INSERT, [(*row, version) for row, version in rows])
         self._db.execute("COMMIT")
+
+    def adopt_texts(self, texts: Sequence[StoredText]) -> list[Text]:
+        """Copy full texts of another index unchanged; returns their passages."""
+        assert self.tables is not None
+        with self._transaction():
+            for stored in texts:
+                self.tables.insert(stored.row, stored.packed)
+        return [passage for stored in texts for passage in list_passages(stored, self._find_title(stored.pmid))]
 
     def summary(self) -> tuple[IndexCounts, str]:
         """Mark retracted documents; return the store's counts and the hash of its texts, in one pass."""
@@ -276,6 +400,10 @@ class StoreWriter:
 
 # Pyserini sets 2 GB, more than the whole heap we give to Java; Lucene itself recommends a few hundred megabytes at most.
 _BUFFER_MB = 200.0
+_ONE_WRITER = threading.Lock()
+"""The bridge to Java fails where two threads create objects of one class at once: of two writers one works at a time."""
+_PASSAGES_BUFFER_MB = 64.0
+"""Beside the other: both are in the one heap of Java."""
 
 
 class LuceneWriter:
@@ -286,8 +414,10 @@ class LuceneWriter:
     deleted documents in BM25's statistics; otherwise Lucene merges by its own policy.
     """
 
-    def __init__(self, folder: Path, append: bool, analyzer: str, fields: bool = True, merge: bool = True) -> None:
-        self.folder, self._append, self._merge = folder, append, merge
+    def __init__(
+        self, folder: Path, append: bool, analyzer: str, fields: bool = True, merge: bool = True, buffer: float = _BUFFER_MB
+    ) -> None:
+        self.folder, self._append, self._merge, self._buffer = folder, append, merge, buffer
         self._analyzers = {CONTENTS: analyzer, **(FIELDS if fields else {})}
         self._writer: Any = None
         self._indexer: Any = None
@@ -336,8 +466,9 @@ class LuceneWriter:
     def _translate_errors(self, work: Callable[[], None]) -> None:
         """Run `work`, and translate Java's errors into those that the callers of a writer handle."""
         try:
-            self._open()
-            work()
+            with _ONE_WRITER:
+                self._open()
+                work()
         except Exception as error:
             message = "\n".join((str(error), *(getattr(error, "stacktrace", None) or ())))
             if "No space left" in message or "Disk quota" in message:
@@ -357,7 +488,7 @@ class LuceneWriter:
             # Its own writer can have no other analyzer than Anserini's.
             self._indexer.writer.close()
             config = load_java_class("org.apache.lucene.index.IndexWriterConfig")(load_analyzer_of_fields(self._analyzers))
-            config.setRAMBufferSizeMB(_BUFFER_MB)
+            config.setRAMBufferSizeMB(self._buffer)
             config.setUseCompoundFile(False)
             path = load_java_class("java.nio.file.Paths").get(str(self.folder))
             directory = load_java_class("org.apache.lucene.store.FSDirectory").open(path)
@@ -395,6 +526,43 @@ class LuceneWriter:
     def _rollback(self) -> None:
         writer, self._writer = self._writer, None
         writer.rollback()
+
+
+class LuceneWriters:
+    """The Lucene indexes of an index being written: of its documents and, if there are full texts, of their passages."""
+
+    def __init__(self, documents: LuceneWriter, passages: LuceneWriter | None = None) -> None:
+        self.documents, self.passages = documents, passages
+
+    @classmethod
+    def open(
+        cls, data: Path, append: bool, analyzer: str, texts: bool, fields: bool = True, merge: tuple[bool, bool] = (True, True)
+    ) -> LuceneWriters:
+        """The writers in a data folder; `merge` is said of the documents' and of the passages'."""
+        documents = LuceneWriter(data / LUCENE, append, analyzer, fields, merge[0])
+        return cls(
+            documents, LuceneWriter(data / PASSAGES, append, analyzer, False, merge[1], _PASSAGES_BUFFER_MB) if texts else None
+        )
+
+    def apply(self, change: Change) -> None:
+        """Index what a batch wrote, without what it removed."""
+        self.documents.remove(change.removed)
+        self.documents.add(change.written)
+        if self.passages:
+            self.passages.remove(change.passages_removed)
+            self.passages.add(change.passages_written)
+
+    def finish(self) -> None:
+        """Finish each of them; passages that have not changed are left as they are."""
+        self.documents.finish()
+        if self.passages:
+            self.passages.finish()
+
+    def abandon(self) -> None:
+        """Close without keeping anything that is not finished."""
+        self.documents.abandon()
+        if self.passages:
+            self.passages.abandon()
 
 
 def _list_causes(exception: Any) -> str:

@@ -8,27 +8,43 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, repeat
 from pathlib import Path
+from typing import TypeVar
 
 from retrieval.bm25.analysis import ANSERINI
-from retrieval.bm25.lucene import Lucene, Vocabulary
+from retrieval.bm25.lucene import Lucene, LucenePassages, Vocabulary
 from retrieval.cluster.client import is_address, read_address
 from retrieval.cluster.mapping import read_state
 from retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
+from retrieval.cluster.texts import name_texts
 from retrieval.cluster.vectors import ClusterVectors
 from retrieval.core.errors import CounterpointError
-from retrieval.core.values import Hit
+from retrieval.core.values import Hit, Passage
 from retrieval.dense.encoder import Vectors
 from retrieval.dense.search import DenseIndex, check_files, find_usable_part
 from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents, Entry, Store
-from retrieval.store.manifest import LUCENE, NAME, STORE, Manifest, read_manifest
+from retrieval.store.manifest import LUCENE, NAME, PASSAGES, STORE, Manifest, read_manifest
+from retrieval.store.texts import name_passage, read_passage_name
 from retrieval.words.forms import add_other_forms, add_spellings
 
 DEEPER = 10
 """If only some documents may be found, a ranking is searched this many times deeper."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassageHit:
+    """A passage found: the `number`-th of a document's full text (`Index.passages`), with its score."""
+
+    pmid: str
+    number: int
+    score: float
+
+
+_Found = TypeVar("_Found", Hit, PassageHit)
 
 
 class Index:
@@ -38,6 +54,8 @@ class Index:
     store: Documents
     vocabulary: Vocabulary | ClusterVocabulary
     _searcher: Lucene | ClusterSearch
+    _passages: LucenePassages | ClusterSearch | None = None
+    _left_out: Collection[str] = frozenset()
     within: Corpus | None = None
     """If set, only documents of this corpus are found."""
 
@@ -58,6 +76,8 @@ class Index:
         self.manifest = read_manifest(self.folder)
         data = self.folder / self.manifest.data
         self.store = Store(data / STORE)
+        if self.manifest.texts:
+            self._passages = LucenePassages(data / PASSAGES, self.manifest.analyzer)
         self._searcher = Lucene(data / LUCENE, self.manifest.analyzer)
         self.vocabulary = Vocabulary(data / LUCENE, self.manifest.analyzer)
 
@@ -67,6 +87,8 @@ class Index:
         self.manifest = state.manifest
         self.store = ClusterDocuments(address, state)
         self._searcher = ClusterSearch(address, state)
+        if self.manifest.texts:
+            self._passages = ClusterSearch(address, state, name_texts(state.name))
         self.vocabulary = ClusterVocabulary(address, state)
 
     def search(self, query: str, k: int, spellings: bool = False) -> list[Hit]:
@@ -74,22 +96,67 @@ class Index:
 
         With `spellings`, words are also searched for in their other forms, as far as the index's analyzer does not unite them.
         """
-        if spellings:
-            query = add_other_forms(query) if self.manifest.analyzer == ANSERINI else add_spellings(query)
-        return self._take_within(self._searcher.search(query, self._find_depth(k)), k)
+        return self._take_within(self._searcher.search(self._add_forms(query, spellings), self._find_depth(k)), k)
+
+    def _add_forms(self, query: str, spellings: bool) -> str:
+        if not spellings:
+            return query
+        return add_other_forms(query) if self.manifest.analyzer == ANSERINI else add_spellings(query)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether some documents have a full text."""
+        return self._passages is not None
+
+    def search_passages(self, query: str, papers: int, spellings: bool = False) -> list[PassageHit]:
+        """The best passages of full texts by BM25, best first, until they are of so many papers; none without full texts.
+
+        `within` and `spellings` mean what they do for `search`.
+        """
+        if self._passages is None:
+            return []
+        hits, seen = list[PassageHit](), set[str]()
+
+        def take(found: Hit) -> bool:
+            hit = _read_hit(found)
+            if self._keep_allowed([hit]):
+                if hit.pmid not in seen and len(seen) == papers:
+                    return False
+                seen.add(hit.pmid)
+                hits.append(hit)
+            return True
+
+        self._passages.search_until(self._add_forms(query, spellings), take)
+        return hits
+
+    def find_passages(self, query: str, pmids: Sequence[str], most: int, spellings: bool = False) -> list[list[PassageHit]]:
+        """The best passages of each of these documents by BM25, at most so many, best first; none where one has no full text."""
+        if self._passages is None:
+            return [[] for _ in pmids]
+        beginnings = [name_passage(pmid) for pmid in pmids]
+        rankings = self._passages.search_within(self._add_forms(query, spellings), beginnings, most)
+        return [[_read_hit(hit) for hit in ranking] for ranking in rankings]
+
+    def passages(self, pmid: str) -> tuple[Passage, ...]:
+        """The passages of a document's full text in order, with their sentences and where these stand; none if it has no text."""
+        text = self.store.full_texts([pmid]).get(pmid)
+        return text.passages if text else ()
 
     def search_vectors(self, encoder: str, queries: Vectors, k: int) -> list[list[Hit]]:
         """The `k` documents nearest to each query by the encoder's vectors, best first; raises as `dense` does."""
         return [self._take_within(ranking, k) for ranking in self.dense(encoder).search(queries, self._find_depth(k))]
 
     def _find_depth(self, k: int) -> int:
-        return k if self.within is None else k * DEEPER
+        return k if self.within is None and not self._left_out else k * DEEPER
 
     def _take_within(self, ranking: list[Hit], k: int) -> list[Hit]:
-        if self.within is None:
-            return ranking
-        pmids = self.within.holds([hit.pmid for hit in ranking])
-        return [hit for hit in ranking if hit.pmid in pmids][:k]
+        return self._keep_allowed(ranking)[:k]
+
+    def _keep_allowed(self, ranking: list[_Found]) -> list[_Found]:
+        if self.within is not None:
+            pmids = self.within.holds([hit.pmid for hit in ranking])
+            ranking = [hit for hit in ranking if hit.pmid in pmids]
+        return [hit for hit in ranking if hit.pmid not in self._left_out] if self._left_out else ranking
 
     def has_vectors(self, encoder: str) -> bool:
         """Whether the encoder of this name made vectors of the documents as they are now."""
@@ -109,6 +176,18 @@ class Index:
                 self._dense = DenseIndex(self.folder / self.manifest.data, part)
             return self._dense
 
+    def leave_out_own_records(self) -> None:
+        """From now on find no record that a full text made of itself."""
+        self._left_out = self.store.list_own_records()
+
+    def leave_out_texts(self) -> None:
+        """From now on use no full text; the records that texts made of themselves stay."""
+        if self._passages is not None:
+            self._passages.close()
+        self._passages = None
+        self.store.leave_out_texts()
+        self.manifest = replace(self.manifest, texts=None)
+
     def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
         """The documents with these ids, in order, with their sentences and cues."""
         return self.store.entries(pmids)
@@ -117,23 +196,44 @@ class Index:
         """Release the index's files."""
         self._dense = None
         self._searcher.close()
+        if self._passages is not None:
+            self._passages.close()
         self.vocabulary.close()
         self.store.close()
 
 
-def reciprocal_rank_fusion(rankings: Iterable[Sequence[Hit]], k: int = 60, weights: Iterable[float] = repeat(1.0)) -> list[Hit]:
+def _read_hit(hit: Hit) -> PassageHit:
+    return PassageHit(*read_passage_name(hit.pmid), hit.score)
+
+
+def lead_to_papers(hits: Iterable[PassageHit]) -> list[Hit]:
+    """The papers of a ranking of passages, each by its best one."""
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        best.setdefault(hit.pmid, Hit(hit.pmid, hit.score))
+    return list(best.values())
+
+
+def reciprocal_rank_fusion(
+    rankings: Iterable[Sequence[Hit]],
+    k: int = 60,
+    weights: Iterable[float] = repeat(1.0),
+    votes: Iterable[int] | None = None,
+) -> list[Hit]:
     """Every document of `rankings`, best first, scored by the sum of weight / (k + rank) over the rankings that contain it.
 
-    Ranks count from 1; scores within the rankings play no part. `weights` holds one for each ranking. Ties go to the document met
-    first when reading the rankings in their order, each from its top. Cormack, Clarke and Büttcher 2009
+    Ranks count from 1; scores within the rankings play no part. `weights` holds one for each ranking. Of the rankings that have
+    one number in `votes` only the largest part of a document's sum counts; without it each counts for itself. Ties go to the
+    document met first when reading the rankings in their order, each from its top. Cormack, Clarke and Büttcher 2009
     (https://doi.org/10.1145/1571941.1572114), where k is 60 and there are no weights.
     """
-    shares: dict[str, list[float]] = {}
-    for ranking, weight in zip(rankings, weights, strict=False):
+    shares: dict[str, dict[int, float]] = {}
+    for ranking, weight, vote in zip(rankings, weights, count() if votes is None else votes, strict=False):
         for rank, hit in enumerate(ranking, 1):
-            shares.setdefault(hit.pmid, []).append(weight / (k + rank))
+            own = shares.setdefault(hit.pmid, {})
+            own[vote] = max(own.get(vote, 0.0), weight / (k + rank))
     # fsum rounds once: equal ranks give exactly the same sum, whatever the order of the rankings.
-    hits = [Hit(pmid, math.fsum(share)) for pmid, share in shares.items()]
+    hits = [Hit(pmid, math.fsum(own.values())) for pmid, own in shares.items()]
     return sorted(hits, key=lambda hit: -hit.score)
 
 

@@ -14,13 +14,33 @@ if TYPE_CHECKING:
     from service.answering.answer import Answerer
 
 
-def assemble(index: Path, config: str, profile: str) -> Grounder:
-    """Open the index and load the models that the configuration names; anything missing raises one clear error."""
+def assemble(index: Path, config: str, profile: str, *, records_only: bool = False, full_texts: bool = True) -> Grounder:
+    """Open the index and load the models that the configuration names; anything missing raises one clear error.
+
+    With `records_only` no document is found that a full text made of itself; without `full_texts` none is used.
+    """
     grounding_config, models_profile = load_config(config), load_profile(profile)
-    return _make_grounder(Index(index), grounding_config, models_profile)
+    return _make_grounder(_open(index, records_only, full_texts), grounding_config, models_profile)
 
 
-def assemble_answerer(index: Path, answers: str, profile: str, grounding: str | None = None) -> Answerer:
+def _open(place: Path, records_only: bool, full_texts: bool) -> Index:
+    index = Index(place)
+    if records_only and index.has_texts:
+        index.leave_out_own_records()
+    if not full_texts:
+        index.leave_out_texts()
+    return index
+
+
+def assemble_answerer(
+    index: Path,
+    answers: str,
+    profile: str,
+    grounding: str | None = None,
+    *,
+    records_only: bool = False,
+    full_texts: bool = True,
+) -> Answerer:
     """Do the same for an answer variant: load its own models, and a grounder for leads and conflicts if it looks for any.
 
     `grounding` is a grounding variant to use in place of the one that the answer variant names.
@@ -30,7 +50,7 @@ def assemble_answerer(index: Path, answers: str, profile: str, grounding: str | 
 
     answer_config, models_profile = load_answer_config(answers, grounding), load_profile(profile)
     grounding_config = load_config(answer_config.grounding) if answer_config.grounding else None
-    corpus = Index(index)
+    corpus = _open(index, records_only, full_texts)
     grounder = _make_grounder(corpus, grounding_config, models_profile) if grounding_config else None
     models = load_answer_models(answer_config, models_profile, grounder.models if grounder else None)
     return Answerer(corpus, answer_config, models, grounder)

@@ -68,10 +68,18 @@ class Counterpoint:
         self._http.close()
 
     def ground(
-        self, claim: str, question: str = "", known_pmids: Iterable[str | int] = (), read: int | None = None
+        self,
+        claim: str,
+        question: str = "",
+        known_pmids: Iterable[str | int] = (),
+        read: int | None = None,
+        full_text: bool = False,
     ) -> TypedGroundResponse:
-        """Both sides of a claim; `typed` says what the input was taken for, and `read` how many papers are read at most."""
+        """Both sides of a claim; `typed` says what the input was taken for, and `read` how many papers are read at most, with
+        `full_text` only of those whose full text the index holds.
+        """
         body = {"claim": claim, "question": question, "known_pmids": list(known_pmids), "read": read}
+        body |= {"full_text": True} if full_text else {}
         return self._call(TypedGroundResponse, "POST", "/v1/ground", json=body)
 
     def ground_all(self, claims: Iterable[str]) -> BatchResponse:

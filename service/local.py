@@ -41,14 +41,20 @@ class LocalService:
         self._grounder.index.close()
 
     def ground(
-        self, claim: str, question: str = "", known_pmids: Iterable[str | int] = (), read: int | None = None
+        self,
+        claim: str,
+        question: str = "",
+        known_pmids: Iterable[str | int] = (),
+        read: int | None = None,
+        full_text: bool = False,
     ) -> TypedGroundResponse:
-        """Both sides of a claim; `typed` says what the input was taken for, and `read` how many papers are read at most.
+        """Both sides of a claim; `typed` says what the input was taken for, and `read` how many papers are read at most, with
+        `full_text` only of those whose full text the index holds.
 
         Raises `BadInput` for what cannot be a claim.
         """
         statement = check_claim(claim, question, known_pmids)
-        return ground_query(self._grounder, statement, partial(self._grounder.ground, papers=read))[0]
+        return ground_query(self._grounder, statement, partial(self._grounder.ground, papers=read, full_text=full_text))[0]
 
     def typed(self, text: str) -> TypedOut:
         """What a text is: a claim, a question, keywords, a paper, a whole text or another language."""

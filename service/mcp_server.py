@@ -133,10 +133,11 @@ def make_server(load: Callable[[], Grounder], load_answerer: Callable[[Grounder]
         question: Annotated[str, Field(description="The question that the claim answers, if there is one.")] = "",
         known_pmids: Annotated[list[str] | None, Field(description="Papers already known to support the claim.")] = None,
         read: Annotated[int | None, Field(ge=1, le=MOST_READ, description="How many papers to read, the best first.")] = None,
+        full_text: Annotated[bool, Field(description="Only papers whose full text the index holds.")] = False,
     ) -> TypedGroundResponse:
         """Find the papers that contradict a biomedical claim and those that support it, each with its exact sentence."""
         statement = check_claim(claim, question, known_pmids or ())
-        return ground_query(grounder(), statement, partial(grounder().ground, papers=read))[0]
+        return ground_query(grounder(), statement, partial(grounder().ground, papers=read, full_text=full_text))[0]
 
     @server.tool(annotations=_READS)
     def answer(
@@ -178,7 +179,7 @@ def _add_reading(server: MCPServer, grounder: Callable[[], Grounder]) -> None:
     ) -> DocumentOut:
         """Get one document of the index: title, abstract, and where its sentences begin and end."""
         index = grounder().index
-        return DocumentOut.of(find_paper(index.store, pmid, index.manifest.counts.documents))
+        return DocumentOut.read(index.store, find_paper(index.store, pmid, index.manifest.counts.documents))
 
     @server.tool(annotations=_READS)
     def evidence(

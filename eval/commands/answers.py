@@ -1,4 +1,4 @@
-"""`counterpoint eval answers`, `leads` and `questions`."""
+"""`counterpoint eval answers`, `leads`, `questions` and `open-questions`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.outputs import JsonOption, MarkdownOption, argument, check_outputs, option, publish, work_option
+from eval.commands.outputs import (
+    JsonOption,
+    MarkdownOption,
+    argument,
+    check_outputs,
+    option,
+    publish,
+    work_option,
+    write_whole,
+)
 from retrieval.core.counts import format_count
 from service.cli.shared import (
     AnswersOption,
@@ -20,7 +29,7 @@ from service.cli.shared import (
 )
 from service.configuration import defaults
 
-LEADS_WORK, QUESTIONS_WORK = Path("leads.work"), Path("questions.work")
+LEADS_WORK, QUESTIONS_WORK, OPEN_WORK = Path("leads.work"), Path("questions.work"), Path("open.work")
 
 
 def answers(
@@ -126,3 +135,45 @@ def questions(
         settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
         results = answer_all(cases, answerer, work, settings)
         publish(show_questions(file.name, cases, results, get_command_line()), json, markdown)
+
+
+def open_questions(
+    file: Annotated[Path, argument("FILE", "JSON lines with question; or BioASQ's own records.")],
+    index: Annotated[Path | None, option("--index", "The index to ask.", "DIR")] = None,
+    snippets: Annotated[
+        Path | None, option("--snippets", "Only write the questions' papers, BioASQ's snippets for abstracts, to index.", "OUT")
+    ] = None,
+    ids: Annotated[Path | None, option("--ids", "Ask only the questions whose ids this file lists, one a line.")] = None,
+    rows: Annotated[Path | None, option("--rows", "Write the rows of the answers to this file, to be read.", "OUT")] = None,
+    answers: AnswersOption = defaults.ANSWERS,
+    config: UnderAnswersOption = None,
+    profile: ProfileOption = defaults.PROFILE,
+    work: Annotated[Path, work_option("what was answered is")] = OPEN_WORK,
+    json: JsonOption = None,
+    markdown: MarkdownOption = None,
+) -> None:
+    """Answer open questions and count: how many are answered, with how many rows; the rows can be written for readers."""
+    with report_errors():
+        from json import dumps
+
+        from eval.answers.open_questions import answer_open, read_open_questions, show_open, write_snippets
+        from retrieval.core.errors import BadInput
+        from retrieval.core.word_list import read_word_list
+        from service.assembly import assemble_answerer
+
+        check_outputs(json, markdown, [file])
+        cases = read_open_questions(file, set(read_word_list(ids)) if ids else ())
+        if snippets:
+            write_snippets(cases, snippets)
+            return
+        if index is None:
+            raise BadInput("An index to ask is missing; give --index DIR, or --snippets OUT for a corpus to build one from.")
+        answerer = assemble_answerer(index, answers, profile, config)
+        asked = format_count(len(cases), "question")
+        print_note(f"Asking {asked} of {file} of {index} with {answers}; progress is saved in {work}.")
+        settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
+        results = answer_open(cases, answerer, work, settings)
+        publish(show_open(file.name, cases, results, get_command_line()), json, markdown)
+        if rows:
+            lines = (dumps(row, ensure_ascii=False) for one in cases for row in results[one.id]["rows"])
+            write_whole(rows, "".join(f"{line}\n" for line in lines), "the rows")

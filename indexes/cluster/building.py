@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from retrieval.cluster.client import Address, connect, read_access, translate_faults
 from retrieval.cluster.mapping import LIMBS, MANIFEST, VECTORS, add_up, derive, make_mapping, make_settings, read_state
 from retrieval.cluster.search import page_sources, run_search
+from retrieval.cluster.texts import make_text_mapping, name_texts
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.store.documents import find_targets
 from retrieval.store.manifest import IndexCounts, Manifest
@@ -84,7 +85,7 @@ def count(address: Address, name: str) -> tuple[IndexCounts, str]:
 
 def write_manifest(address: Address, name: str, manifest: Manifest, cue_names: Mapping[int, str]) -> None:
     """Put the manifest in place: from now on it describes the index."""
-    source = {"manifest": json.dumps(asdict(manifest)), "cue_names": {str(number): cue for number, cue in cue_names.items()}}
+    source = {"manifest": json.dumps(manifest.to_json()), "cue_names": {str(number): cue for number, cue in cue_names.items()}}
     with translate_faults(address):
         connect(address).index(index=name, id=MANIFEST, body=source, params={"request_timeout": 60})
 
@@ -157,6 +158,11 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
     name = read_state(address).name
     with WriteLock(address, name) as lock:
         old = read_state(address).manifest
+        if old.texts:
+            raise BadInput(
+                f"{address} has full texts, and is not updated in place: update the index in a folder that it was copied from, "
+                "and copy that again with --overwrite."
+            )
         plan.check_settings(old, str(address))
         progress = _resume_update(address, name, old, files, columns)
         with open_writer(address, name, progress, lock, old.has_fields) as writer:
@@ -212,10 +218,22 @@ def open_or_restart(address: Address, name: str, fingerprint: str, version: int,
             return progress
         with WriteLock(address, name):
             client.indices.delete(index=name)
+    client.indices.delete(index=name_texts(name), ignore=[404])
     _create(client, name, {"settings": {"index": make_settings(read_access().shards)}, "mappings": make_mapping(analyzer)})
     progress = Progress(fingerprint, version)
     progress.write(address, name)
     return progress
+
+
+def open_texts(address: Address, name: str, analyzer: str) -> None:
+    """Make the index of full texts beside the index of documents of this name, unless an earlier attempt has."""
+    with translate_faults(address):
+        client = connect(address)
+        if not client.indices.exists(index=name_texts(name)):
+            settings = {"index": make_settings(read_access().shards)}
+            body = {"settings": settings, "mappings": make_text_mapping(analyzer)}
+            params = {"wait_for_active_shards": "all", "request_timeout": 60}
+            client.indices.create(index=name_texts(name), body=body, params=params)
 
 
 def _create(client: Any, name: str, body: dict[str, Any]) -> None:
@@ -282,6 +300,7 @@ def put_in_place(address: Address, name: str) -> None:
         for other in others if "error" not in others else []:
             if _VERSION.fullmatch(other.removeprefix(address.name)) and other not in (name, *old_names):
                 client.indices.delete(index=other, ignore=[404])
+                client.indices.delete(index=name_texts(other), ignore=[404])
 
 
 def read_version(address: Address) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -29,29 +30,34 @@ from indexes.cluster.building import (
     finish_copies,
     merge_segments,
     open_or_restart,
+    open_texts,
     put_in_place,
     read_version,
     update_on_cluster,
     write_manifest,
 )
 from indexes.cluster.writer import BulkSender, WriteLock, drop_progress, index_action
+from indexes.full_texts import list_passages
 from indexes.plan import hold_lock, report_interrupt
 from indexes.readers import Columns
 from indexes.reading import BuildReport
-from indexes.writer import LuceneWriter, StoreWriter, take_text
+from indexes.writer import Change, LuceneWriters, StoreWriter, take_text
 from retrieval.bm25.analysis import BIOMEDICAL
 from retrieval.cluster.client import Address, ClusterBusy, is_address, read_address, translate_faults
 from retrieval.cluster.mapping import make_source, read_row, read_state
 from retrieval.cluster.search import ClusterDocuments
+from retrieval.cluster.texts import make_passage_source, make_text_source, name_texts, read_text
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, IndexUnusable, Unfinished
 from retrieval.index import read_index_manifest
-from retrieval.store.documents import open_read_only, read_rows
+from retrieval.store.documents import Store, open_read_only, read_rows
 from retrieval.store.journal import hash_json
 from retrieval.store.manifest import (
     FORMAT,
     LUCENE,
+    PASSAGES,
     STORE,
+    WITH_TEXTS,
     IndexSource,
     Manifest,
     list_data_files,
@@ -59,7 +65,7 @@ from retrieval.store.manifest import (
     read_manifest,
 )
 
-_BATCH = 1000
+_BATCH, _TEXTS_AT_ONCE = 1000, 50
 
 
 def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> Manifest:
@@ -89,6 +95,8 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
             sender.wait()
         finally:
             sender.close()
+        if manifest.texts:
+            _copy_texts(folder / manifest.data, address, name, manifest.analyzer, lock)
         finish_copies(address, name)
         new_manifest = replace(
             manifest,
@@ -104,6 +112,28 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
     return new_manifest
 
 
+def _copy_texts(data: Path, address: Address, name: str, analyzer: str, lock: WriteLock) -> None:
+    """Copy the full texts of an index in a folder, and their passages; what is there already is sent again."""
+    open_texts(address, name, analyzer)
+    sender = BulkSender(address, name_texts(name))
+    with closing(Store(data / STORE)) as store, tqdm(desc="Copying full texts", unit=" texts", disable=None) as bar:
+        try:
+            for batch in store.texts(_TEXTS_AT_ONCE):
+                titles = {pmid: title for pmid, title, _ in batch}
+                texts = store.full_texts(list(titles))
+                actions = [index_action(pmid, make_text_source(text), 1, again=True) for pmid, text in texts.items()]
+                for pmid, text in texts.items():
+                    for passage, title, words, *_ in list_passages(text, titles[pmid]):
+                        actions.append(index_action(passage, make_passage_source(passage, title, words), 1, again=True))
+                sender.send(actions)
+                lock.renew()
+                bar.update(len(texts))
+            sender.wait()
+        finally:
+            sender.close()
+    finish_copies(address, name_texts(name))
+
+
 def copy_to_folder(address: Address, out: Path) -> Manifest:
     """Copy an index from a cluster into a new folder; raises as `copy_to_cluster` does."""
     embedded.check_target(out, overwrite=False)
@@ -115,16 +145,21 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
     with hold_lock(root):
         data.mkdir(exist_ok=True)
         (data / STORE).unlink(missing_ok=True)
-        store = StoreWriter(data / STORE, state.manifest.version)
-        lucene = LuceneWriter(data / LUCENE, append=False, analyzer=state.manifest.analyzer)
+        has_texts = bool(manifest.texts)
+        store = StoreWriter(data / STORE, state.manifest.version, has_texts)
+        for name in (LUCENE, PASSAGES):
+            shutil.rmtree(data / name, ignore_errors=True)
+        lucene = LuceneWriters.open(data, False, state.manifest.analyzer, has_texts)
         try:
             store.name_cues(state.cue_names)
             with tqdm(total=state.manifest.counts.documents, desc=f"Copying to {out}", unit=" documents", disable=None) as bar:
                 for batch in ClusterDocuments(address, state).pages(_BATCH):
                     rows = [(read_row(source), int(source["written"])) for source in batch]
                     store.adopt(rows)
-                    lucene.add([take_text(row) for row, _ in rows])
+                    lucene.apply(Change([], [take_text(row) for row, _ in rows]))
                     bar.update(len(rows))
+                for page in ClusterDocuments(address, state).text_pages():
+                    lucene.apply(Change([], [], [], store.adopt_texts([read_text(source, state.cue_names) for source in page])))
             summary = store.summary()
             lucene.finish()
             store.finish()
@@ -144,13 +179,14 @@ def _renew(manifest: Manifest, place: str) -> Manifest:
 
     Raises unless both sides search texts alike; a different cue list is copied unchanged, and refused by an update.
     """
-    settings = plan.list_settings(manifest.analyzer)
+    format = WITH_TEXTS if manifest.texts else FORMAT
+    settings = plan.list_settings(manifest.analyzer, format)
     if any(manifest.settings.get(key) != settings[key] for key in ("analyzer", "bm25", "contents")):
         raise IndexUnusable(
             f"The index {place} was made by another version of Counterpoint (format {manifest.format}), which cannot be copied; "
             "build it again with `counterpoint index build`."
         )
-    return replace(manifest, format=FORMAT, settings=settings | {"cues": manifest.settings["cues"]})
+    return replace(manifest, format=format, settings=settings | {"cues": manifest.settings["cues"]})
 
 
 def _check_same(manifest: Manifest, summary: tuple[Any, str], place: str) -> None:
@@ -171,23 +207,39 @@ def build_at(
     columns: Columns | None = None,
     description: str = "",
     analyzer: str = BIOMEDICAL,
+    full_texts: Sequence[Path] = (),
 ) -> BuildReport:
     """Build an index of every document in `paths` in the folder or at the address `out` (`indexes.build.build`)."""
     if not is_address(out):
-        return embedded.build(paths, out, format, skip_bad, overwrite, True, columns, description, analyzer)
+        return embedded.build(paths, out, format, skip_bad, overwrite, True, columns, description, analyzer, full_texts)
+    _refuse_texts(full_texts)
     with report_interrupt("the index", "what was read so far is saved, and the same command resumes from there"):
         address, files = read_address(out), embedded.detect_formats(paths, format, columns)
         return build_on_cluster(address, files, skip_bad, overwrite, columns, description, analyzer)
 
 
 def update_at(
-    index: Path, paths: Sequence[Path], format: str = "auto", skip_bad: int = 0, columns: Columns | None = None
+    index: Path,
+    paths: Sequence[Path],
+    format: str = "auto",
+    skip_bad: int = 0,
+    columns: Columns | None = None,
+    full_texts: Sequence[Path] = (),
 ) -> BuildReport:
     """Update the index in a folder or at an address (`indexes.update.update`)."""
     if not is_address(index):
-        return updating.update(index, paths, format, skip_bad, alone=True, columns=columns)
+        return updating.update(index, paths, format, skip_bad, alone=True, columns=columns, full_texts=full_texts)
+    _refuse_texts(full_texts)
     with report_interrupt("the update", "the same command resumes from there"):
         return update_on_cluster(read_address(index), embedded.detect_formats(paths, format, columns), skip_bad, columns)
+
+
+def _refuse_texts(full_texts: Sequence[Path]) -> None:
+    if full_texts:
+        raise BadInput(
+            "Full texts are joined to their records in a folder: build or update the index there, then copy it to the cluster "
+            "with `counterpoint index copy`."
+        )
 
 
 def merge_at(index: Path, analyzer: str | None = None) -> None:

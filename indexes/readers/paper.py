@@ -11,15 +11,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from lxml import etree
 
 from indexes.readers.base import source
-from indexes.readers.markup import add_child, add_text, find_name
-from nli.text.headings import Part, continue_section, find_heading_kind, looks_like_heading, place_sentences
+from indexes.readers.full_text import jats
+from nli.text.headings import Part, find_heading_kind, looks_like_heading, place_sentences
 from nli.text.roles import find_abstract_end
 from nli.text.sentences import sentence_spans
 from retrieval.core.characters import replace_surrogates
@@ -184,8 +185,26 @@ def _split_paragraphs(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _read_jats(raw: bytes, where: str) -> Paper:
-    article = _parse_jats(raw, where)
-    return _check_paper(article.text, article.parts, where, article.title, article.id)
+    [article, *others] = jats.parse_articles(BytesIO(raw), where)
+    if others:
+        raise BadInput(f"{where} has {1 + len(others):,} articles: expected one paper; save each article as a file of its own.")
+    jats.replace_marks(article)
+    meta = jats.find_meta(article)
+    numbers = [] if meta is None else [one for one in meta if one.get("pub-id-type") in ("pmc", "pmcid", "pmid")]
+    abstract, body = jats.find_abstract(article), jats.find_first(article, "body")
+    text, parts = "", list[Part]()
+    of_body: SectionKind = "other" if abstract is None else "introduction"
+    both: tuple[tuple[etree._Element | None, SectionKind], ...] = ((abstract, "abstract"), (body, of_body))
+    for element, kind in both:
+        for piece in [] if element is None else jats.walk(element, kind, fixed=element is abstract):
+            if not piece.text:
+                continue
+            start, end = len(text), len(text) + len(piece.text)
+            text += f"{piece.text}\n"
+            spans = [(start, end)] if piece.heading else sentence_spans(text, start, end)
+            parts += [Part(*span, piece.heading, piece.kind) for span in spans]
+    title = jats.read_words(jats.find_first(jats.find_first(meta, "title-group"), "article-title"))
+    return _check_paper(text, parts, where, title, next(filter(None, map(jats.read_words, numbers)), ""))
 
 
 def _check_paper(text: str, parts: Sequence[Part], where: str, title: str = "", id: str = "") -> Paper:
@@ -204,199 +223,3 @@ FORMATS: dict[str, Callable[[bytes, str], Paper]] = {
     "text": _read_text,
     "jats": _read_jats,
 }
-
-
-# Elements outside the paper's running text: they hold no sentence of its argument.
-_LEFT_AWAY = frozenset(
-    "table-wrap table-wrap-group table fig fig-group ref-list disp-formula disp-formula-group supplementary-material media "
-    "graphic inline-graphic fn fn-group tex-math label object-id sec-meta".split()
-)
-# Elements that stand apart from the text around them, also inside a paragraph.
-_BLOCKS = frozenset(
-    "p title sec list list-item def-list def-item term def disp-quote boxed-text statement speech speaker verse-group verse-line "
-    "preformat attrib app-group app ack".split()
-)
-# An abstract of another type, or under such a heading, is not the paper's own unless there is no other.
-_OWN_TYPES = ("", "normal", "main", "structured", "section", "summary", "short", "executive-summary", "longsummary", "precis")
-_OTHER_HEADING = re.compile(
-    r"(?:research )?highlights|key (?:points|messages)|(?:author|editor|lay|plain|graphical|visual|video|teaser|significance)\b"
-    r"|what (?:is|this|are)\b|résumé|resumen|zusammenfassung|resumo|riassunto|samenvatting",
-    re.IGNORECASE,
-)
-_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
-# Marks are replaced by characters that no text contains (Unicode's noncharacters): a raised one, and both ends of another.
-_RAISED, _OPEN, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
-_NOTES = frozenset("table-fn fn author-notes corresp aff".split())
-_SYMBOL = re.compile(r"\W{0,4}(?:\w|[*†‡§¶#‖]{1,3}|\d{1,3})\W{0,2}")
-_REFERENCE = re.compile(r"\W{0,3}[A-Z]?\d{1,4}[a-z*†]{0,2}\W{0,2}(?:\s*[,–—-]\s*\d{1,4})*\W{0,2}")
-_BETWEEN = r"[\s,;:–—−‐-]*"
-_ONE = rf"(?:{_RAISED}|{_OPEN}[^{_CLOSE}]*{_CLOSE})"
-_IN_BRACKETS = rf"[\[(]{_BETWEEN}{_ONE}(?:{_BETWEEN}{_ONE})*{_BETWEEN}[\])]"
-_MARKS = re.compile(
-    rf"(?P<before>[,;]?\s*)(?:{_IN_BRACKETS}(?:{_BETWEEN}{_IN_BRACKETS})*|{_RAISED}(?:{_BETWEEN}{_RAISED})*"
-    # A number that a style raises; one that stands by itself may be a word of the sentence ("as in reference 12").
-    rf"|(?<=[^\s\[(/–—-]){_OPEN}[^{_CLOSE}]*{_CLOSE}(?:\s*[,;–—-]\s*{_ONE})*)(?P<after>\s*[.,;:!?)\]]?)"
-)
-_ENDS_OF_MARKS = re.compile(f"[{_OPEN}{_CLOSE}]")
-
-
-@dataclass(slots=True)
-class JatsArticle:
-    """What was read: `text` with one paragraph or heading per line, and the sentences in it."""
-
-    text: str = ""
-    parts: list[Part] = field(default_factory=list)
-    title: str = ""
-    id: str = ""
-
-    def add(self, words: str, heading: bool, kind: SectionKind | None) -> None:
-        """Append a heading, or a paragraph split into sentences, to the text."""
-        if not words:
-            return
-        start = len(self.text)
-        self.text += f"{words}\n"
-        spans = [(start, start + len(words))] if heading else sentence_spans(self.text, start, start + len(words))
-        self.parts += [Part(*span, heading, kind) for span in spans]
-
-
-def _parse_jats(raw: bytes, where: str) -> JatsArticle:
-    """The article of the XML; raises `BadInput`, in one sentence, if the XML is cut off, broken, or not of one article."""
-    root = _parse_tree(raw, where)
-    articles = [root] if find_name(root) == "article" else [inner for inner in root.iter() if find_name(inner) == "article"]
-    if not articles:
-        raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, got <{find_name(root)}>.")
-    if len(articles) > 1:
-        raise BadInput(f"{where} has {len(articles):,} articles: expected one paper; save each article as a file of its own.")
-    article = articles[0]
-    _replace_marks(article)
-    # What answers the article (reviews, letters, replies) is inside it, with a front of its own.
-    meta = _find_first(_find_first(article, "front"), "article-meta")
-    result = JatsArticle(title=_read_words(_find_first(_find_first(meta, "title-group"), "article-title")))
-    for element in [] if meta is None else meta:
-        if find_name(element) == "article-id" and element.get("pub-id-type") in ("pmc", "pmcid", "pmid"):
-            result.id = result.id or _read_words(element)
-    abstract = None if meta is None else _find_abstract(meta, article.get(_LANG, "en"))
-    if abstract is not None:
-        _read_section(abstract, result, "abstract", fixed=True)
-    body = _find_first(article, "body")
-    if body is not None:
-        _read_section(body, result, "introduction" if result.parts else "other", fixed=False)
-    return result
-
-
-def _find_abstract(meta: etree._Element, language: str) -> etree._Element | None:
-    """The paper's own abstract: of several, the English one, else the one in the paper's language, by type and then by order."""
-    found = [element for element in meta if find_name(element) in ("abstract", "trans-abstract") and _read_words(element)]
-
-    def rank(element: etree._Element) -> tuple[bool, int, bool, bool]:
-        kind = (element.get("abstract-type") or "").lower()
-        title = _read_words(_find_first(element, "title"))
-        is_other = kind not in _OWN_TYPES or bool(_OTHER_HEADING.match(title))
-        spoken = element.get(_LANG, language if find_name(element) == "abstract" else "")[:2].lower()
-        foreign = 0 if spoken == "en" else 1 if spoken == language[:2].lower() else 2
-        return is_other, foreign, kind not in ("", "normal"), find_name(element) != "abstract"
-
-    own = [element for element in found if not rank(element)[0]]
-    return min(own or [element for element in found if element.get("abstract-type") != "graphical"], key=rank, default=None)
-
-
-def _replace_marks(article: etree._Element) -> None:
-    """Put signs for the marks of references and notes, so that what stands around them can go with them."""
-    references = {element.get("id") for element in article.iter() if find_name(element) == "ref"} - {None}
-
-    def cites(element: etree._Element) -> bool:
-        return find_name(element) == "xref" and (element.get("ref-type") == "bibr" or element.get("rid") in references)
-
-    for element in list(article.iter()):
-        words = "".join(map(str, element.itertext())) if find_name(element) == "xref" else ""
-        if find_name(element) == "sup" and any(map(cites, element.iter())):
-            _replace(element, _RAISED)
-        elif words and cites(element):
-            if _find_first(element, "sup", deep=True) is not None:
-                _replace(element, _RAISED)
-            elif _REFERENCE.fullmatch(words):
-                _replace(element, f"[{_RAISED}]" if words.strip()[0] in "[(" else f"{_OPEN}{words}{_CLOSE}")
-        elif words and element.get("ref-type") in _NOTES and _SYMBOL.fullmatch(words):
-            _replace(element, _RAISED)
-
-
-def _replace(element: etree._Element, text: str) -> None:
-    for child in list(element):
-        element.remove(child)
-    element.text = text
-
-
-def _parse_tree(raw: bytes, where: str) -> etree._Element:
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True)
-    try:
-        return etree.fromstring(raw, parser)
-    except etree.XMLSyntaxError as error:
-        line = error.lineno or 1
-        raise BadInput(
-            f"{where} is not whole XML (line {line}: {error.msg}): expected JATS as PubMed Central provides it; "
-            "it may be cut off; fetch it again."
-        ) from None
-    except ValueError as error:
-        raise BadInput(f"{where} cannot be read as XML ({error}): expected JATS as PubMed Central provides it.") from None
-
-
-def _read_section(element: etree._Element, target: JatsArticle, kind: SectionKind, fixed: bool) -> None:
-    """The text below `element` in its order, each block by itself; `fixed` says that headings do not change the kind."""
-    name = find_name(element)
-    if name == "sec" and not fixed:
-        kind = _find_kind(element, kind)
-    words = [element.text or ""]
-    for child in element:
-        if any(find_name(inner) in _BLOCKS for inner in child.iter()) and not _is_left_away(child):
-            target.add(_join_words(words), name == "title", kind)
-            words = []
-            _read_section(child, target, kind, fixed)
-        else:
-            add_child(child, words, _is_left_away)
-        words.append(child.tail or "")
-    target.add(_join_words(words), name == "title", kind)
-
-
-def _find_kind(section: etree._Element, parent: SectionKind) -> SectionKind:
-    """The kind of a section by its heading or else by its type ("materials|methods")."""
-    title = _read_words(_find_first(section, "title"))
-    marked = section.get("sec-type", "").replace("|", " and ").replace("-", " ")
-    if marked and find_heading_kind(title) is None and (kind := find_heading_kind(marked)):
-        return kind
-    return continue_section(title, parent) if title else parent
-
-
-def _find_first(element: etree._Element | None, name: str, deep: bool = False) -> etree._Element | None:
-    """The first child of this name, or with `deep` the first element below; None if there is none."""
-    if element is None:
-        return None
-    return next((inner for inner in (element.iter() if deep else element) if find_name(inner) == name), None)
-
-
-def _read_words(element: etree._Element | None) -> str:
-    """The text of an element on one line, without what is left out."""
-    pieces = list[str]()
-    if element is not None:
-        add_text(element, pieces, _is_left_away)
-    return _join_words(pieces)
-
-
-def _join_words(pieces: list[str]) -> str:
-    """One line of text, without marks of references and what separated or enclosed them."""
-    text = "".join(pieces)
-    if _RAISED in text or _OPEN in text:
-        text = _ENDS_OF_MARKS.sub("", _MARKS.sub(_drop_marks, text))
-    return " ".join(text.split())
-
-
-def _drop_marks(marks: re.Match[str]) -> str:
-    """What remains of marks and the punctuation around them: one sign, and a full stop only if none stands before."""
-    sign = marks["after"].strip()
-    if not sign:
-        return marks["before"] + marks["after"]
-    return "" if sign == "." and marks.string[: marks.start()].endswith(".") else sign
-
-
-def _is_left_away(element: etree._Element) -> bool:
-    """Whether an element is not read, such as a table or a formula's source."""
-    return find_name(element) in _LEFT_AWAY

@@ -30,7 +30,7 @@ from indexes.readers.base.fields import (
     raise_bad,
     read_id,
 )
-from indexes.readers.markup import add_text
+from indexes.readers.base.markup import add_text
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Author, Document, Notice, Section
 

@@ -19,25 +19,23 @@ from nli.judge import Abstract
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from retrieval.core.probabilities import logistic
 
-WITHIN, EDGE = 0.3, 0.5
-"""The probabilities from which a word belongs to an answer within it, and as its first or last."""
+LEAST = 0.15
+"""The least probability of a word that may name an answer."""
+WITHIN, EDGE = 0.35, 0.4
+"""The shares of the surest word's probability that a word beside it needs to belong to the answer, within it and at its edge."""
+MOST = 3
+"""The most answers of a paper that are told."""
 _AROUND = " .,;:()[]{}\"'“”‘’"
 _WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How probably a paper answers a question, the words that name its answer, "" where no words do, and how probably its surest
-    word does; both 0 to 1."""
+    """How probably a paper answers a question, and the words that may name its answer, each with the probability of its surest
+    word, the surest first; all probabilities are 0 to 1."""
 
     probability: float
-    text: str
-    named: float
-
-    @property
-    def likelihood(self) -> float:
-        """How probably the paper answers the question with these words."""
-        return self.probability * self.named
+    names: tuple[tuple[str, float], ...]
 
 
 def make_claim(question: str, answer: str) -> str:
@@ -58,32 +56,41 @@ class AnswerFinder(Protocol):
 def decode_answers(
     document: Abstract, encoding: EncodedDocument, odds: NDArray[np.float32], tokenize: DocumentTokenizer
 ) -> Answers:
-    """The answer by the log `odds` [tokens]: the surest run of words of the title or, where it names none, of a sentence."""
+    """The answers by the log `odds` [tokens]: the surest runs of words of the title and the sentences, no words twice."""
     probabilities = 1 / (1 + np.exp(-odds.astype(np.float64)))
-    texts, best = (document.title, *document.sentences), (0.0, "")
-    for part, start, end in encoding.parts():
-        words = tokenize.find_words(texts[part])
-        best = max([best, *_find_runs(texts[part], words, probabilities[start:end])], key=lambda run: run[0])
-        if part == 0 and best[1]:
-            break
-    return Answers(logistic(float(odds[0])), _write_as(best[1], " ".join(document.sentences)), best[0])
+    texts, names = (document.title, *document.sentences), dict[str, tuple[str, float]]()
+    runs = [
+        run
+        for part, start, end in encoding.parts()
+        for run in _find_runs(texts[part], tokenize.find_words(texts[part]), probabilities[start:end])
+    ]
+    for named, words in sorted(runs, key=lambda run: -run[0]):
+        names.setdefault(words.lower(), (_write_as(words, " ".join(document.sentences)), named))
+    return Answers(logistic(float(odds[0])), tuple(names.values())[:MOST])
 
 
 def _find_runs(text: str, words: list[int], probabilities: NDArray[np.float64]) -> Iterator[tuple[float, str]]:
-    """The runs of words that belong to an answer, each with its highest probability; `words` has the place of each token's."""
+    """The runs of words around the surest ones, each with its highest probability; `words` has the place of each token's."""
     surest: dict[int, float] = {}
     for word, probability in zip(words, probabilities.tolist(), strict=False):
         surest[word] = max(surest.get(word, 0.0), probability)
     spans = [match.span() for match in _WORD.finditer(text)]
-    run: list[int] = []
-    for place in range(len(spans) + 1):
-        if surest.get(place, 0.0) >= (WITHIN if run else EDGE):
-            run.append(place)
-        elif run:
-            while surest[run[-1]] < EDGE:
-                run.pop()
-            yield max(surest[one] for one in run), text[spans[run[0]][0] : spans[run[-1]][1]].strip(_AROUND)
-            run = []
+    taken: set[int] = set()
+    for peak in sorted(surest, key=lambda place: -surest[place]):
+        most = surest[peak]
+        if most < LEAST or peak in taken:
+            continue
+        first = last = peak
+        while first - 1 not in taken and surest.get(first - 1, 0.0) >= WITHIN * most:
+            first -= 1
+        while last + 1 not in taken and surest.get(last + 1, 0.0) >= WITHIN * most:
+            last += 1
+        taken.update(range(first, last + 1))
+        while surest[first] < EDGE * most:
+            first += 1
+        while surest[last] < EDGE * most:
+            last -= 1
+        yield most, text[spans[first][0] : spans[last][1]].strip(_AROUND)
 
 
 def _write_as(phrase: str, text: str) -> str:

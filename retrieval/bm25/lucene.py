@@ -221,8 +221,9 @@ def load_analyzer_of_fields(analyzers: Mapping[str, str]) -> Any:
 def find_terms(analyzer: str, text: str) -> list[str]:
     """The terms that the chain of this name makes of a text, in order; call it on a Lucene thread."""
     utility = load_java_class("io.anserini.analysis.AnalyzerUtils")
-    # One call for all of them: a term holds no blank.
-    return str(utility.analyze(load_analyzer(analyzer), unify_characters(text)).toString())[1:-1].split(", ")
+    with _ONE_AT_A_TIME:
+        # One call for all of them: a term holds no blank.
+        return str(utility.analyze(load_analyzer(analyzer), unify_characters(text)).toString())[1:-1].split(", ")
 
 
 def _find_wholes(text: str) -> list[str]:
@@ -269,15 +270,7 @@ class Lucene:
         query = unify_characters(query).strip()
         if not query:
             return []
-        try:
-            rows = run_on_lucene_thread(lambda: self._search(query, k))
-        except Exception as error:
-            if "TooManyClauses" in str(error) or "maxClauseCount" in str(error):
-                raise BadInput(f"The query has more than {_MAX_CLAUSES:,} different words; shorten it.") from error
-            raise IndexUnusable(
-                f"Searching the Lucene index in {self.folder} failed ({_read_first_line(error)}); if the index was changed or "
-                "moved while in use, restart; otherwise build it again."
-            ) from error
+        rows = _run_search(self.folder, lambda: self._search(query, k))
         return [Hit(pmid, score) for pmid, score in rows]
 
     def _search(self, query: str, k: int) -> list[tuple[str, float]]:
@@ -288,6 +281,141 @@ class Lucene:
     def close(self) -> None:
         """Release the index's files."""
         run_on_lucene_thread(self._searcher.close)
+
+
+_DEPTHS = (600, 2400, 9600)
+"""How deep a ranking of passages is searched, as far as it takes."""
+
+
+_NAMED_AT_ONCE = 50
+
+
+def _find_group(ranking: Sequence[tuple[int, float]], place: int) -> int:
+    """Where those begin that have the score of this place."""
+    return next((one + 1 for one in range(place - 1, -1, -1) if ranking[one][1] != ranking[place][1]), 0)
+
+
+def _find_end(ranking: Sequence[tuple[int, float]], place: int) -> int:
+    """The first place from this one on that has another score than the one before it."""
+    while 0 < place < len(ranking) and ranking[place][1] == ranking[place - 1][1]:
+        place += 1
+    return place
+
+
+class LucenePassages:
+    """The passages of full texts in a Lucene index, opened for BM25 search; safe to use from several threads at once.
+
+    Its ranking is read only as far as it is asked for: what costs most is finding out which passage stands at a place. Raises
+    `IndexUnusable` if the index cannot be opened.
+    """
+
+    def __init__(self, folder: Path, analyzer: str) -> None:
+        self.folder, self._analyzer = folder, analyzer
+        try:
+            self._reader, self._searcher = run_on_lucene_thread(self._open)
+        except CounterpointError:
+            raise
+        except Exception as error:
+            raise IndexUnusable(
+                f"The passages in {folder} cannot be opened ({_read_first_line(error)}); the index is damaged: build it again."
+            ) from error
+
+    def _open(self) -> tuple[Any, Any]:
+        load_pyserini()
+        reader = load_java_class("io.anserini.index.IndexReaderUtils").getReader(str(self.folder))
+        with _ONE_AT_A_TIME:
+            searcher = load_java_class("org.apache.lucene.search.IndexSearcher")(reader.getContext())
+            searcher.setSimilarity(load_java_class("org.apache.lucene.search.similarities.BM25Similarity")(K1, B))
+        return reader, searcher
+
+    def search_until(self, query: str, take: Callable[[Hit], bool]) -> None:
+        """Give `take` the best passages, best first and ties by id, until it returns False or there are no more.
+
+        Raises as `Lucene.search` does.
+        """
+        query = unify_characters(query).strip()
+        if query:
+            _run_search(self.folder, lambda: self._search_until(query, take))
+
+    def search_within(self, query: str, beginnings: Sequence[str], k: int) -> list[list[Hit]]:
+        """The `k` best among the passages whose id begins so, for each of these beginnings; raises as `Lucene.search` does."""
+        query = unify_characters(query).strip()
+        if not query:
+            return [[] for _ in beginnings]
+        return _run_search(self.folder, lambda: self._search_within(query, beginnings, k))
+
+    def _search_until(self, query: str, take: Callable[[Hit], bool]) -> None:
+        asked, given = self._make_query(query), 0
+        for depth in _DEPTHS:
+            ranking = self._rank(asked, depth)
+            # Of the last score there may be more.
+            end = len(ranking) if len(ranking) < depth or depth == _DEPTHS[-1] else _find_group(ranking, len(ranking) - 1)
+            while given < end:
+                part = ranking[given : min(_find_end(ranking, given + _NAMED_AT_ONCE), end)]
+                given += len(part)
+                names = self._name([doc for doc, _ in part])
+                ordered = sorted(zip((-score for _, score in part), names, strict=True))
+                if not all(take(Hit(name, -score)) for score, name in ordered):
+                    return
+            if len(ranking) < depth:
+                return
+
+    def _search_within(self, query: str, beginnings: Sequence[str], k: int) -> list[list[Hit]]:
+        asked, rankings = self._make_query(query), list[list[Hit]]()
+        for beginning in beginnings:
+            ranking = self._rank(_restrict(asked, beginning), k)
+            names = self._name([doc for doc, _ in ranking])
+            rankings.append([Hit(name, score) for name, (_, score) in zip(names, ranking, strict=True)])
+        return rankings
+
+    def _make_query(self, query: str) -> Any:
+        wholes = _find_wholes(query) if self._analyzer == BIOMEDICAL else []
+        if wholes:
+            return _add_wholes(query, wholes)
+        generator = load_java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+        analyzer = load_analyzer(PARTS if self._analyzer == BIOMEDICAL else self._analyzer)
+        with _ONE_AT_A_TIME:
+            return generator.buildQuery(CONTENTS, analyzer, query)
+
+    def _rank(self, asked: Any, k: int) -> list[tuple[int, float]]:
+        with _ONE_AT_A_TIME:
+            return [(hit.doc, hit.score) for hit in self._searcher.search(asked, k).scoreDocs]
+
+    def _name(self, docs: Sequence[int]) -> list[str]:
+        """The ids of documents by Lucene's numbers, from the column that breaks ties."""
+        columns, names = load_java_class("org.apache.lucene.index.MultiDocValues").getBinaryValues(self._reader, "id"), {}
+        for doc in sorted(docs):
+            columns.advanceExact(doc)
+            names[doc] = str(columns.binaryValue().utf8ToString())
+        return [names[doc] for doc in docs]
+
+    def close(self) -> None:
+        """Release the index's files."""
+        run_on_lucene_thread(self._reader.close)
+
+
+def _run_search(folder: Path, search: Callable[[], _Result]) -> _Result:
+    """The result of a search, on a Lucene thread; its errors as those that callers handle."""
+    try:
+        return run_on_lucene_thread(search)
+    except Exception as error:
+        if "TooManyClauses" in str(error) or "maxClauseCount" in str(error):
+            raise BadInput(f"The query has more than {_MAX_CLAUSES:,} different words; shorten it.") from error
+        raise IndexUnusable(
+            f"Searching the Lucene index in {folder} failed ({_read_first_line(error)}); if the index was changed or "
+            "moved while in use, restart; otherwise build it again."
+        ) from error
+
+
+def _restrict(query: Any, beginning: str) -> Any:
+    """A query that ranks only documents whose id begins so, with the same scores."""
+    term = load_java_class("org.apache.lucene.index.Term")("id", beginning)
+    occur = load_java_class("org.apache.lucene.search.BooleanClause$Occur")
+    with _ONE_AT_A_TIME:
+        builder = load_java_class("org.apache.lucene.search.BooleanQuery$Builder")()
+        builder.add(query, occur.MUST)
+        builder.add(load_java_class("org.apache.lucene.search.PrefixQuery")(term), occur.FILTER)
+        return builder.build()
 
 
 def _add_wholes(query: str, wholes: Sequence[str]) -> Any:
@@ -307,7 +435,7 @@ def _read_first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-_ONE_AT_A_TIME = threading.Lock()
+_ONE_AT_A_TIME = threading.RLock()
 """Pyjnius binds an overloaded method to its object for all threads: if two call it at once, one may reach the other's object."""
 _SAME_BEGINNING = 1
 """Letters at the beginning of a word that are assumed to be right."""

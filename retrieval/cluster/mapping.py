@@ -26,8 +26,9 @@ from retrieval.bm25.analysis import (
 from retrieval.bm25.lucene import K1, B
 from retrieval.cluster.client import Address, connect, translate_faults
 from retrieval.core.errors import IndexUnusable
-from retrieval.store.documents import Row, find_targets, unpack
-from retrieval.store.manifest import FORMAT, PLAIN, Manifest, parse_manifest
+from retrieval.store.documents import Row, find_targets
+from retrieval.store.manifest import FORMAT, PLAIN, WITH_TEXTS, Manifest, parse_manifest
+from retrieval.store.packing import unpack
 
 LAYOUT = 3
 """Increased whenever the mapping or the source changes in a way that older code would misread."""
@@ -71,8 +72,8 @@ def make_mapping(analyzer: str) -> dict[str, Any]:
         "_meta": {"layout": LAYOUT},
         "_source": {"excludes": [*DERIVED, "limbs.*", "fields.*"]},
         "properties": {
-            CONTENTS: _make_text_field(analyzer),
-            "fields": {"properties": {name: _make_text_field(chain) for name, chain in FIELDS.items()}},
+            CONTENTS: make_text_field(analyzer),
+            "fields": {"properties": {name: make_text_field(chain) for name, chain in FIELDS.items()}},
             "title": text_field,
             "abstract": text_field,
             "pmid": {"type": "keyword"},
@@ -89,7 +90,8 @@ def make_mapping(analyzer: str) -> dict[str, Any]:
     }
 
 
-def _make_text_field(analyzer: str) -> dict[str, str]:
+def make_text_field(analyzer: str) -> dict[str, str]:
+    """The mapping of a field whose words are searched with this analyzer."""
     return {"type": "text", "analyzer": analyzer, "similarity": "bm25", "index_options": "freqs"}
 
 
@@ -208,11 +210,10 @@ def read_stored(source: dict[str, Any], name: str, address: Address) -> State:
         format_number, cues = data["format"], {int(number): str(name) for number, name in source["cue_names"].items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         raise IndexUnusable(f"The manifest of {address} cannot be read: build the index again.") from None
-    if format_number not in (PLAIN, FORMAT):
+    if format_number not in (PLAIN, FORMAT, WITH_TEXTS):
         raise IndexUnusable(
-            f"The index {address} has format {format_number} and this Counterpoint reads formats {PLAIN} to {FORMAT}; build it "
-            "again, or "
-            "use the Counterpoint that made it."
+            f"The index {address} has format {format_number} and this Counterpoint reads formats {PLAIN} to {WITH_TEXTS}; build "
+            "it again, or use the Counterpoint that made it."
         )
     try:
         manifest = parse_manifest(data)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -20,11 +20,15 @@ from retrieval.bm25.analysis import BIOMEDICAL, CONTENTS, PARTS, WHOLE_WEIGHT
 from retrieval.bm25.lucene import SimilarTerm
 from retrieval.cluster.client import Address, ClusterBusy, connect, read_access, translate_faults
 from retrieval.cluster.mapping import State, read_row
+from retrieval.cluster.texts import TEXT_ROW, name_texts, read_text
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Hit
 from retrieval.store.documents import Entry
+from retrieval.store.texts import StoredText
 
+_DEPTHS = (600, 2400, 9600)
+"""How deep a ranking is searched that is asked for step by step."""
 MOST = 100_000
 """The most documents in a ranking (`max_result_window` of the mapping)."""
 
@@ -60,10 +64,10 @@ def check_complete(reply: dict[str, Any], address: Address) -> None:
 
 
 def page_sources(
-    address: Address, name: str, query: dict[str, Any], fields: Sequence[str] | bool, batch: int
+    address: Address, name: str, query: dict[str, Any], fields: Sequence[str] | bool, batch: int, order: str = "pmid"
 ) -> Iterator[list[dict[str, Any]]]:
     """The sources of all documents that a query finds, restricted to `fields`, in order of PMID, in batches."""
-    body: dict[str, Any] = {"query": query, "size": batch, "sort": ["pmid"], "_source": fields, "track_total_hits": False}
+    body: dict[str, Any] = {"query": query, "size": batch, "sort": [order], "_source": fields, "track_total_hits": False}
     while hits := run_search(address, name, body)["hits"]["hits"]:
         yield [hit["_source"] for hit in hits]
         body["search_after"] = hits[-1]["sort"]
@@ -72,11 +76,12 @@ def page_sources(
 class ClusterSearch:
     """The rankings of an index on a cluster; safe to use from several threads at once."""
 
-    def __init__(self, address: Address, state: State) -> None:
-        self.address, self.name, self._analyzer = address, state.name, state.analyzer
+    def __init__(self, address: Address, state: State, name: str = "") -> None:
+        """For the index of this state, or for that of this real name, which is analysed alike."""
+        self.address, self.name, self._analyzer = address, name or state.name, state.analyzer
 
-    def search(self, query: str, k: int) -> list[Hit]:
-        """The `k` best documents for a bag-of-words query, best first, ties by id.
+    def search(self, query: str, k: int, beginning: str = "") -> list[Hit]:
+        """The `k` best documents for a bag-of-words query, best first, ties by id; only those whose id begins so.
 
         Raises `BadInput` for a query of too many words and `ClusterBusy` if no complete ranking is available now.
         """
@@ -85,8 +90,11 @@ class ClusterSearch:
             return []
         if k > MOST:
             raise BadInput(f"A ranking on a cluster has at most {MOST:,} documents, not {k:,}; ask for fewer.")
+        asked = self._make_query(query)
+        if beginning:
+            asked = {"bool": {"must": asked, "filter": {"prefix": {"pmid": beginning}}}}
         body = {
-            "query": self._make_query(query),
+            "query": asked,
             "size": k,
             # Ids come from columns, as sort values; no stored field is read.
             "sort": [{"_score": "desc"}, {"pmid": "asc"}],
@@ -96,6 +104,19 @@ class ClusterSearch:
         # The same shard copies for the same query: copies may differ in the deleted documents that they still count.
         reply = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
         return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in reply["hits"]["hits"]]
+
+    def search_until(self, query: str, take: Callable[[Hit], bool]) -> None:
+        """Give `take` the best documents, best first, until it returns False or there are no more."""
+        given = 0
+        for depth in _DEPTHS:
+            ranking = self.search(query, depth)
+            if not all(map(take, ranking[given:])) or len(ranking) < depth:
+                return
+            given = depth
+
+    def search_within(self, query: str, beginnings: Sequence[str], k: int) -> list[list[Hit]]:
+        """The same for each of these beginnings of ids, among the documents whose id begins so."""
+        return [self.search(query, k, beginning) for beginning in beginnings]
 
     def _make_query(self, query: str) -> dict[str, Any]:
         if self._analyzer != BIOMEDICAL:
@@ -204,6 +225,7 @@ class ClusterDocuments:
 
     def __init__(self, address: Address, state: State) -> None:
         self.address, self._name, self._cue_names = address, state.name, state.cue_names
+        self._texts = name_texts(state.name) if state.manifest.texts else ""
 
     def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
         """The stored documents of `pmids`, in their order.
@@ -252,15 +274,42 @@ class ClusterDocuments:
 
     def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
         """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
-        return {pmid: int(source["written"]) for pmid, source in self._fetch_all(pmids, ["written"]).items()}
+        versions = {pmid: int(source["written"]) for pmid, source in self._fetch_all(pmids, ["written"]).items()}
+        for pmid, source in self._fetch_texts(list(versions), ["written"]).items():
+            versions[pmid] = max(versions[pmid], int(source["written"]))
+        return versions
 
-    def _fetch_all(self, pmids: Sequence[str], fields: list[str]) -> dict[str, dict[str, Any]]:
+    def full_texts(self, pmids: Sequence[str]) -> dict[str, StoredText]:
+        """The full texts of those of `pmids` that have one."""
+        return {pmid: read_text(source, self._cue_names) for pmid, source in self._fetch_texts(pmids).items()}
+
+    def hash_texts(self, pmids: Sequence[str]) -> dict[str, str]:
+        """The SHA-256 of the full text of each of `pmids` that has one."""
+        return {pmid: str(source[TEXT_ROW][8]) for pmid, source in self._fetch_texts(pmids, [TEXT_ROW]).items()}
+
+    def list_own_records(self) -> frozenset[str]:
+        """The ids of the documents that a full text made of itself."""
+        return frozenset(source[TEXT_ROW][0] for page in self.text_pages([TEXT_ROW]) for source in page if source[TEXT_ROW][1])
+
+    def text_pages(self, fields: Sequence[str] | bool = True) -> Iterator[list[dict[str, Any]]]:
+        """The sources of all full texts, restricted to `fields`, in batches."""
+        if self._texts:
+            yield from page_sources(self.address, self._texts, {"exists": {"field": "text_of"}}, fields, 100, "text_of")
+
+    def leave_out_texts(self) -> None:
+        """From now on be as if there were no full texts."""
+        self._texts = ""
+
+    def _fetch_texts(self, pmids: Sequence[str], fields: list[str] | None = None) -> dict[str, dict[str, Any]]:
+        return self._fetch_all(pmids, fields, self._texts) if self._texts else {}
+
+    def _fetch_all(self, pmids: Sequence[str], fields: list[str] | None, name: str = "") -> dict[str, dict[str, Any]]:
         sources: dict[str, dict[str, Any]] = {}
         for at in range(0, len(pmids), self._CHUNK):
-            sources |= self._fetch(pmids[at : at + self._CHUNK], fields)
+            sources |= self._fetch(pmids[at : at + self._CHUNK], fields, name)
         return sources
 
-    def _fetch(self, pmids: Sequence[str], fields: list[str] | None = None) -> dict[str, dict[str, Any]]:
+    def _fetch(self, pmids: Sequence[str], fields: list[str] | None = None, name: str = "") -> dict[str, dict[str, Any]]:
         ids = [pmid for pmid in dict.fromkeys(pmids) if 0 < len(pmid.encode("utf-8", "replace")) <= 512]
         if not ids:
             return {}
@@ -268,7 +317,7 @@ class ClusterDocuments:
         params: dict[str, Any] = {"realtime": "false"} | ({"_source_includes": ",".join(fields)} if fields else {})
         with translate_faults(self.address, opened=True):
             body = {"ids": [pmid.encode("utf-8", "replace").decode() for pmid in ids]}
-            reply = connect(self.address).mget(index=self._name, body=body, params=params)
+            reply = connect(self.address).mget(index=name or self._name, body=body, params=params)
         for document in reply["docs"]:
             if "error" in document:
                 raise ClusterBusy(f"Documents of {self.address} could not be read ({document['error'].get('type')}); try again.")

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, get_args
 
+from retrieval.core.counts import format_count
+
 Stance = Literal["support", "contradict"]
 Label = Literal["support", "neutral", "contradict"]
 LABELS: tuple[Label, ...] = get_args(Label)
@@ -179,6 +181,26 @@ class Sentence:
     cues: tuple[Cue, ...] = ()
     location: Location | None = None
     context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A run of sentences of one section or table of a full text, which a search finds and a reader reads; `number` counts the
+    paper's passages from 0.
+
+    With their context the sentences have at most 200 words, unless one alone has more.
+    """
+
+    pmid: str
+    number: int
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def location(self) -> Location:
+        """Where it begins."""
+        location = self.sentences[0].location
+        assert location is not None
+        return location
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,26 +521,39 @@ class Lead:
         return sides.get(self.verdict)
 
 
-Outcome = Literal["answered", "too little"]
+Outcome = Literal["answered", "listed", "too little"]
+"""Whether there is an answer; if not, whether papers on the subject are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A paper on an open question: what it names as an answer, in its words; the question with that as a claim; what it says on
+    """A paper that answers an open question: what it found to be an answer, under the name that all rows on the same thing share;
+    its own words for that; the question with them as a claim, and as a plain statement ("" if none can be made); what it says on
     that claim."""
 
     answer: str
+    named: str
     claim: str
+    statement: str
     evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True)
+class PaperFinding:
+    """A paper on the subject of a question, and the sentence that states what it found, None if it has none."""
+
+    document: Document
+    sentence: Sentence | None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why.
+    """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why; so with
+    "listed", where `others` are papers on the subject of an open question to which no answer is claimed.
 
     `context` are the documents that the generator was given, best first; `generated_by` names the generator. `lead` is what the
     first sentence states, None unless it is a yes/no question; `drafted` is None if no generator wrote anything; `rows` are the
-    papers on an open question, those on the same thing together.
+    papers that answer an open question, those on the same thing together, and `others` what further papers on its subject found.
     """
 
     topic: Topic
@@ -533,8 +568,16 @@ class Answer:
     lead: Lead | None = None
     drafted: Drafted | None = None
     rows: tuple[Row, ...] = ()
+    others: tuple[PaperFinding, ...] = ()
     grounding: Grounding | None = None
     """What was found for the claim that a yes-or-no question asks about."""
+
+    @property
+    def heading(self) -> str:
+        """What stands over the rows: "What 5 papers here found (2 are reports of 1 trial)", "" without rows."""
+        trials = [row.evidence.trial for row in self.rows if row.evidence.trial]
+        reports = f" ({len(trials)} are reports of {format_count(len({*trials}), 'trial')})" if trials else ""
+        return f"What {format_count(len(self.rows), 'paper')} here found{reports}" if self.rows else ""
 
     @property
     def words(self) -> int:

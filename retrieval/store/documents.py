@@ -18,29 +18,20 @@ import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from retrieval.core.errors import IndexUnusable
 from retrieval.core.values import Author, Cue, Document, Notice, Section, Sentence, Span
 from retrieval.store.manifest import IndexCounts
+from retrieval.store.packing import unpack
+from retrieval.store.texts import BLOCK_COLUMNS, BLOCKS, REPLACED_TEXTS, TEXT_COLUMNS, TEXTS, StoredText, has_texts
 
 RETRACTING = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
 """The notices by which one record says that another is retracted (PubMed's RefTypes)."""
 
 Row = tuple[str, str, str, int | None, str, str, str, str, int, int, bytes, bytes, str, str, str, str]
-
-
-def pack(numbers: Iterable[Sequence[int]]) -> bytes:
-    """Tuples of offsets as little-endian uint32."""
-    flat = list(chain.from_iterable(numbers))
-    return struct.pack(f"<{len(flat)}I", *flat)
-
-
-def unpack(blob: bytes, width: int) -> list[tuple[int, ...]]:
-    """The inverse of `pack`: tuples of `width` numbers."""
-    return list(struct.iter_unpack(f"<{width}I", blob))
 
 
 _Part = TypeVar("_Part")
@@ -240,6 +231,7 @@ def open_read_only(store: Path) -> sqlite3.Connection:
     changes = attach(db, list_changes(store))
     if changes:
         define_view(db, "documents", ["main", *changes])
+        define_text_views(db, ["main", *changes])
     return db
 
 
@@ -259,14 +251,30 @@ def attach(db: sqlite3.Connection, files: Sequence[Path]) -> list[str]:
     return names
 
 
-def define_view(db: sqlite3.Connection, name: str, layers: Sequence[str]) -> None:
-    """Let a table of this name hold the documents of several files, the oldest first, without those that a newer one replaced."""
+def define_view(
+    db: sqlite3.Connection,
+    name: str,
+    layers: Sequence[str],
+    table: str = "documents",
+    columns: str = f"rowid AS rowid, {COLUMNS}, written",
+    replaced: str = "replaced",
+) -> None:
+    """Let a table of this name hold the rows of several files, the oldest first, without those that a newer one replaced."""
     parts = []
     for number, layer in enumerate(layers):
-        newer = [f"NOT EXISTS (SELECT 1 FROM {layer}.replaced AS r WHERE r.pmid = d.pmid)" for layer in layers[number + 1 :]]
+        newer = [f"NOT EXISTS (SELECT 1 FROM {layer}.{replaced} AS r WHERE r.pmid = d.pmid)" for layer in layers[number + 1 :]]
         where = f" WHERE {' AND '.join(newer)}" if newer else ""
-        parts.append(f"SELECT rowid AS rowid, {COLUMNS}, written FROM {layer}.documents AS d{where}")
+        parts.append(f"SELECT {columns} FROM {layer}.{table} AS d{where}")
     db.execute(f"CREATE TEMP VIEW {name} AS {' UNION ALL '.join(parts)}")
+
+
+def define_text_views(db: sqlite3.Connection, layers: Sequence[str], prefix: str = "") -> bool:
+    """The same for the full texts, as far as the files have any; returns whether one has."""
+    with_texts = [layer for layer in layers if has_texts(db, layer)]
+    if with_texts:
+        define_view(db, f"{prefix}{TEXTS}", with_texts, TEXTS, TEXT_COLUMNS, REPLACED_TEXTS)
+        define_view(db, f"{prefix}{BLOCKS}", with_texts, BLOCKS, BLOCK_COLUMNS, REPLACED_TEXTS)
+    return bool(with_texts)
 
 
 def _make_uri(path: Path) -> str:
@@ -303,6 +311,18 @@ class Documents(Protocol):
 
     def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
         """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
+
+    def full_texts(self, pmids: Sequence[str]) -> dict[str, StoredText]:
+        """The full texts of those of `pmids` that have one."""
+
+    def hash_texts(self, pmids: Sequence[str]) -> dict[str, str]:
+        """The SHA-256 of the full text of each of `pmids` that has one."""
+
+    def list_own_records(self) -> frozenset[str]:
+        """The ids of the documents that a full text made of itself."""
+
+    def leave_out_texts(self) -> None:
+        """From now on be as if there were no full texts."""
 
     def close(self) -> None:
         """Release what is open; no other thread may be reading."""
@@ -416,7 +436,40 @@ class Store:
         for at in range(0, len(pmids), self._CHUNK):
             rows = self._fetch("pmid, written", pmids[at : at + self._CHUNK])
             versions.update((pmid, int(row[1])) for pmid, row in rows.items())
+            for pmid, written in self._query_texts("SELECT pmid, written FROM texts WHERE pmid IN ({})", list(versions)):
+                versions[pmid] = max(versions[pmid], int(written))
         return versions
+
+    def full_texts(self, pmids: Sequence[str]) -> dict[str, StoredText]:
+        """The full texts of those of `pmids` that have one."""
+        columns = ", ".join(f"t.{name}" for name in TEXT_COLUMNS.split(", "))
+        statement = f"SELECT {columns}, b.* FROM texts AS t JOIN blocks AS b USING (pmid) WHERE t.pmid IN ({{}})"
+        width = TEXT_COLUMNS.count(",") + 1
+        rows = self._query_texts(statement, pmids)
+        return {str(row[0]): StoredText(row[:width], row[width:], self._cue_names) for row in rows}
+
+    def hash_texts(self, pmids: Sequence[str]) -> dict[str, str]:
+        """The SHA-256 of the full text of each of `pmids` that has one."""
+        return dict(self._query_texts("SELECT pmid, digest FROM texts WHERE pmid IN ({})", pmids))
+
+    def list_own_records(self) -> frozenset[str]:
+        """The ids of the documents that a full text made of itself."""
+        statement = "SELECT pmid FROM texts WHERE own = 1"
+        return frozenset(str(pmid) for (pmid,) in self._query(statement)) if self._has_texts else frozenset()
+
+    def leave_out_texts(self) -> None:
+        """From now on be as if there were no full texts."""
+        self._has_texts = False
+
+    @cached_property
+    def _has_texts(self) -> bool:
+        tables = "SELECT name FROM main.sqlite_master UNION SELECT name FROM temp.sqlite_master"
+        return bool(self._query(f"SELECT 1 FROM ({tables}) WHERE name = '{TEXTS}'"))
+
+    def _query_texts(self, statement: str, pmids: Sequence[str]) -> list[tuple[Any, ...]]:
+        """The rows of a statement with a place for the ids; none in an index without texts."""
+        chunks = (pmids[at : at + self._CHUNK] for at in range(0, len(pmids) if self._has_texts else 0, self._CHUNK))
+        return [row for chunk in chunks for row in self._query(statement.format(",".join("?" * len(chunk))), chunk)]
 
     def _fetch(self, columns: str, pmids: Sequence[str]) -> dict[str, Any]:
         marks = ",".join("?" * len(pmids))

@@ -16,13 +16,15 @@ from typing import IO, Any, Literal
 from retrieval.bm25.analysis import ANSERINI, TEXT_ANALYZERS
 from retrieval.core.errors import IndexUnusable, translate_write_errors
 
+WITH_TEXTS = 5
+"""The format of an index with full texts, which has tables and a Lucene index for them beside those of `FORMAT`."""
 FORMAT = 4
 """Increased whenever the store or the Lucene index changes in a way that older code would misread."""
 PLAIN, LAYERED = 2, 3
 """The formats before, read and updated as they are: the text analysed as by Anserini, no other fields; LAYERED has files of
 changes (retrieval.store.documents)."""
 NAME = "manifest.json"
-LUCENE, STORE, DENSE = "lucene", "store.sqlite", "dense"
+LUCENE, STORE, DENSE, PASSAGES = "lucene", "store.sqlite", "dense", "passages"
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,24 @@ class DensePart:
 
 
 @dataclass(frozen=True)
+class TextPart:
+    """The full texts of an index: how many there are and how many of them made a record of their own; their passages, sentences
+    and tables that are pictures; how many have each format and each licence ("" if the file says none).
+
+    `sha256` is the sum, modulo 2^256, of the SHA-256 of every text with its document's id.
+    """
+
+    texts: int
+    own_records: int
+    passages: int
+    sentences: int
+    pictures: int
+    formats: dict[str, int]
+    licences: dict[str, int]
+    sha256: str
+
+
+@dataclass(frozen=True)
 class Manifest:
     """An index's counts, where it came from, how it was made, and the size of every file it needs.
 
@@ -108,6 +128,7 @@ class Manifest:
     files: dict[str, int]
     dense: DensePart | None = None
     description: str = ""
+    texts: TextPart | None = None
 
     @property
     def analyzer(self) -> str:
@@ -122,7 +143,8 @@ class Manifest:
     @property
     def id(self) -> str:
         """A short name for the texts and the way they are searched, in however many files; runs and evaluations carry it."""
-        return f"{self.corpus_sha256[:12]}-f{PLAIN if self.analyzer == ANSERINI else FORMAT}"
+        texts = f"-t{self.texts.sha256[:8]}" if self.texts else ""
+        return f"{self.corpus_sha256[:12]}-f{PLAIN if self.analyzer == ANSERINI else FORMAT}{texts}"
 
     @property
     def vectors_fit(self) -> bool:
@@ -135,10 +157,15 @@ class Manifest:
         more = f" and {len(names) - 1:,} more file{'s' if len(names) > 2 else ''}" if names[1:] else ""
         return self.description or " from ".join(["documents", *names[:1]]) + more
 
+    def to_json(self) -> dict[str, Any]:
+        """As JSON; an index without full texts says nothing of them."""
+        values = asdict(self)
+        return values if self.texts else {name: value for name, value in values.items() if name != "texts"}
+
     def write(self, folder: Path) -> None:
         """Write the whole manifest, or leave the old one in place."""
         with translate_write_errors("the index's manifest", folder):
-            write_atomically(folder / NAME, json.dumps(asdict(self), indent=2) + "\n")
+            write_atomically(folder / NAME, json.dumps(self.to_json(), indent=2) + "\n")
 
 
 def write_atomically(path: Path, content: str | bytes | Callable[[IO[bytes]], object]) -> None:
@@ -209,10 +236,10 @@ def _read_manifest(folder: Path) -> Manifest:
         format_number = data["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise IndexUnusable(template.format(f"its {NAME} cannot be read")) from None
-    if format_number not in (PLAIN, LAYERED, FORMAT):
+    if format_number not in (PLAIN, LAYERED, FORMAT, WITH_TEXTS):
         raise IndexUnusable(
             f"The index at {folder} has format {format_number} and this Counterpoint reads formats {PLAIN} to "
-            f"{FORMAT}; build it again, or use the Counterpoint that made it."
+            f"{WITH_TEXTS}; build it again, or use the Counterpoint that made it."
         )
     try:
         manifest = parse_manifest(data)
@@ -244,9 +271,10 @@ def parse_manifest(data: dict[str, Any]) -> Manifest:
     dense = DensePart(**data["dense"]) if (data.get("dense") or {}).get("view") else None
     if dense and files and not {dense.vectors, dense.ids} <= files.keys():  # a cluster has no files
         raise KeyError(DENSE)
-    values = {f.name: data[f.name] for f in fields(Manifest) if f.name not in ("dense", "description")}
+    texts = TextPart(**data["texts"]) if data.get("texts") else None
+    values = {f.name: data[f.name] for f in fields(Manifest) if f.name not in ("dense", "description", "texts")}
     values.update(counts=counts, sources=sources, files=files, settings=dict(data["settings"]), versions=dict(data["versions"]))
-    manifest = Manifest(**values, dense=dense, description=str(data.get("description", "")))
+    manifest = Manifest(**values, dense=dense, description=str(data.get("description", "")), texts=texts)
     if manifest.analyzer not in TEXT_ANALYZERS:
         raise ValueError(manifest.analyzer)
     return manifest

@@ -20,6 +20,8 @@ from retrieval.core.word_list import read_word_list
 
 _SPELLINGS = Path(__file__).with_name("spelling.txt")
 _IRREGULAR = Path(__file__).with_name("irregular.txt")
+OPPOSITES = Path(__file__).with_name("opposites.txt")
+"""Verbs and words with their opposites, by section."""
 _WORD = re.compile(r"([A-Za-z]+)")
 _VERB = "(?=e$|ed$|es$|er$|ers$|ing$|able$|ability$|ation$|ations$)"
 """What may follow a stem in -is: "organised", but not "organism"."""
@@ -203,6 +205,11 @@ def make_third_person(verb: str) -> str:
     if verb.endswith("y") and verb[-2:-1] not in _VOWELS:
         return f"{verb[:-1]}ies"
     return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
+
+
+def inflect_verb(verb: str) -> tuple[str, str, str, str]:
+    """A verb in its base form, for one thing, of the past, and in -ing."""
+    return verb, make_third_person(verb), make_past(verb), f"{verb.removesuffix('e')}ing"
 
 
 def make_past(verb: str) -> str:

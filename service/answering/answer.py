@@ -39,13 +39,12 @@ from service.answering.lead import (
     write_lead_sentence,
 )
 from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
-from service.answering.table import FEWEST, Table, tabulate, write_group
+from service.answering.table import Table, tabulate
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
 from service.queries.classify import find_language
 
-_TABULATED = "This answer is extractive: rules wrote it from the readings in its table."
 _EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 
 
@@ -109,11 +108,12 @@ class _AnswerInProgress:
             nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]
             declined = self._decline(describe_not_studied(grounded), nearest, generator.name)
             return replace(declined, grounding=grounded.grounding)
-        table = None if grounded else self._tabulate(generator.extractive)
-        if isinstance(table, Table) and generator.extractive:
+        table = None if grounded else self._tabulate()
+        if table and generator.extractive:
             return self._sum_up(table, generator.name)
+        table = table if table and table.answers else None
         # A language model also gets the next best documents, after those on the question.
-        found = table if isinstance(table, TooLittle) else self._choose_documents(grounded, table, not generator.extractive)
+        found = self._choose_documents(grounded, table, not generator.extractive)
         if isinstance(found, TooLittle):
             return self._decline(found.note, found.nearest, generator.name)
         hits, sources = found.hits, self._sources(found)
@@ -138,7 +138,7 @@ class _AnswerInProgress:
             note,
             grounded.lead if grounded else None,
             self.drafted,
-            table.rows if isinstance(table, Table) else (),
+            *((table.rows, table.others) if table else ((), ())),
             grounding=grounded.grounding if grounded else None,
         )
 
@@ -182,24 +182,33 @@ class _AnswerInProgress:
         question = self.asked.question
         return ground_choice(self.grounder, question) or ground_question(self.grounder, question)
 
-    def _tabulate(self, extractive: bool) -> Table | TooLittle | None:
-        """The papers on an open question, or why too few report on it; None if a generator is to write from papers that were
-        not read."""
+    def _tabulate(self) -> Table | None:
+        """The papers on an open question; None where they are not read before a generator writes."""
         rules, grounder, finder = self.config.open_questions, self.grounder, self.models.finder
         if rules is None or grounder is None or grounder.reader is None or finder is None:
             return None
         self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
-        table = tabulate(grounder, finder, self.asked.question, rules, self.on_event)
-        if len(table.rows) >= FEWEST:
-            return table
-        return self.search.lack(table.describe_lack(), table.hits) if extractive else None
+        return tabulate(grounder, finder, self.asked.question, rules, self.on_event)
 
     def _sum_up(self, table: Table, generator: str) -> Answer:
-        """A sentence on each answer, as far as the limits allow."""
-        for group in table.groups:
-            self._keep(write_group(group, self.limits.citations))
+        """What the papers in the table found, quoted as far as the limits allow; or the papers on the subject alone."""
+        if not table.answers:
+            table, lack = table.list_only(), table.describe_lack()
+            if not table.others:
+                found = self.search.lack(lack, table.hits)
+                return self._decline(found.note, found.nearest, generator)
+            listed = self._decline(f"{lack}. The papers listed are on its subject.", table.hits, generator)
+            return replace(listed, outcome="listed", others=table.others)
+        sources = self._sources(FoundDocuments(list(table.hits), table.findings))
+        attribution = Attribution(
+            self.models.judges[self.config.attribute.model], self.config.attribute, self.limits.citations, sources
+        )
+        for sentence in write_findings(sources, len(table.rows), self.limits.words):
+            if checked := attribution.check(sentence).citations:
+                self._keep(CitedSentence(sentence.text, checked))
         kept, hits = tuple(self.kept), table.hits
-        return Answer(self.asked, "answered", kept, (), (), hits, generator, self.usage, _TABULATED, rows=table.rows)
+        answer = Answer(self.asked, "answered", kept, (), (), hits, generator, self.usage, _EXTRACTIVE)
+        return replace(answer, rows=table.rows, others=table.others)
 
     def _choose_documents(self, grounded: GroundedQuestion | None, table: Table | None, fill: bool) -> FoundDocuments | TooLittle:
         """The documents for the generator: those that were read for the question, or the best for it."""

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from generation.question import Choice, YesNoQuestion, parse_choice
-from nli.text.designs import find_design
 from retrieval.core.values import CitedSentence, Claim, Evidence, Grounding, Lead, LeadVerdict, Stance
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.terms import find_shared_terms, split_terms
 from service.answering.attribution import NUMBERS
-from service.answering.lead import GroundedQuestion, cite_lead, count_of_all, count_papers, write_lead
+from service.answering.lead import GroundedQuestion, cite_lead, count_of_all, count_papers, list_studies, write_lead
 from service.grounding.ground import Grounder
 from service.grounding.show import restate
 from service.grounding.weigh import Place, Placed, describe_certainty, place_papers, weigh_papers
@@ -127,7 +126,7 @@ def write_choice_sentence(question: str, grounded: GroundedChoice, most: int) ->
 def write_choice(question: str, grounded: GroundedChoice, lead: Lead) -> str:
     """The lead in one sentence: the side that the papers are on, its claim, and how many they are."""
     choice = grounded.choice
-    studies = [[find_design(one.document).says for one in papers] for papers in grounded.answers]
+    studies = [list_studies(papers) for papers in grounded.answers]
     if lead.verdict == "unclear" or not all(one.sound for one in choice.claims):
         return _write_plain(question, grounded, lead, studies)
     first, second = (one.claim for one in choice.claims)

@@ -17,7 +17,7 @@ from retrieval.core.counts import format_count
 from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Grounding, Lead, LeadVerdict, Verdict
 from service.answering.attribution import find_missing_content
 from service.grounding.ground import Grounder
-from service.grounding.weigh import Outcome, Weighed, describe_certainty, place_papers, weigh
+from service.grounding.weigh import Outcome, Placed, Weighed, count_trials_once, describe_certainty, place_papers, weigh
 
 NEAREST = 3
 """Papers that a refusal names."""
@@ -83,9 +83,7 @@ def write_lead_sentence(question: str, grounded: GroundedQuestion, most: int) ->
     lead = grounded.lead
     if lead is None:
         return None
-    studies_for, studies_against = (
-        [find_design(one.document).says for one in side] for side in (lead.supporting, lead.contradicting)
-    )
+    studies_for, studies_against = list_studies(lead.supporting), list_studies(lead.contradicting)
     word = describe_certainty(lead.certainty)
     text = write_lead(question, grounded.question, lead.verdict, word, studies_for, studies_against, len(grounded.papers))
     return cite_lead(text, lead, grounded.papers, most)
@@ -143,18 +141,29 @@ def write_lead(
     return f"{word}: {who} did not find that {claim}."
 
 
+def list_studies(papers: Sequence[Evidence]) -> list[str]:
+    """The kind of each paper on one side; a trial that several report is there once: "a randomised trial in 4 reports"."""
+    reports = Counter(one.trial for one in papers)
+    counted = [one.evidence for one in count_trials_once(Placed(one, one.stance) for one in papers)]
+    kinds = [(find_design(one.document).says, one.trial) for one in counted]
+    return [f"{kind} in {reports[trial]} reports" if trial and reports[trial] > 1 else kind for kind, trial in kinds]
+
+
 def count_papers(studies: Sequence[str]) -> str:
     """ "2 papers (a randomised trial and a cohort study)", of the kind of each."""
-    return f"{format_count(len(studies), 'paper')} ({list_kinds(studies)})"
+    return f"{len(studies):,} {_name_papers(studies, len(studies))} ({list_kinds(studies)})"
+
+
+def _name_papers(studies: Sequence[str], count: int) -> str:
+    """What is counted: "papers", or "studies" where some are in several papers."""
+    one, more = ("study", "studies") if any(name.endswith(" reports") for name in studies) else ("paper", "papers")
+    return one if count == 1 else more
 
 
 def count_of_all(some: int, total: int, studies: Sequence[str]) -> str:
     """ "2 of 3 papers with a clear finding (2 randomised trials)": those that carry a verdict, of all that are on a side."""
-    if total == 1:
-        return f"the one paper with a clear finding ({list_kinds(studies)})"
-    if some == total:
-        return f"{'both' if some == 2 else f'all {some}'} papers with a clear finding ({list_kinds(studies)})"
-    return f"{some} of {total} papers with a clear finding ({list_kinds(studies)})"
+    count = "the one" if total == 1 else f"{some} of {total}" if some < total else "both" if some == 2 else f"all {some}"
+    return f"{count} {_name_papers(studies, total)} with a clear finding ({list_kinds(studies)})"
 
 
 def list_kinds(studies: Sequence[str]) -> str:
@@ -165,7 +174,8 @@ def list_kinds(studies: Sequence[str]) -> str:
 
 def _pluralise(name: str) -> str:
     """ "a randomised trial" as "randomised trials", "a study in animals" as "studies in animals"."""
-    bare = name.removeprefix("a ").removeprefix("an ")
+    bare = f"{name} each" if name.endswith(" reports") else name
+    bare = bare.removeprefix("a ").removeprefix("an ")
     first, _, rest = bare.partition(" in ")
     first = f"{first[:-1]}ies" if first.endswith("y") else f"{first}s"
     return f"{first} in {rest}" if rest else first

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from nli.text.designs import find_design
-from retrieval.core.values import Answer, Citation, CitedSentence, Evidence, Lead, LeadVerdict, Outcome, RemovedSentence, Row
+from retrieval.core.values import (
+    Answer,
+    Citation,
+    CitedSentence,
+    Document,
+    Evidence,
+    Lead,
+    LeadVerdict,
+    Outcome,
+    RemovedSentence,
+    Row,
+)
 from service.answering.answer import Answerer
 from service.answering.attribution import describe_check
 from service.answering.events import KeptSentence, Stage
@@ -81,8 +93,8 @@ class DraftedOut(OfValue):
     citations: int
 
 
-class CitedDocumentOut(BaseModel):
-    """A document given to the generator or added by a conflict; `cited` says whether the answer cites it."""
+class NumberedPaperOut(BaseModel):
+    """A paper with its number in `documents`."""
 
     number: int
     pmid: str
@@ -94,8 +106,18 @@ class CitedDocumentOut(BaseModel):
     pmcid: str
     types: list[str]
     design: DesignOut
+
+
+class CitedDocumentOut(NumberedPaperOut):
+    """A document given to the generator or added by a conflict; `cited` says whether the answer cites it."""
+
     score: Rounded = Field(description="The score that ranked it; 0 for a document added by a conflict.")
     cited: bool
+
+
+def _tell_paper(document: Document, number: int) -> dict[str, Any]:
+    """The fields of `NumberedPaperOut`."""
+    return {"number": number, **facts_of(document), "design": DesignOut.model_validate(find_design(document))}
 
 
 class ConflictOut(BaseModel):
@@ -150,16 +172,25 @@ def _lead_paper(evidence: Evidence) -> LeadPaperOut:
 
 
 class RowOut(BaseModel):
-    """A paper on an open question: what it names as an answer, and what it says on question and answer together."""
+    """A paper that answers an open question: what it found to be an answer, and the sentence that says so (`evidence`)."""
 
-    answer: str = Field(description="What the paper studied as an answer, in its words.")
-    claim: str = Field(description="The claim that was read against the paper; it can be checked against the whole index.")
+    answer: str = Field(description="The answer; rows on the same thing follow one another and share this name.")
+    named: str = Field(description="The answer in the paper's own words.")
+    claim: str = Field(description="The question with this answer, as it was read against the paper.")
+    statement: str = Field(description="The same as a plain statement, which can be checked; empty if none can be made.")
     evidence: EvidenceOut
 
     @classmethod
     def of(cls, row: Row) -> RowOut:
         """From the value."""
-        return cls(answer=row.answer, claim=row.claim, evidence=EvidenceOut.of(row.evidence))
+        named = {name: getattr(row, name) for name in ("answer", "named", "claim", "statement")}
+        return cls(**named, evidence=EvidenceOut.of(row.evidence))
+
+
+class PaperFindingOut(NumberedPaperOut):
+    """A paper on the subject of an open question, and the sentence that states what it found."""
+
+    sentence: SentenceOut | None
 
 
 class TopicOut(OfValue):
@@ -172,10 +203,13 @@ class TopicOut(OfValue):
 
 
 class AnswerResponse(BaseModel):
-    """A short answer with checked citations; if the outcome is "too little", there are no sentences and `note` says why."""
+    """A short answer with checked citations; unless the outcome is "answered", there are no sentences and `note` says why."""
 
     topic: TopicOut
-    outcome: Outcome
+    outcome: Outcome = Field(
+        description="“answered”; “listed” if no answer to an open question is claimed but papers on its subject are in `others`; "
+        "or “too little”."
+    )
     lead: LeadOut | None = Field(description="What the first sentence says; null for an open question.")
     balance: WeighedOut | None = Field(
         default=None, description="The verdict on the claim of a yes-or-no question, as for a claim; null for other questions."
@@ -185,7 +219,13 @@ class AnswerResponse(BaseModel):
     )
     sentences: list[AnswerSentenceOut]
     conflicts: list[ConflictOut]
-    rows: list[RowOut] = Field(default=[], description="The papers on an open question, those on the same thing together.")
+    heading: str = Field(default="", description="What stands over `rows`, such as “What 3 papers here found”.")
+    rows: list[RowOut] = Field(
+        default=[], description="The papers that answer an open question, each once, those on the same thing together."
+    )
+    others: list[PaperFindingOut] = Field(
+        default=[], description="Further papers on the subject of an open question, best first, each with its finding."
+    )
     removed: list[RemovedOut]
     drafted: DraftedOut | None = Field(default=None, description="How much was written before the check; null if nothing was.")
     documents: list[CitedDocumentOut]
@@ -203,13 +243,7 @@ class AnswerResponse(BaseModel):
         cited = {citation.document.pmid for sentence in answer.sentences for citation in sentence.citations}
         scores = {hit.pmid: hit.score for hit in answer.context}
         documents = [
-            CitedDocumentOut(
-                number=number,
-                **facts_of(entry.document),
-                design=DesignOut.model_validate(find_design(entry.document)),
-                score=scores.get(entry.pmid, 0.0),
-                cited=entry.pmid in cited,
-            )
+            CitedDocumentOut(**_tell_paper(entry.document, number), score=scores.get(entry.pmid, 0.0), cited=entry.pmid in cited)
             for number, entry in enumerate(answerer.index.entries(list(numbers)), 1)
         ]
         return cls(
@@ -220,7 +254,15 @@ class AnswerResponse(BaseModel):
             text=running_text(answer),
             sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
             conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],
+            heading=answer.heading,
             rows=[RowOut.of(row) for row in answer.rows],
+            others=[
+                PaperFindingOut(
+                    **_tell_paper(one.document, numbers[one.document.pmid]),
+                    sentence=SentenceOut.model_validate(one.sentence) if one.sentence else None,
+                )
+                for one in answer.others
+            ],
             removed=[RemovedOut.model_validate(one) for one in answer.removed],
             drafted=DraftedOut.model_validate(answer.drafted) if answer.drafted else None,
             documents=documents,

@@ -26,7 +26,10 @@ from service.cli.usage import check_sentence
 from service.configuration import defaults
 
 if TYPE_CHECKING:
-    from service.http.schemas import DocumentOut, HitOut
+    from rich.console import Console
+    from rich.text import Text
+
+    from service.http.schemas import DocumentOut, FullTextOut, HitOut
     from service.memory.schemas import Entry
     from service.queries.schemas import TypedOut
 
@@ -53,6 +56,7 @@ def ground(
             help="How many papers to read; as many as configured if not given.",
         ),
     ] = None,
+    full_text: Annotated[bool, typer.Option("--full-text", help="Only papers whose full text the index holds.")] = False,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
@@ -76,7 +80,7 @@ def ground(
         from service.queries.grounding import ground_query
 
         grounder = assemble(index, config, profile)
-        response, grounding = ground_query(grounder, statement, partial(grounder.ground, papers=read))
+        response, grounding = ground_query(grounder, statement, partial(grounder.ground, papers=read, full_text=full_text))
         _add_to_history(entry_of_claim(response))
         for note in list_notes(response.typed):
             print_note(note)
@@ -214,7 +218,10 @@ def search(
     ] = "table",
     as_json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
 ) -> None:
-    """List the documents that match QUERY. They are ranked by BM25; British and American spellings match each other."""
+    """List the documents that match QUERY, by title and abstract or by a passage of their full text, ranked by BM25.
+
+    British and American spellings match each other.
+    """
     with report_errors():
         from service.grounding.claims import check_query
 
@@ -244,7 +251,7 @@ def show(
     index: IndexOption,
     as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as GET /v1/documents/PMID.")] = False,
 ) -> None:
-    """Show a document, sentence by sentence. The sentence that states its main finding is marked with »."""
+    """Show a document, sentence by sentence, and its full text. The sentence that states its main finding is marked with »."""
     with report_errors():
         from retrieval.index import open_documents
         from service.http.schemas import DocumentOut
@@ -252,7 +259,7 @@ def show(
 
         store, manifest = open_documents(index)
         entry = find_paper(store, pmid, manifest.counts.documents)
-        document = DocumentOut.of(entry)
+        document = DocumentOut.read(store, entry)
         if as_json:
             typer.echo(document.model_dump_json(indent=2))
         else:
@@ -273,17 +280,26 @@ def _hits_csv(hits: list[HitOut]) -> str:
     return write_csv(columns, rows)
 
 
+_SHOWN_WORDS = 40
+"""Words of a passage that are shown in a list of hits."""
+
+
 def _print_hits(hits: list[HitOut]) -> None:
-    """Print the hits, one per line."""
+    """Print the hits, one per line; one that was found by its full text with the place and the first words there."""
     from rich.console import Console
     from rich.text import Text
 
     from service.output.terminal import mark_retracted, print_rows
 
-    rows = [
-        [*map(Text, (str(one.rank), one.pmid, str(one.year or ""))), mark_retracted(one.title, one.retracted), Text(one.journal)]
-        for one in hits
-    ]
+    def say_title(one: HitOut) -> Text:
+        title = mark_retracted(one.title, one.retracted)
+        if one.passage is None:
+            return title
+        words = one.passage.text.split()
+        beginning = f"{' '.join(words[:_SHOWN_WORDS])}{' …' if len(words) > _SHOWN_WORDS else ''}"
+        return Text.assemble(title, "\n", (f"{one.passage.location.says}: ", "bold"), (beginning, "dim"))
+
+    rows = [[*map(Text, (str(one.rank), one.pmid, str(one.year or ""))), say_title(one), Text(one.journal)] for one in hits]
     print_rows(Console(highlight=False), ("", "PMID", "year", "title", "journal"), rows)
 
 
@@ -307,3 +323,20 @@ def _print_document(document: DocumentOut, finding: str) -> None:
         console.print(line.append(sentence.text, style="bold" if is_finding else ""))
     if not document.sentences:
         console.print("(no abstract)")
+    if document.full_text:
+        _print_text(console, document.full_text)
+
+
+def _print_text(console: Console, text: FullTextOut) -> None:
+    """Print a full text under its headings, a table's rows as they stand."""
+    from rich.text import Text
+
+    licence = f"; licence: {text.licence}" if text.licence else ""
+    console.print(Text(f"\nFull text from {text.source or 'a file'} ({text.format.upper()}){licence}", style="dim"))
+    before = None
+    for block in text.blocks:
+        here = block.location.section
+        if here and here != before:
+            console.print(Text(f"\n{here}", style="bold"))
+        before = here
+        console.print(Text(f"  {block.text}"))

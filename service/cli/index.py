@@ -14,7 +14,7 @@ from service.configuration import defaults
 
 if TYPE_CHECKING:
     from indexes.fetch.fetching import Source
-    from indexes.reading import SourcesRead
+    from indexes.reading import SourcesRead, TextsRead
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
@@ -50,6 +50,15 @@ ColumnOption = Annotated[
 SkipBadOption = Annotated[
     int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N bad records; they are counted and listed.")
 ]
+FullTextOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--full-text",
+        metavar="PATH",
+        show_default=False,
+        help="Full texts (JATS, PDF): a file, a folder or an archive; repeatable. Each joins the record of its paper.",
+    ),
+]
 Dense = Literal["auto", "full", "short"] | None
 DenseOption = Annotated[
     Dense,
@@ -81,11 +90,12 @@ ExamplesOption = Annotated[
 
 @index_app.command("build")
 def index_build(
-    sources: SourcesArgument,
     out: OutOption,
+    sources: SourcesArgument = [],  # noqa: B006
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
     column: ColumnOption = [],  # noqa: B006  # Typer needs a list and gives each call its own
+    full_text: FullTextOption = [],  # noqa: B006
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
     dense: DenseOption = None,
     factory: FactoryOption = None,
@@ -111,7 +121,9 @@ def index_build(
             check_factory(model.queries(["width"]).shape[1], factory)
         print_note(f"Building an index at {show_place(out)}.")
         start = time.monotonic()
-        report = build_at(sources, out, format, skip_bad, overwrite, _parse_columns(column), description.strip(), analyzer)
+        _check_sources(sources, full_text)
+        columns = _parse_columns(column)
+        report = build_at(sources, out, format, skip_bad, overwrite, columns, description.strip(), analyzer, full_text)
         counts, seconds = report.manifest.counts, time.monotonic() - start
         _list_left_out(report.read)
         added = report.read.changes.touched
@@ -130,10 +142,11 @@ def index_build(
 @index_app.command("update")
 def index_update(
     index: IndexArgument,
-    sources: SourcesArgument,
+    sources: SourcesArgument = [],  # noqa: B006
     format: FormatOption = "auto",
     skip_bad: SkipBadOption = 0,
     column: ColumnOption = [],  # noqa: B006
+    full_text: FullTextOption = [],  # noqa: B006
     dense: DenseOption = None,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
@@ -145,7 +158,8 @@ def index_update(
     with report_errors():
         model = _load_encoder(index, profile, encoder) if dense else None
         print_note(f"Updating the index at {show_place(index)}.")
-        report = update_at(index, sources, format, skip_bad, _parse_columns(column))
+        _check_sources(sources, full_text)
+        report = update_at(index, sources, format, skip_bad, _parse_columns(column), full_text)
         _list_left_out(report.read)
         print_note(
             f"Updated {show_place(index)} to version {report.manifest.version}: "
@@ -241,14 +255,13 @@ def index_info(
 ) -> None:
     """Print the contents, the sources and the build settings of an index."""
     import json
-    from dataclasses import asdict
 
     from retrieval.index import read_index_manifest
     from service.output.terminal import manifest_lines
 
     with report_errors():
         manifest = read_index_manifest(index)
-        typer.echo(json.dumps(asdict(manifest), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
+        typer.echo(json.dumps(manifest.to_json(), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
 
 
 @index_app.command("follow")
@@ -378,11 +391,38 @@ def _parse_columns(options: list[str]) -> dict[str, str]:
     return columns
 
 
+def _check_sources(sources: list[Path], full_text: list[Path]) -> None:
+    from retrieval.core.errors import BadInput
+
+    if not sources and not full_text:
+        raise BadInput("Name what to read: files or folders of records, or full texts with --full-text.")
+
+
 _MOST_NOTES = 20
 """Notes on records that were read, at most: a library may have one for every record."""
 
 
+def _tell_texts(read: TextsRead) -> None:
+    """What became of the full texts, and each that could not be read or was left out."""
+    placed = read.placed
+    joined = ", ".join(f"{count:,} by {how}" for how, count in placed.joined.most_common())
+    parts = [
+        f"{sum(placed.joined.values()):,} joined to their record ({joined})" if joined else "",
+        f"{placed.own:,} made a record of their own, since there was none" if placed.own else "",
+        f"{placed.unchanged:,} in the index already" if placed.unchanged else "",
+        f"{len(placed.notes):,} of a paper that has another text" if placed.notes else "",
+        f"{len(read.bad):,} not readable" if read.bad else "",
+    ]
+    print_note(f"Full texts: {'; '.join(filter(None, parts)) or 'none'}.")
+    for source, says in placed.notes:
+        print_note(f"  {source} {says}.")
+    for fault in (*read.bad, *read.notes):
+        print_note(f"  {fault}")
+
+
 def _list_left_out(read: SourcesRead) -> None:
+    if read.texts:
+        _tell_texts(read.texts)
     for source in read.sources:
         if source.without_abstract:
             left_out = format_count(source.without_abstract, "record")

@@ -57,6 +57,9 @@ CorpusOption = Annotated[
         show_default=False,
     ),
 ]
+FullTextOption = Annotated[
+    bool, typer.Option("--full-text", help="Also search and read the full texts of the index; the run's manifest says so.")
+]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace a finished run of the same name.")]
 
 
@@ -72,6 +75,7 @@ def run_task_a(
     shard: ShardOption = None,
     fill: FillOption = False,
     corpus_pmids: CorpusOption = None,
+    full_text: FullTextOption = False,
     overwrite: OverwriteOption = False,
 ) -> None:
     """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a stopped run resumes."""
@@ -85,7 +89,7 @@ def run_task_a(
         corpus = _corpus(corpus_pmids)
         from service.assembly import assemble
 
-        grounder = assemble(index, config, profile)
+        grounder = assemble(index, config, profile, records_only=True, full_texts=full_text)
         grounder.index.within = corpus
         sentences = sum(len(item.answer) for item in items)
         of = f"{f'shard {shard} of ' if part else ''}{format_count(sentences, 'sentence')}"
@@ -111,6 +115,7 @@ def run_task_b(
     shard: ShardOption = None,
     fill: FillOption = False,
     corpus_pmids: CorpusOption = None,
+    full_text: FullTextOption = False,
     overwrite: OverwriteOption = False,
 ) -> None:
     """Answer every topic of TOPICS (TREC BioGen Task B); a stopped run resumes."""
@@ -124,7 +129,7 @@ def run_task_b(
         corpus = _corpus(corpus_pmids)
         from service.assembly import assemble_answerer
 
-        answerer = assemble_answerer(index, answers, profile, config)
+        answerer = assemble_answerer(index, answers, profile, config, records_only=True, full_texts=full_text)
         answerer.index.within = corpus
         print_note(
             f"Answering {f'shard {shard} of ' if part else ''}{format_count(len(questions), 'topic')} with "

@@ -22,6 +22,8 @@ class Retrieve(Strict):
     With `spellings`, BM25 searches for the British and the American form of every word.
     `vectors` says what `dense` means for an index without vectors of the encoder, or for a profile without the encoder: they are
     `required`, or used `if-present` and BM25 searches alone otherwise (`service.grounding.ground.adapt`).
+    With `passages: if-present` BM25 also searches the passages of full texts, where there are any, until they are of as many
+    papers; of a paper's two ranks the better counts.
     """
 
     sources: list[Literal["bm25", "dense"]] = Field(default=["bm25"])
@@ -34,6 +36,7 @@ class Retrieve(Strict):
     dense_weight: dict[View, Annotated[float, Field(gt=0)]] = Field(default={})
     each: Count | None = None
     spellings: bool = False
+    passages: Literal["ignored", "if-present"] = Field(default="ignored", exclude_if=lambda value: value == "ignored")
 
     @property
     def fused(self) -> bool:
@@ -57,6 +60,8 @@ class Retrieve(Strict):
             raise ValueError("adversarial queries are for dense retrieval: use them with sources: [dense]")
         if self.spellings and "bm25" not in self.sources:
             raise ValueError("spellings are for lexical search: use them with the source bm25")
+        if self.passages != "ignored" and "bm25" not in self.sources:
+            raise ValueError("passages are found by lexical search: use them with the source bm25")
         # Compare values, not which keys were set: a configuration dumped with its defaults can then be read again.
         if self.encoder != "dense" and "dense" not in self.sources:
             raise ValueError("encoder is for the source dense: add dense to the sources, or leave out encoder")
@@ -267,12 +272,24 @@ class AnswerRerank(Strict):
 
 class OpenQuestions(Strict):
     """How a question that asks for more than yes or no is answered (service.answering.table): from the `papers` of the `found`
-    papers that most probably answer it. A paper is in the table if it is at least as probable as `likely` that the paper answers
-    the question, that its words name the answer, and that it supports or contradicts the answer, all together."""
+    papers that most probably answer it.
+
+    Papers that hold less than the share `subject` of the question's informative words are left out. A paper is in the table if it
+    is at least as probable as `likely` that it answers the question with these words; if it supports question and answer with at
+    least `asked`, and their plain statement with at least `stated`; and if it supports the statement's opposite with at most
+    `opposite`. Where no statement can be made, or only one that names a kind of thing, it must support question and answer with
+    at least `unstated`. At most `others` of the other papers are listed.
+    """
 
     found: Annotated[int, Field(ge=1, le=100)] = 20
-    likely: Share = 0.0
+    subject: Share = 0.0
     papers: Annotated[int, Field(ge=1, le=100)] = 8
+    likely: Share = 0.0
+    asked: Share = 0.5
+    stated: Share = 0.5
+    opposite: Share = 0.5
+    unstated: Share = 0.7
+    others: Annotated[int, Field(ge=0, le=100)] = 8
 
 
 class LeadStep(Strict):

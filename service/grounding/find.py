@@ -9,7 +9,7 @@ from nli.text.designs import is_notice
 from nli.variants import make_adversarial_queries
 from retrieval.core.values import Claim, Hit
 from retrieval.dense.encoder import Encoder
-from retrieval.index import DEEPER, Index, reciprocal_rank_fusion
+from retrieval.index import DEEPER, Index, lead_to_papers, reciprocal_rank_fusion
 from retrieval.store.documents import Entry
 from service.configuration.config import Retrieve
 from service.configuration.models import Models
@@ -45,17 +45,25 @@ def retrieve(
 ) -> list[Hit]:
     """The best `k` documents for the queries, best first, except those in `without`; as many more are fetched in their place.
 
-    Several rankings are fused by reciprocal rank (Cormack et al. 2009, doi:10.1145/1571941.1572114).
+    Several rankings are fused by reciprocal rank (Cormack et al. 2009, doi:10.1145/1571941.1572114). A paper's rank by its
+    passages and its rank by its abstract are one vote, the better of the two: a paper is not better for its full text.
     """
     depth, limit = (step.each or step.k) + len(without), step.k + len(without)
     rankings: list[list[Hit]] = []
     weights: list[float] = []
+    votes: list[int] = []
     for source in step.sources:
         if source == "bm25":
             rankings += [index.search(query, depth, step.spellings) for query in queries]
+            votes += range(len(queries))
+            if step.passages == "if-present":
+                rankings += [lead_to_papers(index.search_passages(query, depth, step.spellings)) for query in queries]
+                votes += range(len(queries))
         else:
             encoder = encoders[step.encoder]
             rankings += index.search_vectors(encoder.name, encoder.queries(queries), depth)
+            votes += range(len(queries), 2 * len(queries))
         weights += [step.weigh(source, index.manifest.dense)] * (len(rankings) - len(weights))
-    ranking = reciprocal_rank_fusion(rankings, step.rrf, weights)[:limit] if step.fused else rankings[0]
+    fused = step.fused or len(rankings) > 1
+    ranking = reciprocal_rank_fusion(rankings, step.rrf, weights, votes)[:limit] if fused else rankings[0]
     return [hit for hit in ranking if hit.pmid not in without][: step.k]

@@ -56,16 +56,20 @@ class Grounder:
         only: Only | None = None,
         papers: int | None = None,
         until: float | None = None,
+        full_text: bool = False,
     ) -> Grounding:
         """Both sides of a claim. `on_stage` is called as each step begins; an exception from it ends the work there.
 
-        With `only`, nothing is read but the documents that it returns. `papers` is how many are read, whatever they say, if not
-        as many as configured. From the time `until` on (by `time.monotonic`), no further paper is read; the others are weighed.
-        Raises `BadInput` for a number of papers that is not possible, and for any with a variant that reads sentences.
+        With `only`, nothing is read but the documents that it returns, and with `full_text` none without one. `papers` is how
+        many are read, whatever they say, if not as many as configured. From the time `until` on (by `time.monotonic`), no further
+        paper is read; the others are weighed. Raises `BadInput` for a number of papers that is not possible, and for any with a
+        variant that reads sentences.
         """
         if papers is not None and not 1 <= papers <= MOST_READ:
             raise BadInput(f"{papers} papers cannot be read for a claim; expected 1 to {MOST_READ}.")
         tell, stated = on_stage or tell_nobody, _state(claim)
+        if full_text:
+            only = self._keep_texts(only)
         with count_usage() as tally:
             if self.config.path is None:
                 if papers is not None:
@@ -77,6 +81,13 @@ class Grounder:
             else:
                 grounding = self._ground(self.config.path, stated, tell, only, papers, until)
         return replace(grounding, claim=claim, usage=tally.total)
+
+    def _keep_texts(self, only: Only | None) -> Only:
+        """Of the documents that `only` returns those with a full text; raises `BadInput` if the index has no full text at all."""
+        store = self.index.store
+        if not self.index.has_texts:
+            raise BadInput("This index has no full texts; add them with `counterpoint index update INDEX --full-text FOLDER`.")
+        return store.hash_texts if only is None else lambda pmids: store.hash_texts(list(only(pmids)))
 
     def _ground(
         self, path: PathStep, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None
@@ -165,11 +176,14 @@ def _state(claim: Claim) -> Claim:
 
 
 def adapt(index: Index, config: GroundingConfig, models: Models) -> tuple[GroundingConfig, Models]:
-    """The configuration and the models without the vectors that the index lacks, as far as they are not required."""
+    """The configuration and the models without the full texts and the vectors that the index lacks, as far as these are not
+    required."""
 
     def adapt_step(step: Retrieve) -> Retrieve:
         encoder = models.encoders.get(step.encoder)
         kept = step.vectors == "required" or (encoder is not None and index.has_vectors(encoder.name))
+        if not index.has_texts:
+            step = step.model_copy(update={"passages": "ignored"})
         return step if kept else step.without_vectors()
 
     def adapt_branch(branch: Branch | None) -> Branch | None:

@@ -45,6 +45,7 @@ class GroundRequest(Sent):
         strict=True,
         description="How many papers to read, the best first; without it, as many as configured.",
     )
+    full_text: bool = Field(False, strict=True, description="Only papers whose full text the index holds.")
 
 
 class DesignOut(OfValue):

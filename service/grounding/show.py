@@ -55,9 +55,10 @@ def restate(evidence: Evidence, claim: str, stance: Stance) -> Evidence:
     if evidence.stance == stance:
         return evidence
     verdict = evidence.verdict.turn() if evidence.verdict else None
-    return evidence_for(
+    turned = evidence_for(
         claim, stance, evidence.document, evidence.sentence, verdict, evidence.rank, evidence.score, evidence.scored_by
     )
+    return replace(turned, trial=evidence.trial)
 
 
 def _choose_list(reading: PaperReading, document: Document, uncertain: float) -> str:

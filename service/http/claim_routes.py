@@ -50,7 +50,7 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
 
     def work(job: Job[Response]) -> Response:
         with parts.live.lease() as serving:
-            response, grounding = ground_claim(parts, serving, claim, job.check, body.read)
+            response, grounding = ground_claim(parts, serving, claim, job.check, body)
             remember(request, parts, lambda: entry_of_claim(response))
             return write_response(response, grounding, format)
 
@@ -71,7 +71,7 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
         try:
             item = GroundRequest.model_validate(claims[index])
             claim = check_claim(item.claim, item.question, item.known_pmids)
-            response, _ = ground_claim(parts, serving, claim, job.check, item.read)
+            response, _ = ground_claim(parts, serving, claim, job.check, item)
             return BatchResult(index=index, status=200, response=response)
         except ValidationError as error:
             fault = problems.problem(422, faults.sentence(error.errors(), GroundRequest, "A claim"))
@@ -101,7 +101,7 @@ async def ground_stream(body: GroundRequest, request: Request) -> Response:
 
     def work(tell: Tell) -> Event:
         with parts.live.lease() as serving:
-            response, _ = ground_claim(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)), body.read)
+            response, _ = ground_claim(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)), body)
             remember(request, parts, lambda: entry_of_claim(response))
             return "grounding", response
 

@@ -47,7 +47,7 @@ async def evidence(body: EvidenceRequest, request: Request) -> Response:
 async def document(
     pmid: Annotated[str, Path(max_length=200, examples=["demo-glucose-leuven-2001"])], request: Request
 ) -> Response:
-    """A document as stored in the index, with its sentence boundaries."""
+    """A document as stored in the index, with its sentence boundaries and, if there is one, its full text."""
     parts = parts_of(request)
     parts.live.ready()
 
@@ -56,7 +56,7 @@ async def document(
             entry = serving.index.store.get(pmid)
             if entry is None:
                 raise problems.Refused("The index has no document with this id.", 404)
-            return write_json(DocumentOut.of(entry))
+            return write_json(DocumentOut.read(serving.index.store, entry))
 
     return await while_there(request, parts.workers.run(work))
 
@@ -68,7 +68,7 @@ async def search(
     limit: Annotated[int, Query(ge=1, le=100, description="Hits per page.")] = 20,
     cursor: Annotated[str, Query(max_length=200, description="`next_cursor` of the previous page.")] = "",
 ) -> Response:
-    """The documents that match the words of a query, ranked by BM25, in pages."""
+    """The documents that match the words of a query, ranked by BM25, in pages; each by its abstract or a passage of its text."""
     parts = parts_of(request)
     parts.live.ready()
     query = check_query(q)

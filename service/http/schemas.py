@@ -6,18 +6,21 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import sha256
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Document, Hit, Label, Stance
-from retrieval.store.documents import Entry
+from retrieval.core.values import Label, Passage, Stance
+from retrieval.store.documents import Documents, Entry
+from retrieval.store.texts import StoredText, write_passage
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
+from service.queries.papers import FoundPaper
 from service.queries.schemas import TypedGroundResponse
-from service.schemas import AUTHORS, Problem, RankedPaper, Rounded, Sent, SentenceOut, facts_of
+from service.schemas import AUTHORS, LocationOut, Problem, RankedPaper, Rounded, Sent, SentenceOut, facts_of
 
 MOST_CLAIMS = 100
 MOST_HITS = 1000
@@ -104,6 +107,48 @@ class GroundStageEvent(BaseModel):
         return cls(detail=details[stage.name], **counts, **paper)
 
 
+class BlockOut(BaseModel):
+    """A paragraph, a caption or a table's row; a sentence is `text[start:end]`, and `index` counts through the whole text."""
+
+    location: LocationOut
+    text: str
+    context: str = Field(description="Of a row, what it needs to be understood: the table's caption, heads and group of rows.")
+    sentences: list[SentenceOut]
+
+
+class FullTextOut(BaseModel):
+    """The full text of a document, without its abstract."""
+
+    format: str = Field(description="jats or pdf.")
+    source: str = Field(description="The name of its file.")
+    licence: str = Field(description="What the file says of its licence.")
+    pictures: int = Field(description="Tables that are pictures, which cannot be read.")
+    own_record: bool = Field(description="Whether title, authors and abstract are from this text: there was no record of it.")
+    blocks: list[BlockOut] = Field(description="In reading order; a section is a run of blocks with one `location.section`.")
+
+    @classmethod
+    def of(cls, text: StoredText) -> FullTextOut:
+        """From what is stored."""
+        sentences = iter(text.sentences)
+        blocks = [
+            BlockOut(
+                location=LocationOut.of(block.location),
+                text=block.text,
+                context=block.context,
+                sentences=[SentenceOut.model_validate(sentence) for sentence in islice(sentences, len(block.spans))],
+            )
+            for block in text.blocks
+        ]
+        return cls(
+            format=text.format,
+            source=text.source,
+            licence=text.licence,
+            pictures=text.pictures,
+            own_record=text.own_record,
+            blocks=blocks,
+        )
+
+
 class DocumentOut(BaseModel):
     """A document as stored in the index; a sentence is `abstract[start:end]`."""
 
@@ -119,27 +164,54 @@ class DocumentOut(BaseModel):
     retracted: bool
     mesh: list[str] = Field(description="The descriptors of PubMed's MeSH headings.")
     sentences: list[SentenceOut]
+    full_text: FullTextOut | None = Field(
+        None, description="Where the index holds the paper's full text.", exclude_if=lambda text: text is None
+    )
 
     @classmethod
-    def of(cls, entry: Entry) -> DocumentOut:
+    def of(cls, entry: Entry, text: StoredText | None = None) -> DocumentOut:
         """From what is stored."""
         document = entry.document
         return cls(
             **facts_of(document),
             abstract=document.abstract,
             sentences=[SentenceOut.model_validate(sentence) for sentence in entry.sentences()],
+            full_text=FullTextOut.of(text) if text else None,
         )
+
+    @classmethod
+    def read(cls, store: Documents, entry: Entry) -> DocumentOut:
+        """With the full text, if the store has one."""
+        return cls.of(entry, store.full_texts([entry.pmid]).get(entry.pmid))
+
+
+class PassageOut(BaseModel):
+    """A passage of a full text: a few sentences or rows that stand together."""
+
+    location: LocationOut = Field(description="Where it begins.")
+    text: str = Field(description="Its sentences; a table's rows begin with their caption and heads.")
+
+    @classmethod
+    def of(cls, passage: Passage) -> PassageOut:
+        """From the value."""
+        return cls(location=LocationOut.of(passage.location), text=write_passage(passage))
 
 
 class HitOut(RankedPaper):
     """A document that contains words of the query."""
 
-    score: Rounded = Field(description="BM25 over title and abstract.")
+    score: Rounded = Field(description="BM25 over title and abstract or, with a `passage`, over that.")
+    passage: PassageOut | None = Field(
+        None,
+        description="The best passage of the full text, where it ranks higher than title and abstract.",
+        exclude_if=lambda passage: passage is None,
+    )
 
     @classmethod
-    def of(cls, rank: int, hit: Hit, document: Document) -> HitOut:
+    def of(cls, rank: int, found: FoundPaper) -> HitOut:
         """From the values."""
-        return cls(rank=rank, **facts_of(document), score=hit.score)
+        passage = PassageOut.of(found.passage) if found.passage else None
+        return cls(rank=rank, **facts_of(found.document), score=found.hit.score, passage=passage)
 
 
 class SearchResponse(BaseModel):
@@ -153,9 +225,9 @@ class SearchResponse(BaseModel):
     index: str
 
     @classmethod
-    def of(cls, query: str, first: int, page: Sequence[tuple[Hit, Document]], more: Cursor | None, index: str) -> SearchResponse:
+    def of(cls, query: str, first: int, page: Sequence[FoundPaper], more: Cursor | None, index: str) -> SearchResponse:
         """From the values; `first` is the rank of the page's first hit."""
-        hits = [HitOut.of(rank, hit, document) for rank, (hit, document) in enumerate(page, first)]
+        hits = [HitOut.of(rank, found) for rank, found in enumerate(page, first)]
         return cls(query=query, hits=hits, next_cursor=more.write() if more else None, index=index)
 
 

@@ -65,14 +65,19 @@ def _open_version(index: Index, state: IndexState) -> Store | None:
 
 
 def _find_rewritten(index: Index, state: IndexState, pmids: Sequence[str]) -> list[str]:
-    """Find the documents that the earlier version lacks or has with another title or abstract."""
+    """Find the documents that the earlier version lacks or has with another title, abstract or full text."""
     store = _open_version(index, state)
     if store is None:  # it was removed meanwhile
         return list(pmids)
     try:
         stored_pmids = store.holds(pmids)
         old = {one.pmid: _text(one.document) for one in store.entries([pmid for pmid in pmids if pmid in stored_pmids])}
-        return [one.pmid for one in index.entries(pmids) if old.get(one.pmid) != _text(one.document)]
+        before, now = store.hash_texts(pmids), index.store.hash_texts(pmids)
+        return [
+            one.pmid
+            for one in index.entries(pmids)
+            if old.get(one.pmid) != _text(one.document) or before.get(one.pmid) != now.get(one.pmid)
+        ]
     finally:
         store.close()
 

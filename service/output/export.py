@@ -19,7 +19,7 @@ from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISS
 from indexes.readers.exports.bibtex import SIGNS
 from nli.text.designs import find_design
 from retrieval.core.counts import format_count
-from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding
+from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding, PaperFinding, Sentence
 from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import Place, find_place, place_papers, weigh
 
@@ -214,12 +214,13 @@ _LINE_START = re.compile(r"^(\d+)([.)])|^([-+=])")
 
 
 def documents(result: Answer | Grounding) -> tuple[Document, ...]:
-    """Every document that an answer cites, or that is evidence for or against a claim or an answer, once each, in that order."""
+    """Every document that an answer cites or lists, or that is evidence for or against it or a claim, once each, in order."""
     if isinstance(result, Grounding):
         papers = [one.document for one in (*result.contradicting, *result.supporting)]
     else:
         papers = [citation.document for sentence in result.sentences for citation in sentence.citations]
         papers += [conflict.evidence.document for conflict in result.conflicts]
+        papers += [row.evidence.document for row in result.rows] + [one.document for one in result.others]
     return tuple({document.pmid: document for document in papers}.values())
 
 
@@ -247,10 +248,12 @@ def make_table(result: Answer | Grounding) -> tuple[Sequence[str], list[list[Cel
         placed = sorted((one for one in place_papers(result) if one.place in _ORDER), key=lambda one: _ORDER.index(one.place))
         papers = [(result.claim.text, "", one.evidence) for one in placed]
     else:
-        papers = [(row.claim, row.answer, row.evidence) for row in result.rows]
+        papers = [(row.statement or row.claim, row.answer, row.evidence) for row in result.rows]
         lead = result.lead
         papers += [(lead.claim, "", one) for one in (*lead.contradicting, *lead.supporting)] if lead else []
     rows = [_write_row(*one) for one in papers]
+    if isinstance(result, Answer):
+        rows += [_write_other(result.topic.question, one) for one in result.others]
     columns = [name for name in _Row._fields if name not in _OPTIONAL or any(getattr(row, name) for row in rows)]
     return columns, [[getattr(row, name) for name in columns] for row in rows]
 
@@ -261,7 +264,7 @@ class _Row(NamedTuple):
     claim: str
     answer: str
     direction: str
-    probability: float
+    probability: float | str
     design: str
     trial: str
     year: int | str
@@ -285,6 +288,15 @@ def _write_row(claim: str, answer: str, evidence: Evidence) -> _Row:
     )  # fmt: skip
 
 
+def _write_other(question: str, one: PaperFinding) -> _Row:
+    """A paper on the subject of a question that is counted for no answer."""
+    document, quotation = one.document, one.sentence.text if one.sentence else ""
+    return _Row(
+        question, "", "on the subject", "", find_design(document).says, "", document.year or "", "", "", "", quotation,
+        document.title, document.pmid, find_url(document),
+    )  # fmt: skip
+
+
 def _tell_direction(evidence: Evidence) -> str:
     """What a paper says of the claim, in words; a retracted one says nothing that counts."""
     if evidence.document.retracted:
@@ -294,9 +306,8 @@ def _tell_direction(evidence: Evidence) -> str:
     return f"{evidence.stance}s{' in part' if evidence.standing == 'partial' else ''}"
 
 
-def _table_block(result: Answer | Grounding) -> str:
-    """The table in Markdown; "" without papers."""
-    columns, rows = make_table(result)
+def _table_block(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """Rows of the table in Markdown; "" without any."""
     shown = [name for name in columns if name in _READABLE]
     cells = [[escaped(str(row[columns.index(name)])) for name in shown] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in [shown, ["---"] * len(shown), *cells]) if rows else ""
@@ -304,17 +315,23 @@ def _table_block(result: Answer | Grounding) -> str:
 
 def _answer_blocks(answer: Answer) -> list[str]:
     numbers = {document.pmid: number for number, document in enumerate(documents(answer), 1)}
+    # Where no generator wrote, the sentences only repeat the table.
+    shown = () if answer.rows and answer.drafted is None else answer.sentences
+    citations = [citation for one in shown for citation in one.citations]
     sentences = [
-        f"{escaped(one.text)} {_marks([citation.document for citation in one.citations], numbers)}".strip()
-        for one in answer.sentences
+        f"{escaped(one.text)} {_marks([citation.document for citation in one.citations], numbers)}".strip() for one in shown
     ]
-    blocks = [f"# {escaped(answer.topic.question)}"]
-    if sentences:
-        blocks.append(" ".join(sentences))
+    blocks = [f"# {escaped(answer.topic.question)}", *([" ".join(sentences)] if sentences else [])]
     if answer.note:
         blocks.append(f"*{escaped(answer.note)}*")
     if answer.rows:
-        blocks += ["## Papers", _table_block(answer)]
+        columns, rows = make_table(answer)
+        kept = [place for place, name in enumerate(columns) if name != "direction"]
+        cells = [[row[place] for place in kept] for row in rows[: len(answer.rows)]]
+        blocks += [f"## {answer.heading}", _table_block([columns[place] for place in kept], cells)]
+    if answer.others:
+        found = [f"- {_reference(one.document)}{_quote_finding(one.sentence)}" for one in answer.others]
+        blocks += [f"## {'Other papers' if answer.rows else 'Papers'} on this subject", "\n".join(found)]
     if answer.conflicts:
         against = [
             f"- Against “{escaped(answer.sentences[one.sentence].text)}”: {_quote(one.evidence)} "
@@ -323,11 +340,10 @@ def _answer_blocks(answer: Answer) -> list[str]:
             if one.sentence < len(answer.sentences)
         ]
         blocks += ["## Conflicting evidence", "\n".join(against)]
-    if numbers:
-        citations = [citation for one in answer.sentences for citation in one.citations]
+    listed = {one.document.pmid for one in answer.others}
+    if references := [document for document in documents(answer) if document.pmid not in listed]:
         lines = [
-            f"{numbers[document.pmid]}. {_reference(document)}{_list_borne_out(document, citations)}"
-            for document in documents(answer)
+            f"{numbers[document.pmid]}. {_reference(document)}{_list_borne_out(document, citations)}" for document in references
         ]
         blocks += ["## References", "\n".join(lines)]
     if answer.removed:
@@ -335,13 +351,17 @@ def _answer_blocks(answer: Answer) -> list[str]:
             "## Removed by the check",
             "\n".join(f"- {escaped(one.text)} ({escaped(one.reason)})" for one in answer.removed),
         ]
-    blocks.append(f"*Generated by {escaped(answer.generated_by)}; {_describe_checks(answer)}.*")
+    checks = f"; {_describe_checks(citations)}" if citations else ""
+    blocks.append(f"*Generated by {escaped(answer.generated_by)}{checks}.*")
     return blocks
 
 
-def _describe_checks(answer: Answer) -> str:
+def _quote_finding(sentence: Sentence | None) -> str:
+    return f"\n  “{escaped(sentence.text)}”" if sentence else ""
+
+
+def _describe_checks(citations: Sequence[Citation]) -> str:
     """Say how the citations were checked: that the quotes are there word for word, or what a judge says about the paper."""
-    citations = [citation for one in answer.sentences for citation in one.citations]
     quotes = sum(one.verbatim for one in citations)
     others = len(citations) - quotes
     return (
@@ -360,7 +380,7 @@ def _grounding_blocks(grounding: Grounding) -> list[str]:
     for heading, evidence in sides:
         lines = [f"{one.rank}. {_reference(one.document)}\n   - {_quote(one)}\n   - {escaped(one.why)}" for one in evidence]
         blocks += [f"## {heading}: {len(evidence) or 'none'}", *(["\n".join(lines)] if lines else [])]
-    if table := _table_block(grounding):
+    if table := _table_block(*make_table(grounding)):
         blocks += ["## Papers", table]
     differing = tell_contrasts(grounding.contrasts)
     return [*blocks, escaped(differing)] if differing else blocks

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from retrieval.cluster.client import is_address, read_address, show_place
 from retrieval.core.counts import format_count
-from retrieval.store.manifest import Manifest
+from retrieval.store.manifest import Manifest, TextPart
 from service.grounding.coverage import describe_usage
 from service.grounding.reasons import tell_contrasts
 from service.grounding.weigh import COUNTED, Counted
@@ -24,7 +24,7 @@ from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
     from service.answering.events import Event, OnEvent
-    from service.answering.schemas import AnswerResponse, CitationOut
+    from service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut
     from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut
     from service.reading.schemas import EvidenceResponse
 
@@ -208,6 +208,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
         f"  analyzer         {_tell_analyzer(folder, manifest)}",
         f"  vectors          {_tell_vectors(folder, manifest)}",
+        *(_tell_texts(manifest.texts) if manifest.texts else ()),
         "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
         *([f"  description      {manifest.description}"] if manifest.description else []),
         "  sources",
@@ -220,6 +221,27 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
             f"{format_count(source.records, 'record')}{f'; left out: {reasons}' if reasons else ''})"
         )
     return lines
+
+
+_MOST_LICENCES = 5
+_LICENCE_LETTERS = 80
+
+
+def _tell_texts(part: TextPart) -> list[str]:
+    """Describe the full texts: how many of which format, their passages, and the licences that most of them have."""
+    formats = ", ".join(f"{count:,} {name.upper()}" for name, count in part.formats.items())
+    own = f"; {part.own_records:,} made a record of their own" if part.own_records else ""
+    lines = [
+        f"  full texts       {part.texts:,} ({formats}{own})",
+        f"  passages         {part.passages:,}, of {format_count(part.sentences, 'sentence')}",
+        f"  their sha256     {part.sha256}",
+    ]
+    if part.pictures:
+        lines.append(f"  picture tables   {part.pictures:,}, which cannot be read")
+    shown = list(part.licences.items())[:_MOST_LICENCES]
+    words = [f"{count:,} {(name or 'none named')[:_LICENCE_LETTERS]}" for name, count in shown]
+    more = len(part.licences) - len(shown)
+    return [*lines, f"  licences         {'; '.join(words)}{f'; {more:,} others' if more else ''}"]
 
 
 def _tell_analyzer(folder: Path, manifest: Manifest) -> str:
@@ -259,10 +281,14 @@ def print_answer(response: AnswerResponse) -> None:
     console = Console(highlight=False)
     console.print(Text(response.topic.question, style="bold"))
     console.print()
-    console.print(Text(response.text or response.note))
-    if response.text and response.note:
+    # Where no generator wrote, the sentences only repeat the table.
+    tabled = bool(response.rows) and response.drafted is None
+    if not tabled:
+        console.print(Text(response.text or response.note))
+    if response.text and response.note and not tabled:
         console.print(Text(response.note, style="dim"))
-    if response.sentences:
+    _print_findings(response, console)
+    if response.sentences and not tabled:
         console.print(Text("\nEvidence", style="bold green"))
         # The lead cites what a later sentence quotes: each sentence of a paper is shown once, as it was checked first.
         cited: dict[tuple[int, int], CitationOut] = {}
@@ -276,7 +302,7 @@ def print_answer(response: AnswerResponse) -> None:
             one = conflict.evidence
             print_whole_words(console, Text(f"against sentence {conflict.sentence + 1}: {one.title} [{one.pmid}]"))
             console.print(Padding(marked_sentence(one, styled=console.is_terminal), (0, 0, 0, 3)))
-    documents = [document for document in response.documents if document.cited]
+    documents = [document for document in response.documents if document.cited and not tabled]
     if documents:
         console.print(Text("\nDocuments", style="bold"))
         for document in documents:
@@ -293,6 +319,30 @@ def print_answer(response: AnswerResponse) -> None:
         for removal in response.removed:
             console.print(Padding(Text(f"“{removal.text}” ({removal.reason})", style="dim"), (0, 0, 0, 3)))
     console.print(Text(f"\n{_tell_usage(response)}", style="dim"))
+
+
+def _print_findings(response: AnswerResponse, console: Console) -> None:
+    """Print what papers found to be an answer to an open question, then what the others on its subject found."""
+    if response.rows:
+        console.print(Text(response.heading, style="bold green"))
+    before = ""
+    for row in response.rows:
+        if row.answer != before:
+            console.print(Text(f"\n{row.answer}", style="bold"))
+        before = row.answer
+        _print_finding(row.evidence, row.evidence.trial, console)
+    if response.others:
+        console.print(Text(f"\n{'Other papers' if response.rows else 'Papers'} on this subject", style="bold"))
+    for one in response.others:
+        _print_finding(one, "", console)
+
+
+def _print_finding(paper: EvidenceOut | PaperFindingOut, trial: str, console: Console) -> None:
+    sentence = f"“{paper.sentence.text}”" if paper.sentence else "(no abstract)"
+    console.print(Padding(Text(sentence), (0, 0, 0, 3)))
+    reports = trial and f"one of several reports of {trial}"
+    facts = " · ".join(str(fact) for fact in (paper.design.says, paper.pmid, paper.year, paper.journal, reports) if fact)
+    print_whole_words(console, Text(f"   {paper.title or '(no title)'}  [{facts}]", style="dim"))
 
 
 def _print_citation(citation: CitationOut, console: Console) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,19 +11,43 @@ from generation.extractive import drop_label
 from nli.reader.encode import score_for_reading
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Document, Hit, Sentence
-from retrieval.index import Index
+from retrieval.core.values import Claim, Document, Hit, Passage, Sentence
+from retrieval.index import Index, PassageHit, lead_to_papers
 from retrieval.store.documents import Documents, Entry
 from service.checking.checkable import claim_in
 from service.checking.citations import CitedPaper, cited_in, find_cited
 from service.queries.classify import classify_query
 
 
-def search_words(index: Index, query: str, end: int, begin: int = 0) -> list[tuple[Hit, Document]]:
-    """The documents from place `begin` (from 0) up to place `end` that match the query's words, best first."""
-    hits = index.search(query, end, spellings=True)[begin:]
-    entries = index.entries([hit.pmid for hit in hits])
-    return [(hit, entry.document) for hit, entry in zip(hits, entries, strict=True)]
+@dataclass(frozen=True, slots=True)
+class FoundPaper:
+    """A document that matches words; `passage` of its full text, if that matches better than title and abstract do."""
+
+    hit: Hit
+    document: Document
+    passage: Passage | None = None
+
+
+def search_words(index: Index, query: str, end: int, begin: int = 0) -> list[FoundPaper]:
+    """The documents from place `begin` (from 0) up to place `end` that match the query's words, best first: each by its abstract
+    or its best passage, whichever ranks higher."""
+    hits, passages = index.search(query, end, spellings=True), index.search_passages(query, end, spellings=True)
+    best = {hit.pmid: hit for hit in reversed(passages)}
+    ranked: list[tuple[float, Hit | PassageHit]] = [*enumerate(hits)]
+    ranked += [(rank + 0.5, best[hit.pmid]) for rank, hit in enumerate(lead_to_papers(passages))]
+    joined: dict[str, Hit | PassageHit] = {}
+    for _, hit in sorted(ranked, key=lambda row: row[0]):
+        joined.setdefault(hit.pmid, hit)
+    found = list(joined.values())[begin:end]
+    entries = index.entries([hit.pmid for hit in found])
+    return [
+        FoundPaper(Hit(hit.pmid, hit.score), entry.document, _read_passage(index, hit))
+        for hit, entry in zip(found, entries, strict=True)
+    ]
+
+
+def _read_passage(index: Index, hit: Hit | PassageHit) -> Passage | None:
+    return index.passages(hit.pmid)[hit.number] if isinstance(hit, PassageHit) else None
 
 
 def open_paper(store: Documents, citation: CitedPaper, documents: int) -> Entry:

@@ -111,6 +111,7 @@ def facts_of_service(service: Service) -> dict[str, Any]:
         "provenance": Provenance.of(service).model_dump(),
         "corpus_sha256": service.index.manifest.corpus_sha256,
         "analyzer": service.index.manifest.analyzer,
+        **({"full_texts_sha256": texts.sha256} if (texts := service.index.manifest.texts) else {}),
         "within_sha256": service.index.within and service.index.within.sha256,
         "config": service.config.model_dump(),
         "profile": service.models.profile.model_dump(),

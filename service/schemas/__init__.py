@@ -7,7 +7,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from retrieval.core.values import Document, Usage
+from retrieval.core.values import Document, Location, SectionKind, Usage
 from retrieval.index import Index
 from service.configuration.models import Models
 
@@ -81,6 +81,21 @@ class RankedPaper(BaseModel):
     pmcid: str
     types: list[str]
     retracted: bool
+
+
+class LocationOut(OfValue):
+    """Where words stand in a full text."""
+
+    kind: SectionKind
+    section: str = Field(description="The nearest heading as printed or, of a row or caption, the table's or figure's label.")
+    number: int = Field(description="The section's paragraphs or the table's rows, counted from 1; 0 for a caption.")
+    page: int | None = Field(description="Where pages are known, counted from 1.")
+    says: str = Field(description="In words, such as “Results, paragraph 4”.")
+
+    @classmethod
+    def of(cls, at: Location) -> LocationOut:
+        """From the value."""
+        return cls(kind=at.kind, section=at.section, number=at.number, page=at.page, says=str(at))
 
 
 class SentenceOut(OfValue):

@@ -98,7 +98,7 @@ def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(show: Open) -> None:
 )
 def test_the_verdict_says_in_words_how_certain_it_is(show: Open, certainty: float, word: str, told: str) -> None:
     answer = make_grounding(PAPERS)
-    answer["balance"] |= {"certainty": certainty, "word": word}
+    answer["balance"] |= {"certainty": certainty, "word": word, "certain": told}
     expect(show(answer).locator("#answer .certain")).to_have_text(told)
 
 
@@ -158,6 +158,61 @@ def test_a_click_on_a_row_of_an_answer_puts_its_claim_into_the_field(open_page: 
     page.locator(".rows tbody .words").first.click()
     expect(page.locator("#text")).to_have_value(claim)
     expect(page.locator("#mode-claim")).to_be_checked()
+
+
+def test_an_open_answer_has_a_table_of_findings_and_each_paper_once(open_page: Open) -> None:
+    statement = "Zeta lowers pressure."
+    named = {"answer": "zeta", "named": "zeta", "claim": "What lowers pressure? Zeta.", "statement": statement}
+    trial = {"trial": "ZETA-1"}
+    rows = [{**named, "evidence": {**one, **trial}} for one in PAPERS[:2]] + [{**named, "answer": "eta", "evidence": PAPERS[2]}]
+    sentence = {**PAPERS[3]["sentence"], "text": "Theta was studied."}
+    facts = ("pmid", "title", "year", "journal", "authors", "doi", "pmcid", "types", "design")
+    other = {"number": 4, **{name: PAPERS[3][name] for name in facts}, "sentence": sentence}
+    heading = "What 3 papers here found (2 are reports of 1 trial)"
+    answer = {
+        **example("answer"),
+        "lead": None,
+        "balance": None,
+        "rows": rows,
+        "others": [other],
+        "heading": heading,
+        "drafted": None,
+    }
+    documents = [{**answer["documents"][0], "number": n + 1, "pmid": PAPERS[n]["pmid"], "cited": n < 3} for n in range(4)]
+
+    def before(page: Page) -> None:
+        page.route("**/v1/answer/stream", stream(("answer", {**answer, "documents": documents})))
+
+    page = open_page(link(question="What lowers pressure?"), before)
+    expect(page.get_by_role("heading", name=heading)).to_be_visible()
+    table = page.get_by_role("region", name=heading).get_by_role("table")
+    heads = table.get_by_role("rowheader")
+    expect(heads).to_have_text(["zeta", "zeta", "eta"])
+    assert [one.locator(".unseen").count() for one in heads.all()] == [0, 1, 0], "the name is seen once"
+    expect(table.get_by_text("reports ZETA-1")).to_have_count(2)
+    expect(page.locator("#answer .others")).to_contain_text("Theta was studied.")
+    expect(page.get_by_role("heading", name="Other papers on this subject")).to_be_visible()
+    expect(page.locator("#answer > .prose")).to_be_hidden()
+    expect(page.locator("#answer .sources")).to_be_hidden()
+    assert find_faults(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_without_two_rows_no_answer_is_claimed(open_page: Open) -> None:
+    facts = ("pmid", "title", "year", "journal", "authors", "doi", "pmcid", "types", "design", "sentence")
+    other = {"number": 1, **{name: PAPERS[0][name] for name in facts}}
+    plain = {**example("answer"), "outcome": "listed", "lead": None, "balance": None, "rows": [], "heading": "", "drafted": None}
+    answer = {**plain, "text": "", "sentences": [], "conflicts": [], "removed": [], "others": [other], "note": "Too little."}
+
+    def before(page: Page) -> None:
+        page.route("**/v1/answer/stream", stream(("answer", answer)))
+
+    page = open_page(link(question="What lowers pressure?"), before)
+    expect(page.get_by_role("heading", name="No answer is claimed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Papers on this subject")).to_be_visible()
+    expect(page.get_by_role("table")).to_have_count(0)
+    assert find_faults(page) == []
 
 
 def test_more_is_shown_and_papers_are_chosen_and_sorted(show: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -25,6 +26,7 @@ from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, Ou
 from retrieval.dense.embedded_encoder import EmbeddedEncoder
 from retrieval.index import Index, read_index_manifest
 from tests.conftest import DEMO
+from tests.helpers.full_texts import write_jats
 from tests.helpers.pubmed_files import article, deletion, write_update
 
 pytestmark = pytest.mark.cluster
@@ -106,6 +108,48 @@ def test_it_is_copied_there_and_back(place: Path, tmp_path: Path, demo_folder: P
     assert_same(demo_folder, place)
     copy_to_folder(read_address(place), tmp_path / "back")
     assert_same(tmp_path / "back", demo_folder)
+
+
+def test_full_texts_and_their_passages_are_copied_there_and_back(place: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    body = {"Results": ["Glucose control did not lower mortality.", "No one fell."], "Discussion": ["Survival was the same."]}
+    pmids = ["1", "2", "3", "4"]
+    rows = [{"pmid": pmid, "title": f"Glucose {pmid}", "abstract": "Glucose was kept low. No one fell."} for pmid in pmids]
+    records = tmp_path / "records.jsonl"
+    records.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    for number, pmid in enumerate((*pmids, "")):
+        write_jats(
+            texts / f"{number}.nxml", f"Glucose and survival {number}", body, pmid=pmid, pmcid=str(number), licence="CC BY"
+        )
+    folder = tmp_path / "embedded"
+    build([DEMO, records], folder, full_texts=[texts])
+    with pytest.raises(BadInput, match="index copy"):
+        build_at([DEMO], place, full_texts=[texts])
+    copy_to_cluster(folder, read_address(place))
+    copy_to_folder(read_address(place), tmp_path / "back")
+    first = Index(folder)
+    assert first.manifest.texts and first.manifest.texts.texts == 5
+    for other in (place, tmp_path / "back"):
+        assert_same(folder, other)
+        second = Index(other)
+        assert second.manifest.id == first.manifest.id and second.manifest.texts == first.manifest.texts
+        everyone = [pmid for batch in first.store.texts(100) for pmid, _, _ in batch]
+        ours, theirs = first.store.full_texts(everyone), second.store.full_texts(everyone)
+        assert {pmid: (text.blocks, text.sentences, text.passages) for pmid, text in ours.items()} == {
+            pmid: (text.blocks, text.sentences, text.passages) for pmid, text in theirs.items()
+        }
+        assert first.store.hash_texts(everyone) == second.store.hash_texts(everyone)
+        assert first.store.list_own_records() == second.store.list_own_records() == {"PMC4"}
+        for query in QUERIES:
+            found = [[(hit.pmid, hit.number) for hit in one.search_passages(query, 3)] for one in (first, second)]
+            assert found[0] == found[1]
+            within = [one.find_passages(query, everyone[:3] + pmids, 2) for one in (first, second)]
+            assert [[hit.number for hit in ranking] for ranking in within[0]] == [
+                [hit.number for hit in ranking] for ranking in within[1]
+            ]
+    with pytest.raises(BadInput, match="copy that again"):
+        update_at(place, [write_update(tmp_path, 1, article("1", "New."))])
 
 
 def test_a_follower_killed_again_and_again_makes_the_same_index(place: Path, tmp_path: Path, demo_folder: Path) -> None:

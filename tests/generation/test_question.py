@@ -160,3 +160,11 @@ def test_both_sides_of_a_choice_can_be_named_in_one() -> None:
 )
 def test_what_offers_no_choice_has_none(question: str) -> None:
     assert parse_choice(question) is None
+
+
+@pytest.mark.parametrize(
+    "question", ["List two uses of zeta?", "best tablet or injection for gout", "Name a cure for gout or scurvy?"]
+)
+def test_an_order_asks_for_more_than_yes_or_no(question: str) -> None:
+    assert parse_question(question) is None
+    assert parse_choice(question) is None

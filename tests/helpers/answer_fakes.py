@@ -8,7 +8,7 @@ from typing import Any
 
 from generation.draft import Draft, Generator, Limits, Source
 from generation.extractive import ExtractiveGenerator
-from nli.judge import Abstract, Reader
+from nli.judge import Abstract, Decide, DecideAsRead, Reader, Reading
 from nli.reader.answers import AnswerFinder, Answers
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Premise, Topic, Verdict
@@ -18,6 +18,8 @@ from service.configuration.config import AnswerConfig, load_answer_config, load_
 from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
 from tests.helpers.fakes import WordReranker
+
+SURE, NONE = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.9, 0.05)
 
 
 class OverlapJudge:
@@ -36,6 +38,23 @@ class OverlapJudge:
                 yield Verdict(0.05, 0.05, 0.9) if denied else Verdict(0.9, 0.05, 0.05)
 
 
+class DirectionReader:
+    """Takes any finding for an answer, but tells a statement that something improves from one that it worsens."""
+
+    name = "direction-reader@1"
+    paper: Decide = DecideAsRead()
+
+    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
+        signs = ("improved", "worsened") if "?" in claim else ("worsened",) if "worsens" in claim else ("improved",)
+        for premise in premises:
+            yield SURE if any(sign in premise.text for sign in signs) else NONE
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        for document in documents:
+            own = tuple(self(claim, [Premise(text) for text in document.sentences]))
+            yield Reading(max(own, key=lambda one: one.support), own)
+
+
 class TitleFinder:
     """Names the first word of a title that shares a word with the question, which it answers the better the longer the title."""
 
@@ -45,7 +64,10 @@ class TitleFinder:
         asked = set(question.lower().rstrip("?").split())
         shared = [asked & set(one.title.lower().replace(":", "").split()) - {"for", "in"} for one in documents]
         names = [one.title.partition(" ")[0] if words else "" for one, words in zip(documents, shared, strict=True)]
-        return [Answers(len(one.title) / 100, name.lower(), 0.9) for one, name in zip(documents, names, strict=True)]
+        return [
+            Answers(0.7 + len(one.title) / 1000, ((name.lower(), 0.9),) if name else ())
+            for one, name in zip(documents, names, strict=True)
+        ]
 
 
 class ScriptedGenerator:

@@ -33,8 +33,9 @@ from retrieval.cluster.client import (
 from retrieval.cluster.mapping import ANALYSIS, LAYOUT, SIMILARITY, add_up, derive, make_mapping, make_source, read_row
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable
 from retrieval.index import Index, read_index_manifest
-from retrieval.store.documents import Row, pack
+from retrieval.store.documents import Row
 from retrieval.store.manifest import FORMAT, IndexCounts, Manifest
+from retrieval.store.packing import pack
 from tests.cluster.fake_server import Answer, FakeCluster, serve_cluster
 
 COMPLETE = {"total": 3, "successful": 3, "skipped": 0, "failed": 0}

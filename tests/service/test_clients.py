@@ -174,7 +174,8 @@ def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
          "The claim “???” has no words; give one sentence that can be true or false, such as “Aspirin reduces fever.”"),
         ("ground", {}, "claim is missing; give it."),
         ("ground", {"claim": "x", "pmids": []},
-         "pmids is an unknown argument; correct it or leave it out (known arguments: claim, question, known_pmids, read)."),
+         "pmids is an unknown argument; correct it or leave it out "
+         "(known arguments: claim, question, known_pmids, read, full_text)."),
         ("search", {"query": "x", "limit": 1000}, "limit should be at most 100, not 1000; correct it."),
         ("nothing", {}, "There is no tool 'nothing'; the tools are search, document, evidence, ground, answer, check_text."),
         ("document", {"pmid": "x"}, "“x” is not a PMID, a DOI, or the id of one of the 23 documents of this index."),

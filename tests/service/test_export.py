@@ -238,7 +238,8 @@ def test_a_claim_and_an_open_question_have_the_same_table(tmp_path: Path) -> Non
     assert (first["direction"], first["year"], first["quotation"]) == ("contradicts", 2001, "Zeta raised pressure.")
     assert [row[columns.index("direction")] for row in rows[1:]] == ["retracted"]
     assert "\n| contradicts | a study | 2001 | Zeta raised pressure. | 1 |\n" in markdown(grounding)
-    answer = replace(answer_of([PLAIN]), rows=(Row("zeta", "Zeta lowers pressure", grounding.contradicting[0]),))
+    found = Row("zeta", "zeta", "What changes it? Zeta.", "Zeta lowers pressure", grounding.contradicting[0])
+    answer = replace(answer_of([PLAIN]), rows=(found,))
     asked, (row,) = make_table(answer)
     assert [name for name in asked if name not in columns] == ["answer"]
     assert dict(zip(asked, row, strict=True)) == first | {"claim": "Zeta lowers pressure", "answer": "zeta"}
@@ -258,7 +259,7 @@ def test_people_number_and_effect_are_columns_where_a_language_model_found_some(
     details = Details("90 men", "90", "by 5 mmHg (1 to 9)")
     first = replace(first, verdict=replace(first.verdict, details=details))
     grounding = replace(grounding, contradicting=(first, second))
-    answer = replace(answer_of([PLAIN]), rows=(Row("zeta", "Zeta lowers pressure", first),))
+    answer = replace(answer_of([PLAIN]), rows=(Row("zeta", "zeta", "What changes it? Zeta.", "Zeta lowers pressure", first),))
     for result, others in ((grounding, [["", "", ""]]), (answer, [])):
         columns, rows = make_table(result)
         place = columns.index("people")

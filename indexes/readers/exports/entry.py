@@ -160,10 +160,16 @@ class Paper:
 def is_same(paper: Paper, other: Paper) -> bool:
     """Whether two records with one DOI are the same paper: by their titles, one of which may lack the subtitle, or abstracts."""
     first, second = strip_mark(paper.title), strip_mark(other.title)
-    whole = {_letters(first), _letters(second)}
-    if len(whole) == 1 or "" in whole or _letters(_main(first)) == _letters(second) or _letters(_main(second)) == _letters(first):
+    whole = {list_letters(first), list_letters(second)}
+    if (
+        len(whole) == 1
+        or "" in whole
+        or list_letters(_main(first)) == list_letters(second)
+        or list_letters(_main(second)) == list_letters(first)
+    ):
         return True
-    return _letters(paper.abstract)[:_BEGINNING] == _letters(other.abstract)[:_BEGINNING]
+    beginning = list_letters(paper.abstract)[:_BEGINNING]
+    return bool(beginning) and beginning == list_letters(other.abstract)[:_BEGINNING]
 
 
 def _main(title: str) -> str:
@@ -172,5 +178,6 @@ def _main(title: str) -> str:
     return title.lstrip("[( ")[: found.start()] if found else title
 
 
-def _letters(text: str) -> str:
+def list_letters(text: str) -> str:
+    """The letters and digits of a text in lower case, without accents: what two spellings of one title share."""
     return "".join(letter for letter in unicodedata.normalize("NFKD", text).casefold() if letter.isalnum())

@@ -20,16 +20,22 @@ export function answered(answer) {
   // A question of another kind has no verdict, and one that no paper is on has its note.
   if (answer.lead) at(".glance").append(leadOf(answer, (claim) => toHash({ mode: "claim", body: { claim } })));
   else at(".glance").remove();
-  fillProse(at(".prose"), answer);
-  fillRows(at(".rows"), answer.rows);
+  const listed = answer.outcome === "listed";
+  // Where no generator wrote, the sentences are those of the table: each paper is listed once.
+  const tabled = answer.rows.length > 0 && !answer.drafted;
+  at(".too-little h3").textContent = listed ? "No answer is claimed" : "Not enough evidence to answer";
+  fillProse(at(".prose"), tabled ? { ...answer, sentences: [] } : answer);
+  fillRows(at(".rows"), answer);
+  fillOthers(at(".others"), answer);
   fillConflicts(at(".conflicts"), answer);
-  fillSources(at(".sources"), answer, cited);
+  fillSources(at(".sources"), answer, tabled ? [] : cited);
   // Said every time where there is no language model; what else is noted, such as that one failed, the reader must know.
   if (told && answer.note && !answer.note.startsWith("This answer is extractive")) at(".asked").after(element("p", answer.note, "notice"));
   fillRemoved(at(".removed"), answer.removed);
-  fillRest(at(".rest"), answer.documents.filter((one) => !one.cited), told);
+  const shownBelow = new Set([...(tabled ? answer.rows.map(({ evidence }) => evidence.pmid) : []), ...answer.others.map(({ pmid }) => pmid)]);
+  fillRest(at(".rest"), answer.documents.filter((one) => !one.cited && !shownBelow.has(one.pmid)), told);
   fillTerms(at(".origin"), [...writtenBy(answer), ...originOf(answer)]);
-  announce(told ? `The answer is ready. ${summaryOf(answer, cited.length)}` : `Not enough evidence to answer. ${answer.note}`);
+  announce(told ? `The answer is ready. ${summaryOf(answer, cited.length)}` : `${at(".too-little h3").textContent}. ${answer.note}`);
   return shown;
 }
 
@@ -169,16 +175,28 @@ addEventListener("resize", () => open && placeNote(open.mark, open.note));
 
 // ---- What stands below -----------------------------------------------------------------------------------------
 
-/** The papers on an open question; what each names as an answer leads to its claim, checked against the whole index. */
-function fillRows(section, rows) {
+/** What papers found to be an answer to an open question; its name leads to the statement, checked against the whole index. */
+function fillRows(section, { heading, rows }) {
   section.hidden = !rows.length;
-  section.querySelector("h2 span").textContent = count(rows.length, "paper");
-  addRows(section, rows.map((one) => ({ ...one.evidence, asked: one })), ({ asked: { answer, claim } }) => {
-    const check = element("a", answer);
-    check.href = toHash({ mode: "claim", body: { claim } });
-    check.title = `Check: ${claim}`;
+  section.querySelector("h2").textContent = heading;
+  let before = "";
+  addRows(section, rows.map((one) => ({ ...one.evidence, place: "", asked: one })), ({ asked: { answer, statement } }) => {
+    const name = answer === before ? "" : answer;
+    before = answer;
+    // The name stands once above its papers; a screen reader has it in every row.
+    if (!name || !statement) return element("span", answer, name ? "" : "unseen");
+    const check = element("a", name);
+    check.href = toHash({ mode: "claim", body: { claim: statement } });
+    check.title = `Check: ${statement}`;
     return check;
   });
+}
+
+/** What the other papers on the subject of an open question found. */
+function fillOthers(section, { others, rows }) {
+  section.hidden = !others.length;
+  section.querySelector("h2").textContent = `${rows.length ? "Other papers" : "Papers"} on this subject`;
+  section.querySelector("ol").append(...others.map((one) => source(one, one.sentence ? [{ sentence: one.sentence, note: "" }] : [])));
 }
 
 /** Each sentence of the answer that something speaks against, beside what does. */
@@ -227,7 +245,7 @@ function fillRest(folded, documents, told) {
 }
 
 function writtenBy({ generated_by, extractive, words, outcome }) {
-  return outcome === "too little" ? [] : [[extractive ? "Quoted by" : "Written by", `${generated_by}, ${count(words, "word")}`]];
+  return outcome === "answered" ? [[extractive ? "Quoted by" : "Written by", `${generated_by}, ${count(words, "word")}`]] : [];
 }
 
 /** The same as plain text, to be pasted. */

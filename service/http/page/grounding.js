@@ -1,6 +1,6 @@
 // Both sides of a claim.
 
-import { balanceOf, certaintyOf, isEmpty, saysOf } from "./balance.js";
+import { balanceOf, isEmpty, saysOf } from "./balance.js";
 import { watchChoices } from "./choosing.js";
 import { fillColumns } from "./columns.js";
 import { announce, button, copyOf, element, number } from "./dom.js";
@@ -26,7 +26,7 @@ export function grounding(answer, { read }, again) {
   fillLegend(at(".legend"), papers);
   at(".ground tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
   fillTerms(at(".origin"), originOf(answer));
-  announce(`${saysOf(answer)} ${certaintyOf(answer.balance)}`.trim());
+  announce(`${saysOf(answer)} ${answer.balance.certain}`.trim());
   return shown;
 }
 
@@ -101,6 +101,6 @@ export function groundingText(answer) {
   const found = [...answer.contradicting, ...answer.supporting];
   const side = (place) => part(place === "contradict" ? "Contradicts" : "Supports", found.filter((one) => one.stance === place && !one.retracted));
   const retracted = found.filter((one) => one.retracted);
-  const parts = [answer.claim.text, [saysOf(answer), certaintyOf(answer.balance), answer.balance.detail].filter(Boolean).join(" "), answer.summary, side("contradict"), side("support"), ...(retracted.length ? [part("Retracted, not counted", retracted)] : [])];
+  const parts = [answer.claim.text, [saysOf(answer), answer.balance.certain, answer.balance.detail].filter(Boolean).join(" "), answer.summary, side("contradict"), side("support"), ...(retracted.length ? [part("Retracted, not counted", retracted)] : [])];
   return `${parts.join("\n\n")}\n`;
 }

@@ -8,6 +8,7 @@ const KEY = "counterpoint-view";
 
 /** What a paper says of the claim, in words. */
 function directionOf({ place, stance, standing }) {
+  if (!place) return "";
   if (place !== stance) return `may ${stance}`;
   return `${READS_AS[stance]}${standing === "partial" ? " in part" : ""}`;
 }
@@ -41,14 +42,14 @@ function follow({ currentTarget, target }) {
 }
 
 function cellsOf(evidence) {
-  const { place, design, year, score, verdict, sentence, pmid, doi } = evidence;
+  const { place, design, trial, year, score, verdict, sentence, pmid, doi } = evidence;
   const { people = "", number = "", effect = "" } = verdict?.details ?? {};
   const quote = holding("p", "words", ...(sentence ? ["“", ...marked(sentence, evidence), "”"] : []));
   quote.dir = "auto";
   const words = [people, number, effect].map((one) => Object.assign(element("td", one, "own"), { dir: "auto" }));
   // Of a paper that was not judged as a whole the score is no probability.
   const likely = element("td", verdict?.of === "document" ? percent(score) : "", "figure");
-  return [element("td", directionOf(evidence), place), likely, element("td", designOf(design)), element("td", year ?? "", "figure"), ...words, holding("td", "quotation", quote, " ", pmidOf(pmid, doi))];
+  return [element("td", directionOf(evidence), place), likely, element("td", `${designOf(design)}${trial ? `; reports ${trial}` : ""}`), element("td", year ?? "", "figure"), ...words, holding("td", "quotation", quote, " ", pmidOf(pmid, doi))];
 }
 
 /** A claim's papers as a table, best first; filtered, sorted and opened like a column, and sorted by the heads of its columns. */

@@ -14,6 +14,7 @@ from fastapi import Request
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Answer, Claim, Grounding, RemovedSentence, Topic
 from service.answering.events import KeptSentence, Stage
+from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
 from service.http.requests.access import holder_of
 from service.memory.memory import Memory
@@ -64,14 +65,21 @@ IN_TIME = 0.9
 
 
 def ground_claim(
-    parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None], papers: int | None = None
+    parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None], body: GroundRequest
 ) -> tuple[TypedGroundResponse, Grounding]:
     """Ground the typed text as a claim, and say what it was taken for."""
-    return ground_query(serving.grounder, claim, lambda meant: run_grounding(parts, serving, meant, tell, papers))
+    return ground_query(
+        serving.grounder, claim, lambda meant: run_grounding(parts, serving, meant, tell, body.read, body.full_text)
+    )
 
 
 def run_grounding(
-    parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None], papers: int | None = None
+    parts: Parts,
+    serving: Serving,
+    claim: Claim,
+    tell: Callable[[GroundStage], None],
+    papers: int | None = None,
+    full_text: bool = False,
 ) -> Grounding:
     """Ground a claim; each stage is reported and timed."""
     clock, until = metrics.StageClock("ground"), time.monotonic() + IN_TIME * parts.workers.limits.work
@@ -80,7 +88,7 @@ def run_grounding(
         clock.begin("" if stage.name == "decided" else f"{stage.side or ''} {stage.name}".lstrip())
         tell(stage)
 
-    grounding = serving.grounder.ground(claim, on_stage, papers=papers, until=until)
+    grounding = serving.grounder.ground(claim, on_stage, papers=papers, until=until, full_text=full_text)
     for side, counts in grounding.checked.items():
         metrics.JUDGED.labels(side=side).inc(counts.judged)
     return grounding

@@ -127,7 +127,7 @@ def test_config_is_a_grounding_variant_wherever_answers_are_made(
     Path("topics.json").write_text(json.dumps({"topics": [{"id": 1, "topic": "t", "question": "q", "narrative": "n"}]}))
     asked: list[tuple[str, str | None]] = []
 
-    def assemble(index: Path, answers: str, profile: str, grounding: str | None) -> None:
+    def assemble(index: Path, answers: str, profile: str, grounding: str | None = None, **_: bool) -> None:
         asked.append((answers, grounding))
         raise BadConfig("This is far enough.")
 

@@ -186,7 +186,7 @@ def test_other_formats(client: TestClient, path: str, body: object, format: str,
     assert "attachment" in response.headers["content-disposition"]
 
 
-KNOWN = "(known fields: claim, question, known_pmids, read)."
+KNOWN = "(known fields: claim, question, known_pmids, read, full_text)."
 
 
 @pytest.mark.parametrize(

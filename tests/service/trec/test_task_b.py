@@ -178,7 +178,7 @@ def test_the_commands_make_a_run_and_check_it(
     index: Index, topics_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answerer = ScriptedAnswerer(index, silent=["8"], silence=2)
-    monkeypatch.setattr("service.assembly.assemble_answerer", lambda *_: answerer)
+    monkeypatch.setattr("service.assembly.assemble_answerer", lambda *_, **__: answerer)
     out = tmp_path / "run.jsonl"
     settings = ("run", "task-b", topics_file, "--index", index.folder, "--out", out, "--team", "t", "--run-id", "r")
     unfinished = call(*settings)

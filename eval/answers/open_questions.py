@@ -1,0 +1,132 @@
+"""Evaluate answers to open questions: how many are answered, with how many rows, and a file of the rows to be read.
+
+Questions are JSON lines: BioASQ's own ("body", with "snippets" and, for lists, "exact_answer") or {"question": …}; of a file that
+marks some as "held" only those are asked. A list of ids chooses among them. BioASQ's snippets can stand for the abstracts of the
+papers that hold them. Only a reader can say whether a row is right; a known answer that a row names is counted beside it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.measures.figures import Resampler, Tally, share
+from eval.measures.report import Report, Table, show
+from eval.measures.resuming import record_each
+from retrieval.core.errors import BadInput
+from retrieval.core.values import Answer, Topic
+from retrieval.store.journal import Origin, hash_json
+from retrieval.words.terms import split_terms
+from service.answering.answer import Answerer
+from service.runs.journal import code_of
+
+_CODE = ("nli.reader.answers", "generation.statement", "service.answering.names", "service.answering.table")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question with its id; the forms of each known answer; and the papers that hold it: title and abstract by PMID."""
+
+    id: str
+    question: str
+    known: tuple[tuple[str, ...], ...]
+    papers: Mapping[str, tuple[str, str]]
+
+
+def read_open_questions(file: Path, ids: Collection[str] = ()) -> list[OpenQuestion]:
+    """The questions of a file, those with these `ids` if there are any; raises `BadInput` if there are none."""
+    try:
+        data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        rows = [json.loads(line) for line in data.splitlines() if line.strip()]
+        texts: dict[str, dict[str, Any]] = {}
+        for row in rows:
+            texts.setdefault(row.get("body") or row["question"], row)
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise BadInput(f"{file} cannot be read ({error!r}); expected JSON lines with “question” or “body”.") from None
+    some_held = any(row.get("held") for row in rows)
+    found = [_read(text, row) for text, row in texts.items() if row.get("held") or not some_held]
+    chosen = [one for one in found if one.id in ids or not ids]
+    if not chosen:
+        raise BadInput(f"{file} has none of the questions asked for; expected JSON lines with “question” or “body”.")
+    return chosen
+
+
+def _read(text: str, row: Mapping[str, Any]) -> OpenQuestion:
+    papers: dict[str, tuple[list[str], list[str]]] = {}
+    for snippet in row.get("snippets", ()):
+        title, body = papers.setdefault(snippet["pmid"], ([], []))
+        (title if snippet["section"] == "title" else body).append(" ".join(snippet["text"].split()))
+    joined = {pmid: (" ".join(title[:1]), _join(body)) for pmid, (title, body) in papers.items()}
+    known = tuple(tuple(forms) for forms in row.get("exact_answer") or ())
+    return OpenQuestion(row.get("id") or hashlib.sha256(text.encode()).hexdigest()[:16], text, known, joined)
+
+
+def _join(snippets: Sequence[str]) -> str:
+    """Snippets as one text, without those that another holds."""
+    texts = [
+        text for text in dict.fromkeys(snippets) if not any(text.strip(" .") in other for other in snippets if other != text)
+    ]
+    return " ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts)
+
+
+def write_snippets(questions: Sequence[OpenQuestion], corpus: Path) -> None:
+    """Write the papers of the questions as a corpus of JSON lines, each with its snippets as its abstract."""
+    papers = {pmid: paper for one in questions for pmid, paper in one.papers.items()}
+    lines = (json.dumps({"pmid": pmid, "title": title, "abstract": text}) for pmid, (title, text) in papers.items())
+    corpus.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def answer_open(
+    questions: Sequence[OpenQuestion], answerer: Answerer, work: Path, settings: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The outcome and the rows of each answer, by the question's id; a stopped run resumes from `work`.
+
+    Raises `Interrupted` where the user stops it.
+    """
+    origin = Origin(answerer.index.manifest.corpus_sha256, settings, code_of(*_CODE))
+
+    def ask(one: OpenQuestion) -> dict[str, Any]:
+        answer = answerer.answer(Topic(one.id, one.question))
+        return {"outcome": answer.outcome, "rows": list(_list_rows(one, answer)), "others": len(answer.others)}
+
+    items = [(hash_json(asdict(one)), one) for one in questions]
+    return dict(zip([one.id for one in questions], record_each(items, ask, origin, work, "open", "questions"), strict=True))
+
+
+def _list_rows(question: OpenQuestion, answer: Answer) -> Iterator[dict[str, Any]]:
+    for row in answer.rows:
+        document, sentence = row.evidence.document, row.evidence.sentence
+        yield {
+            "id": question.id, "question": question.question, "answer": row.answer, "named": row.named,
+            "statement": row.statement, "pmid": document.pmid, "sentence": sentence.text if sentence else "",
+            "title": document.title, "abstract": document.abstract, "side": row.evidence.stance,
+        }  # fmt: skip
+
+
+def is_known(question: OpenQuestion, name: str) -> bool:
+    """Whether a name holds a form of a known answer, or stands in one."""
+    terms = set(split_terms(name))
+    forms = [set(split_terms(form)) for forms in question.known for form in forms]
+    return any(form and terms and (form <= terms or terms <= form) for form in forms)
+
+
+def show_open(title: str, questions: Sequence[OpenQuestion], answers: Mapping[str, Mapping[str, Any]], command: str) -> Report:
+    """How many questions were answered, with how many rows, and how many of these name a known answer."""
+    given = [answers[one.id] for one in questions]
+    answered = [(float(one["outcome"] == "answered"), 1.0) for one in given]
+    figure = Resampler(len(questions)).figure(Tally.of(answered, share))
+    rows = [(one, row) for one, answer in zip(questions, given, strict=True) for row in answer["rows"]]
+    judged = [is_known(one, row["answer"]) for one, row in rows if one.known]
+    table = [
+        ["answered", show(figure, ".1%")],
+        ["papers listed without an answer", str(sum(one["outcome"] == "listed" for one in given))],
+        ["rows", str(len(rows))],
+        *([["rows that name a known answer", f"{sum(judged)} of {len(judged)}"]] if judged else []),
+    ]
+    data = {"command": command, "questions": dict(answers)}
+    return Report(title, [Table("", ["measure", "value and 95 % interval"], table)], data, made_with={"command": command})
