@@ -43,7 +43,6 @@ def scifact(
     with report_errors():
         from eval.scifact.evaluation import configurations, evaluate
         from eval.scifact.files import find, predictions_text
-        from eval.scifact.report import show_report
         from retrieval.core.errors import BadInput
         from service.runs.journal import check_target
 
@@ -61,7 +60,7 @@ def scifact(
             evaluation = evaluate(files, configs, profile, folder, get_command_line(), analyzer)
         if predictions:
             write_whole(predictions, predictions_text(evaluation.ids, evaluation.predicted[predicting]), "the predictions")
-        publish(show_report(evaluation.report), json, markdown)
+        publish(evaluation.report, json, markdown)
 
 
 @contextmanager

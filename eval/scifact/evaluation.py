@@ -8,10 +8,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from eval.measures.report import Report
 from eval.retrieval.kept_index import open_index
 from eval.scifact.files import Files, LabelledClaim, Predicted, read_claims
 from eval.scifact.observing import ClaimResult, grounding_code, journal_of
-from eval.scifact.report import SciFactReport, VariantRun, make_report
+from eval.scifact.report import VariantRun, make_report
 from retrieval.bm25.analysis import ANSERINI
 from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
 from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
@@ -28,7 +29,7 @@ _REMEMBERED_MB = 600
 class Evaluation:
     """The report, and each variant's predictions for each claim."""
 
-    report: SciFactReport
+    report: Report
     ids: tuple[str, ...]
     predicted: Mapping[str, tuple[Predicted, ...]]
 

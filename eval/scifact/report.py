@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from eval.measures.figures import RESAMPLES, SEED, Difference, Figure, Resampler, Tally
-from eval.measures.report import NOTHING, Measure, Report, Table, show
+from eval.measures.report import NOTHING, Report, Table, show
 from eval.scifact.files import Files, LabelledClaim
 from eval.scifact.measures import CUT, FORMULAS, measure, measure_rankings
 from eval.scifact.observing import STANCES, ClaimResult
@@ -90,24 +90,6 @@ class ClaimCounts:
     gold_not_in_corpus: int
 
 
-@dataclass(frozen=True, slots=True)
-class SciFactReport:
-    """An evaluation of variants on one set of claims.
-
-    `measures` defines the keys of `figures`; `blind` holds the figures of plain BM25, which
-    judges no stance, for the measures that apply to it; `published` holds others' figures; `provenance` is what is needed to
-    reproduce the report.
-    """
-
-    claims: ClaimCounts
-    measures: tuple[Measure, ...]
-    baseline: str | None
-    blind: Mapping[str, Figure]
-    variants: tuple[VariantReport, ...]
-    published: Mapping[str, Any]
-    provenance: Mapping[str, Any]
-
-
 def make_report(
     claims: Sequence[LabelledClaim],
     variants: Sequence[VariantRun],
@@ -115,50 +97,56 @@ def make_report(
     files: Files,
     profile: Profile,
     command: str,
-) -> SciFactReport:
-    """All figures, each with its interval and, where V5 is among the variants, against V5's."""
+) -> Report:
+    """All figures, each with its interval and, where V5 is among the variants, against V5's; plain BM25 and the paper beside
+    them. The data have all that was measured, and the provenance what is needed to reproduce it."""
     resampler = Resampler(len(claims))
     counted = {variant.config.name: dict(measure(claims, variant.results)) for variant in variants}
     tallies = {name: {one.key: tally for one, tally in of_variant.items()} for name, of_variant in counted.items()}
     baseline = BASELINE if BASELINE in tallies else None
-    return SciFactReport(
-        claims=_count_claims(claims, index),
-        measures=tuple(next(iter(counted.values()))),
-        baseline=baseline,
-        blind={key: resampler.figure(tally) for key, tally in blind_tallies(claims, index).items()},
-        variants=tuple(
-            VariantReport(
-                name=name,
-                description=variant.config.description,
-                config=variant.config.model_dump(mode="json"),
-                models=variant.models,
-                code=variant.code,
-                figures={key: resampler.figure(tally) for key, tally in tallies[name].items()},
-                against_baseline={
-                    key: resampler.difference(tallies[name][key], tally)
-                    for key, tally in (tallies[baseline].items() if baseline else ())
-                    if name != baseline
-                },
-            )
-            for variant in variants
-            for name in [variant.config.name]
-        ),
-        published=PUBLISHED,
-        provenance={
-            "counterpoint": version("counterpoint"),
-            "code": hash_code(["eval.scifact.evaluation"]),
-            "command": command,
-            "claims_file": files.claims.name,
-            "claims_sha256": hashlib.sha256(files.claims.read_bytes()).hexdigest(),
-            "corpus_file": files.corpus.name,
-            "corpus_sha256": index.manifest.corpus_sha256,
-            "index": index.manifest.id,
-            "analyzer": index.manifest.analyzer,
-            "profile": profile.model_dump(mode="json"),
-            "bootstrap_seed": SEED,
-            "bootstrap_resamples": RESAMPLES,
-        },
+    counts, measures = _count_claims(claims, index), tuple(next(iter(counted.values())))
+    blind = {key: resampler.figure(tally) for key, tally in blind_tallies(claims, index).items()}
+    measured = tuple(
+        VariantReport(
+            name=name,
+            description=variant.config.description,
+            config=variant.config.model_dump(mode="json"),
+            models=variant.models,
+            code=variant.code,
+            figures={key: resampler.figure(tally) for key, tally in tallies[name].items()},
+            against_baseline={
+                key: resampler.difference(tallies[name][key], tally)
+                for key, tally in (tallies[baseline].items() if baseline else ())
+                if name != baseline
+            },
+        )
+        for variant in variants
+        for name in [variant.config.name]
     )
+    provenance = {
+        "counterpoint": version("counterpoint"),
+        "code": hash_code(["eval.scifact.evaluation"]),
+        "command": command,
+        "claims_file": files.claims.name,
+        "claims_sha256": hashlib.sha256(files.claims.read_bytes()).hexdigest(),
+        "corpus_file": files.corpus.name,
+        "corpus_sha256": index.manifest.corpus_sha256,
+        "index": index.manifest.id,
+        "analyzer": index.manifest.analyzer,
+        "profile": profile.model_dump(mode="json"),
+        "bootstrap_seed": SEED,
+        "bootstrap_resamples": RESAMPLES,
+    }
+    data = {
+        "claims": counts,
+        "measures": measures,
+        "baseline": baseline,
+        "blind": blind,
+        "variants": measured,
+        "published": PUBLISHED,
+        "provenance": provenance,
+    }
+    return Report("Counterpoint on SciFact", _show(counts, measured, blind, baseline), data, measures, provenance)
 
 
 def _count_claims(claims: Sequence[LabelledClaim], index: Index) -> ClaimCounts:
@@ -184,34 +172,33 @@ def blind_tallies(claims: Sequence[LabelledClaim], index: Index) -> dict[str, Ta
     return {one.key: tally for one, tally in measure_rankings(claims, rankings)}
 
 
-def show_report(report: SciFactReport) -> Report:
+def _show(
+    claims: ClaimCounts, variants: Sequence[VariantReport], blind: Mapping[str, Figure], baseline: str | None
+) -> list[Table | str]:
     """The report for people: tables of the main figures, and the paper's beside them."""
-    claims = report.claims
     about = (
         f"{claims.all} claims: {claims.with_support} with supporting and {claims.with_contradict} with contradicting evidence, "
         f"{claims.without_evidence} with none. In brackets: 95 % intervals by a bootstrap over claims"
     )
-    blocks: list[Table | str] = [
-        about + (f"; * differs from {report.baseline}'s at p < {SURE} (uncorrected)." if report.baseline else ".")
-    ]
+    blocks: list[Table | str] = [about + (f"; * differs from {baseline}'s at p < {SURE} (uncorrected)." if baseline else ".")]
     if claims.gold_not_in_corpus:
         blocks.append(f"{claims.gold_not_in_corpus} of the documents to find are not in the corpus.")
     for title, columns in _TABLES.items():
-        rows = [[variant.name, *(_compare(variant, key) for key in columns.values())] for variant in report.variants]
+        rows = [[variant.name, *(_compare(variant, key) for key in columns.values())] for variant in variants]
         blocks.append(Table(title, ["variant", *columns], rows))
-    blocks += [
-        _papers_measure(report),
+    return [
+        *blocks,
+        _papers_measure(variants, blind),
         "The paper's measure, the rank of the first gold document, ignores stance: compare plain BM25; choose no variant by it.",
     ]
-    return Report("Counterpoint on SciFact", blocks, report, report.measures, report.provenance)
 
 
-def _papers_measure(report: SciFactReport) -> Table:
+def _papers_measure(variants: Sequence[VariantReport], blind: Mapping[str, Figure]) -> Table:
     """The paper's measure for plain BM25 and every variant, with the published rows beneath."""
     keys = [f"mrr.{cut}.{which}" for cut in ("whole", "at3") for which in _WHICH]
-    rows = [["plain BM25, no stance judged", *(show(report.blind.get(key)) for key in keys)]]
-    rows += [[variant.name, *(_compare(variant, key) for key in keys)] for variant in report.variants]
-    for name, row in {**report.published["table_1"], **report.published["appendix_a"]}.items():
+    rows = [["plain BM25, no stance judged", *(show(blind.get(key)) for key in keys)]]
+    rows += [[variant.name, *(_compare(variant, key) for key in keys)] for variant in variants]
+    for name, row in {**PUBLISHED["table_1"], **PUBLISHED["appendix_a"]}.items():
         values = [f"{row[which]:.3f}" if which in row else NOTHING for which in _WHICH]
         rows.append([name, *values, *[NOTHING] * len(_WHICH)])
     columns = [f"{which}, {cut}" for cut in ("whole", f"at {CUT}") for which in _WHICH]

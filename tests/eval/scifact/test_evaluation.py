@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from eval.cli import eval_app
+from eval.measures.report import Report
 from eval.scifact.evaluation import configurations, evaluate
 from eval.scifact.files import find
-from eval.scifact.report import SciFactReport
 from retrieval.core.errors import Interrupted
 from service.configuration.config import GroundingConfig, Profile
 from service.configuration.models import Models
@@ -55,18 +55,18 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> list[WordJudge]:
     return judges
 
 
-def report_of(data: Path, folder: Path, *names: str) -> SciFactReport:
+def report_of(data: Path, folder: Path, *names: str) -> Report:
     return evaluate(find(data), configurations(names), "embedded", folder, "counterpoint").report
 
 
 def test_variants_are_measured_beside_each_other_and_beside_bm25(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
     report = report_of(data, tmp_path / "work", "v5", "counterpoint")
-    claims = report.claims
+    claims = report.data["claims"]
     assert (claims.all, claims.with_support, claims.with_contradict, claims.without_evidence) == (4, 1, 2, 1)
     assert (claims.contradict_pairs, claims.gold_not_in_corpus) == (2, 0)
-    assert report.blind["mrr.whole.support"].value == 0.5
-    assert report.blind["mrr.whole.contradict"].value == 0.75
-    v5, ours = report.variants
+    assert report.data["blind"]["mrr.whole.support"].value == 0.5
+    assert report.data["blind"]["mrr.whole.contradict"].value == 0.75
+    v5, ours = report.data["variants"]
     # The reranker puts document 2 first; the filter and the judge leave document 1 alone for contradictions.
     assert v5.figures["mrr.whole.support"].value == 1.0
     assert v5.figures["mrr.whole.contradict"].value == 0.5
@@ -77,9 +77,9 @@ def test_variants_are_measured_beside_each_other_and_beside_bm25(data: Path, tmp
         assert variant.figures["scifact.abstract_rationalized_recall"].value == pytest.approx(2 / 3)
         assert variant.figures["scifact.abstract_label_only_precision"].value == pytest.approx(2 / 6)
         assert variant.figures["silence.without_evidence"].value == 1.0
-    assert (report.baseline, v5.against_baseline) == ("v5", {})
+    assert (report.data["baseline"], v5.against_baseline) == ("v5", {})
     assert ours.against_baseline["pairs.support.f1"].p == 1.0
-    assert report.provenance["corpus_sha256"]
+    assert report.data["provenance"]["corpus_sha256"]
 
 
 def test_a_stopped_evaluation_goes_on_and_ends_as_an_undisturbed_one(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
