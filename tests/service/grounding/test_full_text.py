@@ -103,7 +103,7 @@ def test_a_reader_of_papers_gets_abstract_and_passage_at_once(tmp_path: Path) ->
     seen: list[tuple[str, ...]] = []
     index = make_index(tmp_path, NEITHER, {"Results": [FOR]})
     with closing(index):
-        (one,) = make_reading_grounder(index, WholeReader()).ground(CLAIM).supporting  # type: ignore[arg-type]
+        (one,) = make_reading_grounder(index, WholeReader()).ground(CLAIM).supporting
     assert seen == [(NEITHER, FOR)]
     assert one.sentence and str(one.sentence.location) == "Results, paragraph 1"
 
