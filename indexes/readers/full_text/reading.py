@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 from indexes.readers.base.fields import OnBad, RecordError, raise_bad
+from indexes.readers.full_text.archives import find_files
 from indexes.readers.full_text.article import read_article
 from indexes.readers.full_text.jats import parse_articles
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import FullText
 
-SUFFIXES = (".nxml", ".xml")
-
 
 def read_full_texts(path: Path, on_bad: OnBad = raise_bad) -> Iterator[FullText]:
-    """The papers in a file or below a folder, sorted by name; `on_bad` is told of what cannot be read, once for each.
+    """The papers in a file, an archive or below a folder of both, sorted by name; `on_bad` is told once of each that cannot
+    be read.
 
     Raises `BadInput` for a path that is no file or folder, or a folder without a file of these kinds.
     """
-    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES) if path.is_dir() else [path]
-    if not files:
-        raise BadInput(f"{path} holds no paper: expected files ending in {', '.join(SUFFIXES)}; name another folder.")
-    for file in files:
-        yield from _read_file(file, on_bad)
-
-
-def _read_file(path: Path, on_bad: OnBad) -> Iterator[FullText]:
-    try:
-        with path.open("rb") as stream:
-            for number, article in enumerate(parse_articles(stream, str(path)), 1):
+    for name, raw in find_files(path, on_bad):
+        source = name if "!" in name else Path(name).name
+        try:
+            for number, article in enumerate(parse_articles(BytesIO(raw), name), 1):
                 try:
-                    yield read_article(article, path.name)
+                    yield read_article(article, source)
                 except RecordError as error:
-                    on_bad(BadRecord(path, f"article {number}", str(error)))
-    except BadRecord:
-        raise
-    except BadInput as error:
-        on_bad(BadRecord(path, "the file", str(error).removeprefix(f"{path} ")))
+                    on_bad(BadRecord(Path(name), f"article {number}", str(error)))
+        except BadRecord:
+            raise
+        except BadInput as error:
+            on_bad(BadRecord(Path(name), "the file", str(error).removeprefix(f"{name} ")))
