@@ -16,6 +16,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+
 from indexes.readers.base import source
 from indexes.readers.full_text import jats
 from nli.text.headings import Part, find_heading_kind, looks_like_heading, place_sentences
@@ -191,7 +193,9 @@ def _read_jats(raw: bytes, where: str) -> Paper:
     numbers = [] if meta is None else [one for one in meta if one.get("pub-id-type") in ("pmc", "pmcid", "pmid")]
     abstract, body = jats.find_abstract(article), jats.find_first(article, "body")
     text, parts = "", list[Part]()
-    for element, kind in ((abstract, "abstract"), (body, "other" if abstract is None else "introduction")):
+    places: list[tuple[etree._Element | None, SectionKind]] = [(abstract, "abstract")]
+    places.append((body, "other" if abstract is None else "introduction"))
+    for element, kind in places:
         for piece in [] if element is None else jats.walk(element, kind, fixed=element is abstract):
             if not piece.text:
                 continue
