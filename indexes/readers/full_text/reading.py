@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from indexes.readers.base.fields import OnBad, RecordError, raise_bad
+from indexes.readers.base.fields import OnBad, make_records, raise_bad
 from indexes.readers.full_text.article import read_article
 from indexes.readers.full_text.jats import parse_articles
 from retrieval.core.errors import BadInput, BadRecord
@@ -29,11 +29,8 @@ def read_full_texts(path: Path, on_bad: OnBad = raise_bad) -> Iterator[FullText]
 def _read_file(path: Path, on_bad: OnBad) -> Iterator[FullText]:
     try:
         with path.open("rb") as stream:
-            for number, article in enumerate(parse_articles(stream, str(path)), 1):
-                try:
-                    yield read_article(article, path.name)
-                except RecordError as error:
-                    on_bad(BadRecord(path, f"article {number}", str(error)))
+            articles = ((f"article {number}", article) for number, article in enumerate(parse_articles(stream, str(path)), 1))
+            yield from make_records(path, articles, lambda article: read_article(article, path.name), on_bad)
     except BadRecord:
         raise
     except BadInput as error:
