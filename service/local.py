@@ -10,7 +10,7 @@ from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.assembly import assemble, assemble_answerer_beside
 from service.checking.check import Checker, Reading
-from service.checking.readers.reading import read_text
+from service.checking.reading import read_text
 from service.checking.schemas import CheckedText
 from service.configuration import defaults
 from service.grounding.claims import check_claim, check_topic

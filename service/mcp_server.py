@@ -22,7 +22,7 @@ from retrieval.core.errors import CounterpointError
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.checking.check import Checker, Reading
-from service.checking.readers.reading import read_text
+from service.checking.reading import read_text
 from service.checking.schemas import MOST_TEXT_CLAIMS, CheckedText
 from service.configuration.defaults import MOST_READ
 from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic

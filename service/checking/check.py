@@ -11,13 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_args
 
+from indexes.readers.prose.passage import Passage
 from nli.text.designs import has_findings
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Claim, Evidence, Grounding, Label
 from retrieval.runtime.usage import count_usage
 from service.checking.citations import CitedPaper, Named
-from service.checking.readers.passage import Passage
 from service.checking.references import find_reference
 from service.checking.schemas import (
     CITED,

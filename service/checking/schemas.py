@@ -8,10 +8,10 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from indexes.readers.prose.passage import BlockKind, Passage
 from retrieval.core.errors import BadInput
 from service.checking.checkable import Reason
-from service.checking.readers.passage import BlockKind, Passage
-from service.checking.readers.reading import TextFormat, read_bytes, read_text
+from service.checking.reading import TextFormat, read_bytes, read_text
 from service.grounding.schemas import CheckedOut, EvidenceOut
 from service.schemas import Provenance, Sent, SentenceOut, UsageField
 

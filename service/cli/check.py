@@ -15,10 +15,10 @@ from service.configuration import defaults
 from service.grounding.coverage import describe_usage
 
 if TYPE_CHECKING:
+    from indexes.readers.prose.passage import Passage
     from service.checking.check import Checker, Reading
     from service.checking.export import TextExport
-    from service.checking.readers.passage import Passage
-    from service.checking.readers.reading import Format
+    from service.checking.reading import Format
 
 _STANDARD_INPUT = "-"
 
@@ -69,7 +69,7 @@ def check(
 
 
 def _read(file: str, column: str, lines: bool) -> Passage:
-    from service.checking.readers.reading import MOST_BYTES, read_bytes, read_file
+    from service.checking.reading import MOST_BYTES, read_bytes, read_file
 
     format: Format = "csv" if column else "lines" if lines else "auto"
     if file == _STANDARD_INPUT:

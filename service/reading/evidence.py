@@ -17,7 +17,7 @@ from retrieval.core.values import Paper, Usage
 from retrieval.rerank.reranker import Reranker
 from retrieval.runtime.chat import Chat
 from retrieval.runtime.usage import count_usage
-from service.checking.readers.reading import is_document, read_file
+from service.checking.reading import is_document, read_file
 from service.configuration.config import Profile
 from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
 from service.grounding.claims import check_hypothesis, state_claim

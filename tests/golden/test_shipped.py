@@ -15,7 +15,7 @@ from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.answering.lead import ground_question
 from service.checking.check import Checker, Reading
-from service.checking.readers.reading import read_text
+from service.checking.reading import read_text
 from service.configuration.config import load_config, load_profile
 from service.configuration.defaults import CONFIG, PROFILE
 from service.configuration.models import load_encoder, load_models

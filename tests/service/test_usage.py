@@ -23,7 +23,7 @@ from retrieval.runtime.usage import count_usage
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.checking.check import Checker, Reading, check_once
-from service.checking.readers.reading import read_text
+from service.checking.reading import read_text
 from service.configuration.config import Profile, load_answer_config
 from service.grounding.coverage import describe_usage
 from service.grounding.ground import Grounder

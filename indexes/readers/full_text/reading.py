@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
-from indexes.readers.base.fields import OnBad, RecordError, raise_bad
+from indexes.readers.base.fields import OnBad, make_records, raise_bad
 from indexes.readers.full_text.archives import find_files
 from indexes.readers.full_text.article import read_article
 from indexes.readers.full_text.jats import parse_articles
@@ -23,11 +24,8 @@ def read_full_texts(path: Path, on_bad: OnBad = raise_bad) -> Iterator[FullText]
     for name, raw in find_files(path, on_bad):
         source = name if "!" in name else Path(name).name
         try:
-            for number, article in enumerate(parse_articles(BytesIO(raw), name), 1):
-                try:
-                    yield read_article(article, source)
-                except RecordError as error:
-                    on_bad(BadRecord(Path(name), f"article {number}", str(error)))
+            articles = ((f"article {number}", one) for number, one in enumerate(parse_articles(BytesIO(raw), name), 1))
+            yield from make_records(Path(name), articles, partial(read_article, source=source), on_bad)
         except BadRecord:
             raise
         except BadInput as error:

@@ -7,7 +7,7 @@ import pytest
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
 from service.checking.check import Checker, Reading, explain, find_verdict, split_sides
-from service.checking.readers.reading import read_text
+from service.checking.reading import read_text
 from service.checking.schemas import CheckedText, ClaimDone
 from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS

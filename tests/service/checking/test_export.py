@@ -11,7 +11,7 @@ from openpyxl import load_workbook
 
 from service.checking.check import Checker, Reading
 from service.checking.export import COLUMNS, export_text
-from service.checking.readers.reading import read_text
+from service.checking.reading import read_text
 from service.checking.schemas import CheckedText
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS, HOSTILE, TEXT

@@ -20,12 +20,13 @@ from pypdf.generic import (
     TextStringObject,
 )
 
+from indexes.readers.base import apart
+from indexes.readers.prose import docx as docx_reader
+from indexes.readers.prose import pdf as pdf_reader
+from indexes.readers.prose.passage import Passage
 from retrieval.core.errors import BadInput
-from service.checking.readers import apart, reading
-from service.checking.readers import docx as docx_reader
-from service.checking.readers import pdf as pdf_reader
-from service.checking.readers.passage import Passage
-from service.checking.readers.reading import read_bytes, read_text
+from service.checking import reading
+from service.checking.reading import read_bytes, read_text
 from tests.helpers.texts import docx, pdf
 
 

@@ -10,7 +10,7 @@ from retrieval.core.values import Author
 from retrieval.index import Index
 from service.checking.check import Checker, Reading
 from service.checking.citations import CitedPaper, named_in
-from service.checking.readers.reading import read_text
+from service.checking.reading import read_text
 from service.checking.references import find_reference
 from service.checking.sentences import sentences_of
 from tests.helpers.fakes import make_index, make_reading_grounder

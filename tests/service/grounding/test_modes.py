@@ -12,7 +12,7 @@ import pytest
 from retrieval.core.values import Claim, Evidence
 from service.answering.lead import ground_question
 from service.checking.check import Checker, Reading
-from service.checking.readers.reading import read_text
+from service.checking.reading import read_text
 from service.checking.schemas import CitedStatus, TextVerdict
 from service.grounding.ground import Grounder
 from service.grounding.schemas import EvidenceOut

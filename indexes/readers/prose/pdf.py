@@ -1,6 +1,6 @@
 """PDF with a text layer, by PDFium: lines are joined into paragraphs; running heads and page numbers are left out.
 
-A file can make PDFium crash, so this is only called in a process of its own (`apart`).
+A file can make PDFium crash, so this is only called in a process of its own (`base.apart`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
+from indexes.readers.prose.passage import Passage, Writing, write_raised
+from indexes.readers.prose.readable import is_readable
 from nli.text.headings import looks_like_heading
 from retrieval.core.errors import BadInput
-from service.checking.readers.passage import Passage, Writing, write_raised
-from service.checking.readers.readable import is_readable
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage  # type: ignore[import-untyped]
