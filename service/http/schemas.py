@@ -107,7 +107,7 @@ class GroundStageEvent(BaseModel):
         return cls(detail=details[stage.name], **counts, **paper)
 
 
-class BlockOut(BaseModel):
+class FullTextBlockOut(BaseModel):
     """A paragraph, a caption or a table's row; a sentence is `text[start:end]`, and `index` counts through the whole text."""
 
     location: LocationOut
@@ -124,14 +124,16 @@ class FullTextOut(BaseModel):
     licence: str = Field(description="What the file says of its licence.")
     pictures: int = Field(description="Tables that are pictures, which cannot be read.")
     own_record: bool = Field(description="Whether title, authors and abstract are from this text: there was no record of it.")
-    blocks: list[BlockOut] = Field(description="In reading order; a section is a run of blocks with one `location.section`.")
+    blocks: list[FullTextBlockOut] = Field(
+        description="In reading order; a section is a run of blocks of one `location.section`."
+    )
 
     @classmethod
     def of(cls, text: StoredText) -> FullTextOut:
         """From what is stored."""
         sentences = iter(text.sentences)
         blocks = [
-            BlockOut(
+            FullTextBlockOut(
                 location=LocationOut.of(block.location),
                 text=block.text,
                 context=block.context,
