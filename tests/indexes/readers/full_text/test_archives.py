@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from indexes.readers.full_text import archives, read_full_texts
-from retrieval.core.errors import BadInput, BadRecord
+from retrieval.core.errors import BadRecord
 from tests.helpers.full_texts import write_jats
 
 
@@ -62,9 +62,3 @@ def test_an_archive_that_unpacks_without_end_is_left(tmp_path: Path, monkeypatch
         archive.writestr("zeros.xml", b"0" * 3_000_000)
     found, bad = read(tmp_path / "bomb.zip")
     assert not found and "unpacks to over 200 times its size" in bad[0]
-
-
-def test_a_folder_without_texts_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("nothing")
-    with pytest.raises(BadInput, match="contains no full text"):
-        list(read_full_texts(tmp_path))

@@ -38,5 +38,5 @@ def test_a_fault_that_nobody_foresaw_costs_one_article(tmp_path: Path, monkeypat
 
 
 def test_a_folder_without_papers_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="holds no paper"):
+    with pytest.raises(BadInput, match="contains no full text"):
         read(tmp_path)
