@@ -32,10 +32,10 @@ def choose_windows(index: Index, reader: Reader, claim: str, entries: Sequence[E
     """By PMID, the sentences to read of each paper that has a full text with a passage on the claim."""
     if not index.has_texts or not entries:
         return {}
-    windows: list[tuple[Entry, Window]] = []
-    for entry, hits in zip(entries, index.find_passages(claim, [entry.pmid for entry in entries], MOST_PASSAGES), strict=True):
-        passages = index.passages(entry.pmid) if hits else ()
-        windows += [(entry, window) for hit in hits for window in cut_windows(passages[hit.number])]
+    pmids = [entry.pmid for entry in entries]
+    texts, windows = index.store.full_texts(pmids), list[tuple[Entry, Window]]()
+    for entry, hits in zip(entries, index.find_passages(claim, pmids, MOST_PASSAGES), strict=True):
+        windows += [(entry, window) for hit in hits for window in cut_windows(texts[hit.pmid].passages[hit.number])]
     readings = reader.read_abstracts(claim, [make_abstract_of(entry, window) for entry, window in windows])
     best: dict[str, tuple[float, Window]] = {}
     for (entry, window), reading in zip(windows, readings, strict=True):
