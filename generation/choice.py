@@ -57,6 +57,9 @@ _AGAIN = re.compile(r",?\s+or\s+(?:do|does|did|is|are|was|will|can)\s+(?:it|they
 _WHEN_COMPARING = re.compile(r",? (?:when )?comparing (.+?) (?:to|with|versus|and) (.+)", re.IGNORECASE)
 _BOUND = {"more", "less", "older", "fewer", "higher", "greater", "above", "below", "longer", "later", "over", "not", "younger"}
 """What follows an "or" that gives a bound ("aged 80 or older"), or none ("or not")."""
+_LONGEST_NAME = 5
+"""Words of a thing in a list."""
+_OUTSIDE_NAMES = AUXILIARIES | ASKING | {"in", "for", "with", "to", "at", "after", "before", "during", "among", "on", "by"}
 _TO = {"superior", "inferior", "preferable", "preferred"}
 _IRREGULAR = {"best": "better", "worst": "worse", "most": "more", "least": "less", "fewest": "fewer"}
 _WITH = {"with", "by", "using", "of"}
@@ -108,6 +111,9 @@ def _put_in_order(text: str) -> tuple[str, str]:
     if which is not None and len(parts) > 1:
         sides = next((part for place, part in enumerate(parts) if place != which and re.search(r"\b(?:or|versus)\b", part)), "")
         rest = [part for part in parts if part not in (parts[which], sides)]
+        before = parts[parts.index(sides) - 1] if sides and parts.index(sides) not in (0, which + 1) else ""
+        if before and len(before.split()) <= _LONGEST_NAME and not _OUTSIDE_NAMES & {*before.lower().split()}:
+            return f"is {before}, {sides} better", ""  # "which is better: zeta, eta or theta"
         if sides:
             sides, tail = _part_at_preposition(sides)
             asked = _ask_of(sides, parts[which])
@@ -220,7 +226,8 @@ def _split_subject(words: list[str]) -> Offered | None:
     if not (first and second and predicate) or {"than", "compared"} & {*low} or not RELATIVES.isdisjoint(map(str.lower, first)):
         return None
     if words[place].endswith(",") or any(word.endswith(",") for word in first):
-        return MANY if _find_comparative(low, words[0]) is not None else None
+        given = words[0] == "should" and low[:1] == ["be"] and not load_words("given").isdisjoint(low[1:3])
+        return MANY if given or _find_comparative(low, words[0]) is not None else None
     if words[0] == "should" and low[:1] == ["be"] and {*low[1:3]} & load_words("given") and _are_plain(first):
         sides = _complete(first, second)
         asked = tuple(

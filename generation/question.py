@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from generation.choice import split_choice
+from generation.choice import MANY, split_choice
 from generation.grammar import (
     ARTICLES,
     ASKING,
@@ -82,6 +82,14 @@ def parse_choice(question: str) -> Choice | None:
     if not (first and second and both):
         return None
     return Choice((offered.names[0], offered.names[1]), (first, second), both, offered.opposed)
+
+
+TWO_AT_A_TIME = "This question offers more than two things, which are compared two at a time: name two of them in a question"
+
+
+def offers_many(question: str) -> bool:
+    """Whether a question offers a choice between more than two sides."""
+    return split_choice(question) == MANY
 
 
 def _parse(question: str) -> YesNoQuestion | None:

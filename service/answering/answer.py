@@ -194,7 +194,7 @@ class _AnswerInProgress:
     def _sum_up(self, table: Table, generator: str) -> Answer:
         """What the papers in the table found, quoted as far as the limits allow; or the papers on the subject alone."""
         if not table.answers:
-            table, lack = table.list_only(), table.describe_lack()
+            table, lack = table.list_only(), table.describe_lack(self.asked.question)
             if not table.others:
                 found = self.search.lack(lack, table.hits)
                 return self._decline(found.note, found.nearest, generator)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from generation.draft import Finding
+from generation.question import TWO_AT_A_TIME, offers_many
 from generation.statement import state_question
 from nli.judge import Reader, make_reader
 from nli.reader.answers import AnswerFinder, Answers, make_claim
@@ -71,8 +72,10 @@ class Table:
         papers = [PaperFinding(row.evidence.document, row.evidence.sentence) for row in self.rows]
         return Table(self.read, (), (*papers, *self.others))
 
-    def describe_lack(self) -> str:
+    def describe_lack(self, question: str) -> str:
         """Why the question is not answered, where fewer than `FEWEST` studies report on it; no full stop."""
+        if offers_many(question):
+            return TWO_AT_A_TIME
         if not self.read:
             return "Not studied here: no paper found names an answer to this"
         some = f"only one{' trial' if len(self.rows) > 1 else ''}" if self.rows else "none"

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from generation.question import TWO_AT_A_TIME, offers_many
 from retrieval.core.counts import format_count
 from retrieval.core.values import Document
 from service.grounding.schemas import GroundResponse
@@ -110,6 +111,8 @@ def describe(typed: Query, claim: str, document: Document | None) -> str:
                 f"This is a choice between “{first}” and “{second}”. It can be answered, or its first side checked as the claim "
                 f"“{claim.rstrip('.')}”: what contradicts that is for the other side, or finds no difference."
             )
+        case "question" if offers_many(typed.text):
+            return f"{TWO_AT_A_TIME}."
         case "question":
             alternative = f", or check the claim “{claim.rstrip('.')}”" if claim and claim != typed.text else ""
             return f"This is a question. It can be answered{alternative}."

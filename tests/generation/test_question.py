@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.question import parse_choice, parse_question, write_question
+from generation.question import offers_many, parse_choice, parse_question, write_question
 
 
 @pytest.mark.parametrize(
@@ -143,6 +143,23 @@ def test_a_choice_is_two_claims_each_against_the_other(question: str, names: str
     assert [*choice.names] == names.split("/" if "/" in names else " ")
     assert [one.claim for one in choice.claims] == claims
     assert all(one.sound for one in choice.claims)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is zeta, eta or theta better for gout?", "Which is better for gout: zeta, eta, or theta?",
+        "Zeta, eta or theta in gout: which works better?", "Should zeta, eta or theta be used for gout?",
+        "Should treatment last three, five or seven days?",
+    ],
+)  # fmt: skip
+def test_more_than_two_sides_are_neither_a_choice_nor_a_claim(question: str) -> None:
+    assert offers_many(question) and parse_choice(question) is None and parse_question(question) is None
+
+
+@pytest.mark.parametrize("question", ["Which is better for gout: zeta or eta?", "In gout, which is safer, zeta or eta?"])
+def test_a_heading_is_no_third_side(question: str) -> None:
+    assert not offers_many(question) and parse_choice(question) is not None
 
 
 def test_both_sides_of_a_choice_can_be_named_in_one() -> None:
