@@ -24,7 +24,6 @@ from service.configuration import defaults
 
 if TYPE_CHECKING:
     from retrieval.store.corpus import Corpus
-    from service.runs.shards import Shard
 
 
 def _check_id(parameter: typer.CallbackParam, value: str) -> str:
@@ -42,9 +41,6 @@ TopicsArgument = Annotated[Path, typer.Argument(metavar="TOPICS", help="The trac
 OutOption = Annotated[Path, typer.Option("--out", metavar="RUN.jsonl", help="The run file to write.", show_default=False)]
 TeamOption = Annotated[str, typer.Option("--team", help="Your team's id.", show_default=False, callback=_check_id)]
 RunIdOption = Annotated[str, typer.Option("--run-id", help="This run's id.", show_default=False, callback=_check_id)]
-ShardOption = Annotated[
-    str | None, typer.Option("--shard", metavar="I/N", help="Only part I of N of the run; `run merge` joins the parts.")
-]
 FillOption = Annotated[
     bool, typer.Option("--fill", help="Leave nothing empty that the index has a paper for: cite the most probable ones.")
 ]
@@ -72,7 +68,6 @@ def run_task_a(
     run_id: RunIdOption,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
-    shard: ShardOption = None,
     fill: FillOption = False,
     corpus_pmids: CorpusOption = None,
     full_text: FullTextOption = False,
@@ -83,7 +78,6 @@ def run_task_a(
         from service.runs.journal import check_target
         from service.trec.task_a import read_items, run
 
-        part = _shard(shard)
         items = read_items(input)
         check_target(out, overwrite)
         corpus = _corpus(corpus_pmids)
@@ -91,10 +85,9 @@ def run_task_a(
 
         grounder = assemble(index, config, profile, records_only=True, full_texts=full_text)
         grounder.index.within = corpus
-        sentences = sum(len(item.answer) for item in items)
-        of = f"{f'shard {shard} of ' if part else ''}{format_count(sentences, 'sentence')}"
-        print_note(f"Grounding {of} of {format_count(len(items), 'item')} with {config} over {index}.")
-        report = run(items, input, grounder, out, team, run_id, part, fill)
+        sentences = format_count(sum(len(item.answer) for item in items), "sentence")
+        print_note(f"Grounding {sentences} of {format_count(len(items), 'item')} with {config} over {index}.")
+        report = run(items, input, grounder, out, team, run_id, fill)
         print_note(
             f"Wrote {out}: {format_count(report.sentences, 'sentence')}, {report.with_support:,} with support, "
             f"{report.with_contradiction:,} with a contradiction ({format_count(report.resumed, 'item')} "
@@ -112,7 +105,6 @@ def run_task_b(
     answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
-    shard: ShardOption = None,
     fill: FillOption = False,
     corpus_pmids: CorpusOption = None,
     full_text: FullTextOption = False,
@@ -123,7 +115,6 @@ def run_task_b(
         from service.runs.journal import check_target
         from service.trec.task_b import answers_path, read_topics, run
 
-        part = _shard(shard)
         questions = read_topics(topics)
         check_target(out, overwrite)
         corpus = _corpus(corpus_pmids)
@@ -131,11 +122,8 @@ def run_task_b(
 
         answerer = assemble_answerer(index, answers, profile, config, records_only=True, full_texts=full_text)
         answerer.index.within = corpus
-        print_note(
-            f"Answering {f'shard {shard} of ' if part else ''}{format_count(len(questions), 'topic')} with "
-            f"{answers} over {index}."
-        )
-        report = run(questions, topics, answerer, out, team, run_id, part, fill)
+        print_note(f"Answering {format_count(len(questions), 'topic')} with {answers} over {index}.")
+        report = run(questions, topics, answerer, out, team, run_id, fill)
         print_note(
             f"Wrote {out}: {format_count(report.topics, 'topic')}, {format_count(report.sentences, 'sentence')}; "
             f"on {format_count(report.too_little, 'topic')} the index "
@@ -149,21 +137,6 @@ def run_task_b(
         )
 
 
-@run_app.command("merge")
-def run_merge(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The run file to write.", show_default=False)],
-    shards: Annotated[list[Path], typer.Argument(metavar="SHARD...", help="The run file of every shard.", show_default=False)],
-    overwrite: OverwriteOption = False,
-) -> None:
-    """Join the shards of one run into the same bytes as a single run."""
-    with report_errors():
-        from service.runs.journal import check_target
-        from service.runs.shards import merge
-
-        check_target(out, overwrite)
-        print_note(f"Wrote {out}: {format_count(merge(shards, out), 'item')} of {format_count(len(shards), 'shard')}.")
-
-
 def _were(count: int) -> str:
     return "was" if count == 1 else "were"
 
@@ -172,12 +145,6 @@ def _corpus(path: Path | None) -> Corpus | None:
     from retrieval.store.corpus import Corpus
 
     return Corpus.read(path) if path else None
-
-
-def _shard(text: str | None) -> Shard | None:
-    from service.runs.shards import parse_shard
-
-    return parse_shard(text) if text is not None else None
 
 
 check_app = typer.Typer(help="Check TREC run files before you submit them.", no_args_is_help=True)

@@ -1,1 +1,1 @@
-"""Long runs: a journal from which a killed run resumes, and shards that a merge puts together."""
+"""Long runs: a journal from which a killed run resumes."""

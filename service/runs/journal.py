@@ -34,13 +34,6 @@ _IN_A_ROW = 5
 """After so many faults in a row a pass ends, so that a server that is down is not asked a thousand times."""
 RUN, ANSWERS = "run", "answers.jsonl"
 """The files of a run by name: the run itself, and for Task B the full answers beside it."""
-FILES = "sha256"
-"""The key under which a manifest has the hash of each file."""
-
-
-def list_few(names: Sequence[str]) -> str:
-    """The first five of some names, in words."""
-    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +59,6 @@ def check_target(out: Path, overwrite: bool) -> None:
 def beside(out: Path, name: str) -> Path:
     """The path of the file of this name that belongs to the run at `out`."""
     return out if name == RUN else out.with_name(f"{out.name}.{name}")
-
-
-def manifest_path(out: Path) -> Path:
-    """The path of the manifest of the run at `out`: what made it, and the hashes of its files."""
-    return out.with_name(f"{out.name}.manifest.json")
-
-
-def publish(out: Path, facts: Mapping[str, Any], lines: Mapping[str, Sequence[str]]) -> None:
-    """Put the files of a finished run in place, its manifest first and the run itself last: if the run is there, all is."""
-    texts = {name: "".join(f"{line}\n" for line in several) for name, several in lines.items()}
-    hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
-    write_atomically(manifest_path(out), json.dumps({**facts, FILES: hashes}, indent=2) + "\n")
-    for name in sorted(texts, key=lambda name: name == RUN):
-        write_atomically(beside(out, name), texts[name])
 
 
 @cache
@@ -126,8 +105,16 @@ class RunJournal(Journal):
         self._out = out
 
     def publish(self, lines: Mapping[str, Sequence[str]]) -> None:
-        """Put the files of the finished run in place, by name, with its manifest, and remove the journal."""
-        publish(self._out, self._facts, lines)
+        """Put the files of the finished run in place, by name, and remove the journal.
+
+        The manifest, what made the run and the hashes of its files, comes first and the run itself last: if it is there, all is.
+        """
+        texts = {name: "".join(f"{line}\n" for line in several) for name, several in lines.items()}
+        hashes = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+        manifest = self._out.with_name(f"{self._out.name}.manifest.json")
+        write_atomically(manifest, json.dumps({**self._facts, "sha256": hashes}, indent=2) + "\n")
+        for name in sorted(texts, key=lambda name: name == RUN):
+            write_atomically(beside(self._out, name), texts[name])
         self.let_go()
 
     def let_go(self) -> None:

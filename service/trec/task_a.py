@@ -17,7 +17,6 @@ from retrieval.store.documents import Documents
 from service.grounding.claims import check_claim
 from service.grounding.ground import Grounder
 from service.runs.journal import RUN, Job, facts_of_service, journal, shared_facts, work
-from service.runs.shards import Shard, take_shard
 from service.trec.fill import choose_best
 from service.trec.records import (
     Shape,
@@ -132,22 +131,20 @@ def run(
     out: Path,
     team: str,
     run_id: str,
-    shard: Shard | None = None,
     fill: bool = False,
 ) -> TaskARunReport:
     """Ground every sentence of every item and write the official format, one item per line, with a manifest beside it.
 
-    With `shard`, only that part of the items (service.runs.shards); with `fill`, the citations with the highest expected score
-    (service.trec.fill), which needs a variant that reads papers: raises `BadInput` for another.
+    With `fill`, these are the citations with the highest expected score (service.trec.fill), which needs a variant that reads
+    papers: raises `BadInput` for another.
     """
     if fill and grounder.config.path is None:
         raise BadInput(
             f"--fill chooses by the probability of each paper, and the variant {grounder.config.name} gives none; leave out "
             "--fill or choose a variant that reads papers, such as the default."
         )
-    items, part = take_shard(items, shard)
     # Everything that determines the contents of a run: two runs with equal facts have equal bytes.
-    facts = {**shared_facts("a", input, team, run_id, __name__), "fill": fill, **facts_of_service(grounder), **part}
+    facts = {**shared_facts("a", input, team, run_id, __name__), "fill": fill, **facts_of_service(grounder)}
     choose = choose_best if fill else _take_sides
     jobs = [Job(item.qa_id, len(item.answer), partial(_record, item, grounder, choose, team, run_id)) for item in items]
     with journal(out, facts) as run_journal:

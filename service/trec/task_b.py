@@ -17,8 +17,7 @@ from retrieval.store.documents import Documents
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.grounding.claims import check_topic
-from service.runs.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, list_few, shared_facts, work
-from service.runs.shards import Shard, take_shard
+from service.runs.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, shared_facts, work
 from service.trec.records import (
     Shape,
     citation_faults,
@@ -105,17 +104,14 @@ def run(
     out: Path,
     team: str,
     run_id: str,
-    shard: Shard | None = None,
     fill: bool = False,
 ) -> TaskBRunReport:
     """Answer every topic and write the official format, one topic per line, with the full answers and a manifest beside it.
 
-    With `shard`, only that part of the topics (service.runs.shards). With `fill`, a topic on which the index has too little gets
-    what the nearest papers found.
+    With `fill`, a topic on which the index has too little gets what the nearest papers found.
     A topic for which the model returns nothing is tried once more after the others. If some still lack an answer, no run is
     written and `Unfinished` is raised: the track requires every topic, and the same command then tries only those.
     """
-    topics, part = take_shard(topics, shard)
     grounder = answerer.grounder
     # Everything that determines the contents of a run: equal facts give equal bytes if the generator is deterministic.
     facts = {
@@ -124,7 +120,6 @@ def run(
         **facts_of_service(answerer),
         "grounding_models": grounder.models.names() if grounder else {},
         "grounding": grounder.config.model_dump() if grounder else None,
-        **part,
     }
     jobs = [Job(topic.id, 1, partial(_record, topic, answerer, fill)) for topic in topics]
     with journal(out, facts) as run_journal:
@@ -136,9 +131,10 @@ def run(
         gaps = [topic.id for topic in topics if topic.id not in run_journal.records]
         if gaps:
             last_fault = str(list(faults.values())[-1])
+            few = ", ".join(gaps[:5]) + (", …" if len(gaps) > 5 else "")
             raise Unfinished(
                 f"{len(gaps)} of {format_count(len(topics), 'topic')} {'has' if len(gaps) == 1 else 'have'} no answer yet "
-                f"({list_few(gaps)}; the last fault: "
+                f"({few}; the last fault: "
                 f"{last_fault.rstrip('.')}); the others are saved, and the same command resumes with these."
             )
         records = [json.loads(run_journal.records[topic.id]) for topic in topics]
