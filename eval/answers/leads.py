@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from eval.measures.figures import Figure, Floats, Resampler, Tally, f1, share
+from eval.measures.figures import Figure, Floats, Resampler, Tally, f1, macro_f1, share
 from eval.measures.report import Report, Table, show
 from eval.measures.resuming import record_each
 from generation.question import parse_question
@@ -159,7 +159,7 @@ def figures(questions: Sequence[KnownQuestion], leads: Sequence[MeasuredLead]) -
     decisions = [float(lead.verdict in ("yes", "no")) for lead in leads]
     tallies = {
         "accuracy": Tally.of([(one, 1.0) for one in right], share),
-        "macro-F1": Tally.of(counts, _macro_f1),
+        "macro-F1": Tally.of(counts, macro_f1),
         **{f"F1 {label}": Tally.of([row[3 * i : 3 * i + 3] for row in counts], f1) for i, label in enumerate(ANSWERS)},
         "said yes or no": Tally.of([(one, 1.0) for one in decisions], share),
         "these right": Tally.of([(one * ok, one) for one, ok in zip(decisions, right, strict=True)], share),
@@ -167,13 +167,6 @@ def figures(questions: Sequence[KnownQuestion], leads: Sequence[MeasuredLead]) -
         "own paper read": Tally.of([(float(lead.own), 1.0) for lead in leads], share),
     }
     return {name: resampler.figure(tally) for name, tally in tallies.items()}
-
-
-def _macro_f1(sums: Floats) -> Floats:
-    """The mean of the answers' F1."""
-    each: Floats = np.stack([f1(sums[..., 3 * i : 3 * i + 3]) for i in range(len(ANSWERS))], axis=-1)
-    mean: Floats = each.mean(axis=-1)
-    return mean
 
 
 def _count_in_bins(lead: MeasuredLead, right: float) -> list[float]:

@@ -1,4 +1,4 @@
-"""`counterpoint eval claims`, `titles`, `cochrane` and `biogen`."""
+"""`counterpoint eval claims`, `titles`, `cochrane`, `trials`, `reader` and `biogen`."""
 
 from __future__ import annotations
 
@@ -90,15 +90,18 @@ def cochrane(
 ) -> None:
     """Measure agreement with the conclusions of Cochrane's reviews, over one index of all their abstracts."""
     with report_errors():
-        from eval.claims.cochrane import measure_cochrane, read_conclusions
+        from eval.claims.cochrane import read_conclusions
 
         check_outputs(json, markdown, [file])
         conclusions, documents = read_conclusions(file)
+        from eval.claims.directions import measure_directions
         from eval.retrieval.beir import write_documents
         from eval.retrieval.kept_index import open_index
+        from retrieval.core.values import Claim
         from service.configuration.config import load_config, load_profile
         from service.configuration.models import load_models
         from service.grounding.ground import Grounder
+        from service.grounding.weigh import weigh
 
         grounding = load_config(config)
         models = load_models(grounding, load_profile(profile))
@@ -106,7 +109,10 @@ def cochrane(
         print_note(f"Asking {asked} over {over}; progress is saved in {work}.")
         corpus = write_documents(file, work, lambda: documents)
         index = open_index(corpus, work, list(models.encoders.values()))
-        report = measure_cochrane(conclusions, file, Grounder(index, grounding, models), work, get_command_line())
+        grounder = Grounder(index, grounding, models)
+        report = measure_directions(
+            conclusions, file, lambda _, claim: weigh(grounder.ground(Claim(claim))).outcome, grounder, work, get_command_line()
+        )
         publish(report, json, markdown)
 
 
@@ -130,6 +136,27 @@ def trials(
         grounder = assemble(index, config, profile)
         print_note(f"Asking {format_count(len(prompts), 'prompt')} of {file} over {index}; progress is saved in {work}.")
         publish(measure_trials(prompts, file, grounder, given, work, get_command_line()), json, markdown)
+
+
+def reader(
+    data: Annotated[Path, option("--data", "The folder with the data sets.", "DIR")],
+    model: Annotated[Path | None, option("--model", "The folder of a reader; default: the one that ships.", "DIR")] = None,
+    only: Annotated[list[str] | None, option("--only", "A set: probes, kinds, ordinary, healthver; may be repeated.")] = None,
+    most: Annotated[int, typer.Option("-n", min=1, help="At most so many papers or claims of each set.")] = 10_000,
+    json: JsonOption = None,
+    markdown: MarkdownOption = None,
+) -> None:
+    """Measure the reader by itself on dev splits, each paper given: what trainings are compared by."""
+    with report_errors():
+        from eval.claims.given import SETS, measure_reader
+        from nli.reader.judge import DocumentReader
+        from retrieval.core.errors import BadInput
+
+        sets = only or list(SETS)
+        if unknown := [name for name in sets if name not in SETS]:
+            raise BadInput(f"--only names {unknown[0]!r}; expected some of {', '.join(SETS)}.")
+        check_outputs(json, markdown)
+        publish(measure_reader(DocumentReader(model), data, sets, most, get_command_line()), json, markdown)
 
 
 def biogen(

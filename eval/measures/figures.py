@@ -56,6 +56,18 @@ def f1(sums: Floats) -> Floats:
     return _divide(2 * p * r, p + r, 0.0)
 
 
+def macro_f1(sums: Floats) -> Floats:
+    """The mean of the labels' F1, of [..., 3 × labels]: right, predicted and gold of each."""
+    mean: Floats = f1(sums.reshape(*sums.shape[:-1], -1, 3)).mean(axis=-1)
+    return mean
+
+
+def balanced(sums: Floats) -> Floats:
+    """The mean of the recalls of those labels that occur, of [..., 2 × labels]: right and gold of each."""
+    recalls = share(sums.reshape(*sums.shape[:-1], -1, 2))
+    return _divide(np.nansum(recalls, axis=-1), (~np.isnan(recalls)).sum(axis=-1), np.nan)
+
+
 def _divide(numerator: Floats, denominator: Floats, default: float) -> Floats:
     quotient: Floats = np.divide(numerator, denominator, out=np.full(np.shape(numerator), default), where=denominator != 0)
     return quotient

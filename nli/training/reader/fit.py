@@ -1,8 +1,8 @@
 """Export the trained reader, calibrate it and fit its decision: `python -m nli.training.reader.fit --data DIR --out DIR`.
 
 Everything is fitted on claims held out of training: the held-out folds of SciFact and HealthVer train, half of the papers of
-ordinary's dev split, and our own searches. Figures on the other half and on SciFact dev come from
-`nli.training.reader.evaluate`.
+ordinary's dev split, and our own searches. Figures on the other half come from
+`counterpoint eval reader`.
 """
 
 from __future__ import annotations

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from eval.claims.cochrane import answer_from, ask, measure_cochrane, read_conclusions
+from eval.claims.cochrane import ask, read_conclusions
+from eval.claims.directions import DIRECTED, answer_from, measure_directions
 from eval.retrieval.beir import write_documents
 from retrieval.core.errors import BadRecord
-from service.grounding.weigh import Outcome
+from retrieval.core.values import Claim
+from service.grounding.weigh import Outcome, weigh
 from tests.helpers.fakes import make_index, make_reading_grounder
 
 ABSTRACTS = [{"pmid": "1", "title": "Zeta and pressure", "abstract": "Pressure was against zeta in all adults."}]
@@ -64,12 +66,16 @@ def test_a_file_is_measured_from_end_to_end(tmp_path: Path) -> None:
     corpus = write_documents(path, tmp_path / "work", lambda: documents)
     assert json.loads(corpus.read_text()) == ABSTRACTS[0]
     index = make_index(tmp_path / "index", ABSTRACTS)
-    report = measure_cochrane(conclusions, path, make_reading_grounder(index), tmp_path / "work", "cochrane")
+    grounder = make_reading_grounder(index)
+    report = measure_directions(
+        conclusions, path, lambda _, claim: weigh(grounder.ground(Claim(claim))).outcome, grounder, tmp_path / "work", "cochrane"
+    )
     data = json.loads(report.json())
-    assert [one["given"] for one in data["judgements"]] == ["no difference", "no difference"]
-    assert (data["agreement"][0], data["declined"][0], data["directed"], data["right"], data["opposite"]) == (50.0, 0.0, 1, 0, 0)
+    assert [one["given"] for one in data["answers"]] == ["no difference", "no difference"]
+    assert {name: one["value"] for name, one in data["figures"]["all"].items()} == {"right": 0.5, "opposite": 0, "declined": 0}
+    assert {name: one["value"] for name, one in data["figures"][DIRECTED].items()} == {"right": 0, "opposite": 0, "declined": 0}
     assert data["table"]["lower"] == {"no difference": 1}
-    assert "agreement 50.0 %" in report.text()
+    assert "50.0%" in report.text()
     index.close()
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from eval.claims.directions import DIRECTED
 from eval.claims.trials import LABELS, measure_trials, read_prompts
 from retrieval.core.errors import BadInput
 from tests.helpers.fakes import make_index, make_reading_grounder
 
+CLAIMS = ("Pain is higher with zeta than with omega.", "Pain is lower with zeta than with omega.")
 HEAD = "pmcid,prompt,label,abstract,where,sure\n"
 
 
@@ -30,9 +32,9 @@ def test_every_labelled_prompt_is_asked_both_ways_and_counted(tmp_path: Path) ->
         tmp_path, "PMC1,1,higher,higher,results,yes\nPMC2,2,no difference,,table,yes\nPMC3,3,,,other,no\n"
     )
     prompts = read_prompts(path, labels)
-    assert [(one.higher, one.lower, one.by_abstract) for one in prompts] == [
-        ("Pain is higher with zeta than with omega.", "Pain is lower with zeta than with omega.", "higher"),
-        ("Pain is higher with zeta than with omega.", "Pain is lower with zeta than with omega.", ""),
+    assert [(one.id, one.higher, one.lower, one.answer, one.group) for one in prompts] == [
+        ("PMC1 1", *CLAIMS, "higher", "decided by the abstract"),
+        ("PMC2 2", *CLAIMS, "no difference", "not decided by the abstract"),
     ]
     papers = [
         {"pmid": "1", "pmcid": "PMC1", "title": "Zeta", "abstract": "It is silent on this."},
@@ -40,10 +42,10 @@ def test_every_labelled_prompt_is_asked_both_ways_and_counted(tmp_path: Path) ->
     ]
     with closing(make_index(tmp_path, papers)) as index:
         report = measure_trials(prompts, path, make_reading_grounder(index), True, tmp_path / "work", "eval trials")
-    found = {one["pmcid"]: one["answer"] for one in report.data["answers"]}
-    assert found == {"PMC1": "declined", "PMC2": "no difference"}
-    assert report.data["measures"]["all"]["right"][0] == 50
-    assert set(report.data["measures"]) == {"all"}  # an interval needs two prompts
+    found = {one["id"]: one["given"] for one in report.data["answers"]}
+    assert found == {"PMC1 1": "declined", "PMC2 2": "no difference"}
+    right = {name: shares["right"].value for name, shares in report.data["figures"].items()}
+    assert right == {"all": 0.5, DIRECTED: 0, "decided by the abstract": 0, "not decided by the abstract": 1}
 
 
 def test_a_file_without_the_labelled_prompts_is_refused(tmp_path: Path) -> None:
