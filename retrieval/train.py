@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Train, weigh and export; 2 where the data folder cannot be used."""
     parser = make_option_parser("python -m retrieval.train", "relevance")
     parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="data sets to leave out, such as healthver")
-    parser.add_argument("--claims", type=Path, required=True, metavar="DIR", help="claims of our own: nli/training/reader/claims")
+    parser.add_argument("--claims", type=Path, required=True, metavar="FILE", help="our own: nli/training/reader/claims.jsonl")
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this model.onnx; without it, from the base")
     parser.add_argument("--epochs", type=int, default=5, help="how often everything is read, grouped anew (default: 5)")
     parser.add_argument("--batch", type=int, default=384, help="queries with their documents in a batch (default: 384)")

@@ -14,7 +14,7 @@ from nli.judge import Abstract, Reader
 from nli.reader.judge import DocumentReader
 from nli.reader.paper import judge_paper, read_twice
 from nli.training.reader.cases import ReaderCase, make_case, make_cases_of_papers, read_dev_papers, read_labelled_cases
-from nli.training.reader.examples import read_kinds, read_ordinary
+from nli.training.reader.examples import read_ordinary, read_written
 from nli.training.reader.lesson import CONTRADICT, LABELS, SUPPORT, fit_claim_only
 from retrieval.training.data import read_lines
 
@@ -55,11 +55,11 @@ def measure_probes(reader: DocumentReader, data: Path, most: int) -> dict[str, F
 
 
 def measure_kinds(reader: DocumentReader, data: Path, most: int) -> dict[str, Figure]:
-    """The share of right labels of claims by kind of mistake (nli.training.reader.contrast_sets)."""
+    """The share of right labels of claims by kind of mistake (`nli.training.reader.examples.make_written_lessons`)."""
     hits: dict[str, list[tuple[bool, int]]] = {}
-    for row in tqdm(read_kinds(KINDS, data)[:most], desc="kinds of mistakes"):
-        some = [make_case({**row, "evidence": places}, claim, label) for label, claim, places in row["claims"]]
-        hits.setdefault(row["kind"], []).extend((one.label == one.gold, 1) for one in judge_cases(reader, some))
+    for row in tqdm(read_written(KINDS, data)[: 3 * most], desc="claims by kind of mistake"):
+        (case,) = judge_cases(reader, [make_case(row, row["claim"], LABELS.index(row["label"]))])
+        hits.setdefault(row["kind"], []).append((case.label == case.gold, 1))
     every = {"all": [one for some in hits.values() for one in some], **hits}
     return {f"kinds of mistakes, {kind}: right": measure(some) for kind, some in every.items()}
 

@@ -63,12 +63,10 @@ Example = tuple[str, Form]
 
 def list_claims(data: Path) -> Iterator[str]:
     """The claims that were written for the readers, and those of public sets."""
-    for name in ("claims", "searches", "contrasts", "kinds"):
-        for row in read_lines(READER / name):
+    for name in ("claims", "lessons"):
+        for row in read_lines(READER / f"{name}.jsonl"):
             yield from (row[key] for key in ("true", "false", "neutral", "claim") if isinstance(row.get(key), str))
-            several = [*row.get("support", ()), *row.get("contradict", ()), *(one[1] for one in row.get("claims", ()))]
-            yield from (one for one in several if isinstance(one, str))
-    for row in read_lines(READER / "families"):
+    for row in read_lines(READER / "families.jsonl"):
         for key in ("better", "worse", "same", "neutral"):
             yield from (one.replace("{X}", "zeta").replace("{Y}", "omega") for one in row.get(key, ()) if isinstance(one, str))
     for row in read_rows(data, "stance/pairs.jsonl.gz"):

@@ -21,9 +21,8 @@ def read_reserved_pmids(folder: Path) -> frozenset[str]:
 
 
 def read_lines(source: Path) -> list[Any]:
-    """The records of a file of JSON lines, or of all `*.jsonl` files of a folder, in the order of their names."""
-    files = sorted(source.glob("*.jsonl")) if source.is_dir() else [source]
-    return [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
+    """The records of a file of JSON lines."""
+    return [json.loads(line) for line in source.read_text("utf-8").splitlines()]
 
 
 def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:

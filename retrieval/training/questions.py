@@ -85,7 +85,7 @@ def read_stance_claims(folder: Path, datasets: frozenset[str]) -> Iterator[Relev
 def read_ordinary(folder: Path, claims: Path, most: int, rng: random.Random) -> Iterator[Relevant]:
     """Claims in people's own words and the abstracts that they were written about, at most `most` of each paper.
 
-    They come from `stance/ordinary.jsonl.gz` (train) and, about PubMed, from `claims/*.jsonl`. A false claim is as relevant as a
+    They come from `stance/ordinary.jsonl.gz` (train) and, about PubMed, from `claims.jsonl`. A false claim is as relevant as a
     true one; claims that a paper leaves open are not read.
     """
     written = read_lines(claims)

@@ -22,8 +22,7 @@ from nli.training.reader.encoder import SMALL, ReaderEncoder, find_size, load_ba
 from nli.training.reader.examples import (
     CLAIMS,
     GENERAL,
-    KINDS,
-    SEARCHES,
+    LESSONS,
     VERIFIED,
     make_general_lessons,
     make_labelled_lessons,
@@ -168,7 +167,7 @@ def test_our_own_claims_name_a_paper_and_are_none_of_those_measured() -> None:
 
 
 def test_the_searches_name_papers_that_are_not_measured() -> None:
-    lines = read_lines(SEARCHES)
+    lines = [line for line in read_lines(LESSONS) if line["from"] == "searches"]
     assert len({(line["claim"], line["pmid"]) for line in lines}) == len(lines) > 1000
     for line in lines:
         assert line["label"] in LABELS and line["pmid"] not in MEASURED
@@ -243,14 +242,16 @@ def test_a_run_with_a_teacher_leaves_a_model_that_is_served(
 
 
 def test_the_kinds_are_whole_and_those_kept_aside_are_on_other_papers() -> None:
-    taught, aside = read_lines(KINDS), read_lines(Path("eval/claims/kinds.jsonl"))
+    aside = read_lines(Path("eval/claims/kinds.jsonl"))
+    taught = [line for line in read_lines(LESSONS) if line["from"] == "kinds"]
     assert {one["kind"] for one in taught} == {one["kind"] for one in aside}
     assert {one["pmid"] for one in taught}.isdisjoint(MEASURED | {one["pmid"] for one in aside})
     assert all(is_held_out(one["pmid"]) for one in aside) and not any(is_held_out(one["pmid"]) for one in taught)
+    labels: dict[tuple[str, str], list[str]] = {}
     for one in (*taught, *aside):
-        assert [label for label, _, _ in one["claims"]] == ["support", "contradict", "neutral"]
-        for label, _, places in one["claims"]:
-            assert (label == "neutral") == (not places) and max(places, default=0) < one["sentences"]
+        labels.setdefault((one["kind"], one["pmid"]), []).append(one["label"])
+        assert (one["label"] == "neutral") == (not one["evidence"]) and max(one["evidence"], default=0) < one["sentences"]
+    assert set(map(tuple, labels.values())) == {("support", "contradict", "neutral")}
 
 
 def test_all_sources_are_read(tmp_path: Path) -> None:

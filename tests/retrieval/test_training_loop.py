@@ -90,10 +90,9 @@ def test_ordinary_claims_are_paired_with_their_papers_and_reserved_papers_with_n
     dev = {"split": "dev", "pmid": 2, "true": "g", "false": "h", "neutral": "i"}
     ordinary = {"split": "train", "pmid": 1, "true": "a", "false": "b", "neutral": "c"}
     write_rows(tmp_path / "stance/ordinary.jsonl.gz", [ordinary, dev])
-    claims = tmp_path / "claims"
-    claims.mkdir()
+    claims = tmp_path / "claims.jsonl"
     written = [{"pmid": "2", "true": "d", "false": "e"}, {"pmid": "3", "true": "j", "false": "k"}, {"doc_id": "1", "true": "l"}]
-    (claims / "own.jsonl").write_text("".join(json.dumps(line) + "\n" for line in written), "utf-8")
+    claims.write_text("".join(json.dumps(line) + "\n" for line in written), "utf-8")
     found = list(read_ordinary(tmp_path, claims, 2, random.Random(1)))
     assert {(one.query, one.key) for one in found} == {("a", "pubmed 1"), ("b", "pubmed 1"), ("d", "pubmed 2"), ("e", "pubmed 2")}
     assert found[0].passage.startswith("Paper 1")

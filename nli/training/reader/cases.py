@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from nli.judge import Abstract, drop_question
-from nli.training.reader.examples import NAMES, SEARCHES, phrase_claim, read_ordinary, read_written
+from nli.training.reader.examples import LESSONS, NAMES, phrase_claim, read_ordinary, read_written
 from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT
 from retrieval.core.values import Document
 from retrieval.rerank.embedded import EmbeddedReranker
@@ -148,8 +148,8 @@ def make_cases_of_papers(papers: Sequence[dict[str, Any]]) -> list[ReaderCase]:
 
 
 def read_search_cases(data: Path, most: int) -> list[ReaderCase]:
-    """The labelled papers of our own searches (`searches/*.jsonl`) held out of training, for at most `most` claims."""
-    rows = [row for row in read_written(SEARCHES, data) if is_held_out(row["claim"])]
+    """The labelled papers of our own searches held out of training, for at most `most` claims."""
+    rows = [row for row in read_written(LESSONS, data) if row["from"] == "searches" and is_held_out(row["claim"])]
     claims = set(_draw({row["claim"] for row in rows}, most))
     return [make_case(row, row["claim"], LABELS.index(row["label"])) for row in rows if row["claim"] in claims]
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
 from nli.judge import drop_question
 from nli.text.sentences import sentence_spans
-from nli.training.reader.contrast_sets import (
-    make_claim_lessons,
-    make_contrast_lessons,
-    make_kind_lessons,
-    make_sentence_lessons,
-)
+from nli.training.reader.comparisons import make_claim_lessons, make_sentence_lessons
 from nli.training.reader.families import make_family_lessons
 from nli.training.reader.lesson import (
     CONTRADICT,
@@ -36,11 +33,8 @@ from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
 from retrieval.words.terms import split_terms
 
-_FOLDER = Path(__file__).parent
-FAMILIES, CLAIMS, CONTRASTS, SEARCHES, KINDS = (
-    _FOLDER / name for name in ("families", "claims", "contrasts", "searches", "kinds")
-)
-"""Outcome families, claims about papers, contrast sets, labelled searches, kinds of mistakes: all written for this training."""
+CLAIMS, LESSONS, FAMILIES = (Path(__file__).with_name(f"{name}.jsonl") for name in ("claims", "lessons", "families"))
+"""Claims about papers, claims labelled for one text each, outcome families: all written for this training."""
 NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
 GENERAL = {"negation_nli": 3000, "breaking_nli": 1500, "conjnli": 2500, "fever_symmetric": 1600}
 VERIFIED = {"fever_train": 14_000, "snli_counterfactual": 9000, "evidence_inference_v2": 6600}
@@ -90,34 +84,51 @@ def make_evidence_lessons(papers: Sequence[dict[str, Any]], leans: dict[str, flo
             yield Lesson(claim, title, sentences, label, evidence, "evidence", group, leans.get(claim, 0.0))
 
 
-def make_search_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, float]) -> Iterator[Lesson]:
-    """Claims paired with the hits of a search for them, the right paper among them; the papers of a claim are in one batch.
+def make_written_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, float]) -> Iterator[Lesson]:
+    """The lines of `lessons.jsonl` as completed by `read_written`; `from` says where each comes from.
 
-    `rows` are those of `searches/*.jsonl` as completed by `read_written`; claims of the held-out fold are left out. Besides the
-    right paper, a search returns papers about another drug, outcome or comparison, and most wrongly listed papers are of this
-    sort (docs/research/experiments.md).
+    * searches: a claim with the hits of a search for it, the right paper among them, in one batch; without the held-out fold.
+      Most wrongly listed papers are about another drug, outcome or comparison (docs/research/experiments.md).
+    * contrasts: claims that an invented `text` supports, contradicts and leaves open.
+    * kinds: the same of a real abstract, read twice, the second time without the title. The three claims of a paper share its
+      words, so that only their sense tells them apart. Its `kind` is a mistake that a reader makes: harmless (a negation that
+      belongs to the good news, "no further attacks"), subgroup (a main result beside a subgroup or secondary outcome that
+      differs), pvalue (numbers that differ, but not significantly), sign (a direction that has to be worked out, "required less
+      morphine"), title (a title that denies), neighbour (a surrogate or neighbouring outcome, or other people), mention (an aim,
+      a hypothesis or background in the words of a finding), null (no effect, or another thing that works), arms (outcomes
+      compared between two arms).
     """
     for row in rows:
-        if is_held_out(row["claim"]):
+        claim, source, label = row["claim"], row["from"], LABELS.index(row["label"])
+        if source == "searches" and is_held_out(claim):
             continue
-        claim, label = row["claim"], LABELS.index(row["label"])
-        evidence = None if row["evidence"] is None else tuple(row["evidence"])
+        title, sentences, evidence = row["title"], tuple(row["sentences"]), row["evidence"]
+        if source == "kinds":
+            source = f"kind_{row['kind']}"
+        group = f"{source} {claim if source == 'searches' else row['pmid']}"
         lean = 0.0 if label == NEUTRAL else leans.get(claim, 0.0)
-        yield Lesson(claim, row["title"], tuple(row["sentences"]), label, evidence, "searches", f"search {claim}", lean)
+        lesson = Lesson(claim, title, sentences, label, None if evidence is None else tuple(evidence), source, group, lean)
+        yield lesson
+        if row["from"] == "kinds":
+            yield replace(lesson, title="", group=f"{group} without its title")
 
 
-def read_written(claims: Path, folder: Path) -> list[dict[str, Any]]:
-    """The lines of `claims/*.jsonl` or `searches/*.jsonl`, each with its paper's title and sentences from the data folder.
+def read_written(source: Path, folder: Path) -> list[dict[str, Any]]:
+    """The lines of such a file as `claims.jsonl`, each with its paper's title and sentences from the data folder.
 
     `set` names the files in which lines were first kept, as docs/research/experiments.md does (`seventh.jsonl`), from first to
     thirteenth. A line states how many sentences its author counted; where they are split differently now, its evidence is
     unknown. A paper may have several lines; "neutral" may be missing. A line with a doc_id is about a paper of SciFact's corpus,
-    not of PubMed.
+    not of PubMed; one with a `text` of its own, read without its
+    title, is about none.
     """
     rows_by_paper: dict[str, list[dict[str, Any]]] = {}
-    for row in read_lines(claims):
-        rows_by_paper.setdefault(row.get("pmid") or name_scifact_paper(row["doc_id"]), []).append(row)
     papers = []
+    for row in read_lines(source):
+        if "text" in row:
+            papers.append({**row, "title": "", "pmid": " ".join(row["text"]), "sentences": row["text"]})
+        else:
+            rows_by_paper.setdefault(row.get("pmid") or name_scifact_paper(row["doc_id"]), []).append(row)
     for name, title, sentences in read_papers(folder, rows_by_paper):
         for row in rows_by_paper[name]:
             evidence = row["evidence"] if row["sentences"] == len(sentences) else None
@@ -231,26 +242,9 @@ def make_verified_lessons(folder: Path, rng: random.Random) -> Iterator[Lesson]:
             yield Lesson(row["claim"], row["title"], sentences, label, evidence, name, group)
 
 
-def read_kinds(source: Path, folder: Path) -> list[dict[str, Any]]:
-    """The lines of a file, or of all files of a folder, each with its paper's title and sentences from the data `folder`.
-
-    Where the sentences are split differently now, the evidence of its claims is unknown.
-    """
-    lines = read_lines(source)
-    papers = {name: (title, sentences) for name, title, sentences in read_papers(folder, {one["pmid"] for one in lines})}
-    rows = []
-    for one in lines:
-        if one["pmid"] in papers:
-            title, sentences = papers[one["pmid"]]
-            same = len(sentences) == one["sentences"]
-            claims = [(LABELS.index(label), text, places if same else None) for label, text, places in one["claims"]]
-            rows.append({"kind": one["kind"], "pmid": one["pmid"], "title": title, "sentences": sentences, "claims": claims})
-    return rows
-
-
-def read_claims(folder: Path) -> list[str]:
-    """The true and false claims of `claims/*.jsonl`, each once."""
-    return sorted({phrase_claim(line[name]) for line in read_lines(folder) for name in ("true", "false")})
+def read_claims(source: Path) -> list[str]:
+    """The true and false claims of `claims.jsonl`, each once."""
+    return sorted({phrase_claim(line[name]) for line in read_lines(source) for name in ("true", "false")})
 
 
 def make_taught_lessons(folder: Path, claims: Sequence[str], most: int, rng: random.Random) -> Iterator[Lesson]:
@@ -269,9 +263,12 @@ Part = TypeVar("Part")
 
 def make_lessons(folder: Path, claims: Path, rng: random.Random) -> list[Lesson]:
     """All labelled lessons."""
-    papers, own_papers, sets = read_ordinary(folder, "train"), read_written(claims, folder), read_lines(CONTRASTS)
+    papers, own_papers, written = read_ordinary(folder, "train"), read_written(claims, folder), read_written(LESSONS, folder)
     claim_pairs = [(paper["true"], paper["false"]) for paper in (*papers, *own_papers)]
-    claim_pairs += [pair for one in sets for pair in zip(one["support"], one["contradict"], strict=False)]
+    for _, rows in groupby((one for one in written if one["from"] == "contrasts"), key=lambda row: row["pmid"]):
+        said = list(rows)
+        sides = ([one["claim"] for one in said if one["label"] == side] for side in ("support", "contradict"))
+        claim_pairs += zip(*sides, strict=False)
     leans = measure_leans([true for true, _ in claim_pairs], [false for _, false in claim_pairs])
     literature = [(title, sentences) for _, title, sentences in read_literature(folder)]
     rng.shuffle(literature)
@@ -288,18 +285,16 @@ def make_lessons(folder: Path, claims: Path, rng: random.Random) -> list[Lesson]
         *(lesson for dataset, most in GENERAL.items() for lesson in draw(make_general_lessons(folder, dataset), most)),
         *make_labelled_lessons(folder, "citint"),
         *make_family_lessons(read_lines(FAMILIES), 12_000, rng),
-        *make_contrast_lessons(sets, leans),
         *make_verified_lessons(folder, rng),
         # Whole abstracts, and their evidence alone.
         *make_ordinary_lessons(papers, leans, rng),
         *make_ordinary_lessons(own_papers, leans, rng),
         *make_evidence_lessons(draw_share([*papers, *own_papers]), leans, rng),
-        *make_search_lessons(read_written(SEARCHES, folder), leans),
+        *make_written_lessons(written, leans),
         *make_labelled_lessons(folder, "scifact"),
         *make_rival_lessons(folder, 3, rng),
         *make_labelled_lessons(folder, "check_covid"),
         *make_labelled_lessons(folder, "healthver"),
         *make_claim_lessons(draw_share(own_papers)),
         *make_sentence_lessons(draw_share(literature), rng),
-        *make_kind_lessons(read_kinds(KINDS, folder), repeats=2),
     ]

@@ -118,9 +118,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")
     parser.add_argument("--batch-tokens", type=int, default=2048, help="the most tokens of a batch (on a GPU, 16384 is faster)")
     parser.add_argument("--epochs", type=int, default=1, help="how often everything is read, drawn and cut anew (default: once)")
-    parser.add_argument(
-        "--claims", type=Path, default=CLAIMS, metavar="DIR", help="the folder of claims of our own to read instead of all"
-    )
+    parser.add_argument("--claims", type=Path, default=CLAIMS, metavar="FILE", help="claims of our own to read instead of all")
     parser.add_argument(
         "--teacher", type=Path, metavar="FILE", help="learn the probabilities of this larger reader, given as --start"
     )

@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the list; 2 where the data folder cannot be used."""
     parser = argparse.ArgumentParser(prog="python -m retrieval.training.words.names", description="Make the list of names.")
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    parser.add_argument("--claims", type=Path, required=True, help="the folder of claims of our own (nli/training/reader/claims)")
+    parser.add_argument("--claims", type=Path, required=True, help="claims of our own: nli/training/reader/claims.jsonl")
     parser.add_argument("--out", type=Path, default=NAMES_FILE, help="where to write the list")
     options = parser.parse_args(arguments)
     names = choose_names(measure_titles(read_papers(options.data)), read_pairs(options.data, options.claims))
