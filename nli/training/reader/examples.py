@@ -119,8 +119,8 @@ def read_written(source: Path, folder: Path) -> list[dict[str, Any]]:
     `set` names the files in which lines were first kept, as docs/research/experiments.md does (`seventh.jsonl`), from first to
     thirteenth. A line states how many sentences its author counted; where they are split differently now, its evidence is
     unknown. A paper may have several lines; "neutral" may be missing. A line with a doc_id is about a paper of SciFact's corpus,
-    not of PubMed; one with a `text` of its own, read without its
-    title, is about none.
+    not of PubMed; one with a `text` of its own, read without its title, is
+    about none.
     """
     rows_by_paper: dict[str, list[dict[str, Any]]] = {}
     papers = []
