@@ -12,7 +12,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -20,28 +19,23 @@ from retrieval.core.values import Premise, Verdict
 from retrieval.core.word_list import read_word_list
 from retrieval.words.terms import find_rare_words, find_terms, weigh_share
 
+ENTAILMENT, CUES, MOST_CUES, FLOOR = 0.5, 0.1, 6, 0.35
+"""The paper's constants: λ, γ, C, and the P(con) from which a document ranks first."""
 
-@dataclass(frozen=True, slots=True)
-class Penalty:
-    """The constants of the penalised score, by default the paper's: λ, γ, C, and the P(con) from which a document ranks first."""
 
-    entailment: float = 0.5
-    cues: float = 0.1
-    most_cues: int = 6
-    floor: float = 0.35
+def penalise(contradict: float, support: float, cues: int) -> float:
+    """S(d) = P(con) - λ·P(ent) + γ·min(cues, C)/C, where the probabilities are means over both directions.
 
-    def score(self, contradict: float, support: float, cues: int) -> float:
-        """S(d) = P(con) - λ·P(ent) + γ·min(cues, C)/C, where the probabilities are means over both directions.
+    arXiv 2603.17580, appendix B.
+    """
+    return contradict - ENTAILMENT * support + CUES * min(cues, MOST_CUES) / MOST_CUES
 
-        arXiv 2603.17580, appendix B.
-        """
-        return contradict - self.entailment * support + self.cues * min(cues, self.most_cues) / self.most_cues
 
-    def order(self, verdicts: Sequence[Verdict], cues: Sequence[int]) -> list[tuple[int, float]]:
-        """(place, score) of every document: first those at or above the floor, then the others as backfill, each by its score."""
-        scores = [self.score(one.contradict, one.support, n) for one, n in zip(verdicts, cues, strict=True)]
-        places = sorted(range(len(scores)), key=lambda i: (verdicts[i].contradict < self.floor, -scores[i], i))
-        return [(i, scores[i]) for i in places]
+def order_penalised(verdicts: Sequence[Verdict], cues: Sequence[int]) -> list[tuple[int, float]]:
+    """(place, score) of every document: first those at or above the floor, then the others as backfill, each by its score."""
+    scores = [penalise(one.contradict, one.support, n) for one, n in zip(verdicts, cues, strict=True)]
+    places = sorted(range(len(scores)), key=lambda i: (verdicts[i].contradict < FLOOR, -scores[i], i))
+    return [(i, scores[i]) for i in places]
 
 
 RANK_WEIGHT = 0.05

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from nli.variants import Penalty
 from retrieval.core.errors import BadConfig
 from retrieval.store.manifest import DensePart, View
 from service.configuration.files import Count, Strict, load_yaml
@@ -101,18 +100,6 @@ class JudgeStep(Strict):
     skim: bool = False
 
 
-_PAPER = Penalty()
-
-
-class PenaltyStep(Strict):
-    """The constants of the penalised score; the paper's, unless set here (nli.variants.Penalty)."""
-
-    entailment: float = _PAPER.entailment
-    cues: float = _PAPER.cues
-    most_cues: Count = _PAPER.most_cues
-    floor: Annotated[float, Field(ge=0, le=1)] = _PAPER.floor
-
-
 class Select(Strict):
     """Which candidates are returned: the `top` n of the ranking, the `first` n in its order with a sentence of the label, or the
     n with the best `penalised` score (the paper's appendix B, for contradictions)."""
@@ -120,7 +107,6 @@ class Select(Strict):
     rule: Literal["top", "first", "penalised"]
     label: Literal["support", "contradict"] | None = None
     n: Count = 3
-    penalty: PenaltyStep = PenaltyStep()
 
 
 class EvidenceStep(Strict):

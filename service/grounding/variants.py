@@ -8,13 +8,13 @@ both sides.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, islice, tee
+from itertools import groupby, islice, starmap, tee
 
 from nli.judge import BothWays, Judge
 from nli.text.designs import is_notice
-from nli.variants import Penalty, choose_most_promising
+from nli.variants import choose_most_promising, order_penalised
 from retrieval.core.values import OPPOSITE, BranchCounts, Claim, Evidence, Grounding, Premise, Sentence, Stance, Verdict
 from retrieval.dense.encoder import Encoder
 from retrieval.index import Index
@@ -42,13 +42,8 @@ class RankedDocument:
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """What a judge is asked about: a sentence of a candidate or, if `sentence` is None, its whole abstract."""
-
-    candidate: RankedDocument
-    sentence: Sentence | None
-    premise: Premise
+Text = tuple[RankedDocument, Sentence | None]
+"""What a judge is asked about: a sentence of a document or, if None, its whole abstract."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +99,6 @@ class Request:
         return self.config.branch(self.stance)
 
     @property
-    def label(self) -> Stance:
-        """The label that a judge must give a document for it to be chosen."""
-        return self.branch.select.label or self.stance
-
-    @property
-    def known_pmids(self) -> frozenset[str]:
-        """The PMIDs already known to the claim's author, if the branch drops them."""
-        return frozenset(self.claim.known_pmids) if self.branch.drop_known else frozenset()
-
-    @property
     def judging(self) -> JudgeStep:
         """How the branch judges; only for a branch with a judge."""
         step = self.branch.judge
@@ -139,10 +124,10 @@ class Request:
     def ask(self, judge: Judge, texts: Iterator[Text]) -> Iterator[JudgedText]:
         """Verdicts in the order of the texts, lazily, each counted as it is used; the judge itself reads a window ahead."""
         texts, ahead = tee(texts)
-        for verdict, text in zip(judge(self.claim.text, (one.premise for one in ahead)), texts, strict=True):
+        for verdict, (candidate, sentence) in zip(judge(self.claim.text, starmap(make_premise, ahead)), texts, strict=True):
             self.judged += 1
-            self.read.add(text.candidate.position)
-            yield JudgedText(text.candidate, text.sentence, verdict)
+            self.read.add(candidate.position)
+            yield JudgedText(candidate, sentence, verdict)
 
     def begin(self, step: StageName, documents: int, sentences: int = 0) -> None:
         """Report that a step begins, with the numbers of documents and of their sentences."""
@@ -192,7 +177,8 @@ def run(request: Request) -> Side:
 def _find(request: Request) -> list[RankedDocument]:
     """The ranking of the first step: other documents replace the known ones, none replace those of the other side."""
     step, encoders = request.branch.retrieve, request.models.encoders
-    ranking = retrieve(step, make_queries(request.claim, step), request.index, encoders, request.known_pmids)
+    known = frozenset(request.claim.known_pmids if request.branch.drop_known else ())
+    ranking = retrieve(step, make_queries(request.claim, step), request.index, encoders, known)
     hits = [hit for hit in ranking if hit.pmid not in request.without]
     if request.only:
         pmids = request.only([hit.pmid for hit in hits])
@@ -226,17 +212,12 @@ def _select(request: Request, ranking: Sequence[RankedDocument]) -> list[ChosenD
     """What the branch's rule chooses; filter and judge read lazily, only as far as the rule needs."""
     match request.branch.select.rule:
         case "top":
-            return _choose_top(request, ranking)
+            candidates = [one for one in ranking if request.branch.filter is None or request.sentence_count(one)]
+            return [ChosenDocument(one, None, None, one.score, one.scored_by) for one in candidates[: request.branch.select.n]]
         case "first":
             return _choose_first(request, _judge_texts(request, ranking))
         case "penalised":
             return _choose_penalised(request, ranking, _judge_texts(request, ranking))
-
-
-def _choose_top(request: Request, ranking: Sequence[RankedDocument]) -> list[ChosenDocument]:
-    """The top of the ranking, among the documents that pass the filter."""
-    candidates = [one for one in ranking if request.branch.filter is None or request.sentence_count(one)]
-    return [ChosenDocument(one, None, None, one.score, one.scored_by) for one in candidates[: request.branch.select.n]]
 
 
 def _choose_first(request: Request, texts: Iterable[JudgedText]) -> list[ChosenDocument]:
@@ -244,7 +225,7 @@ def _choose_first(request: Request, texts: Iterable[JudgedText]) -> list[ChosenD
 
     The paper's rule for contradictions (V5). It reads up to the first verdict on the document after the last one that it chooses.
     """
-    label, scored_by = request.label, request.judge.name
+    label, scored_by = request.branch.select.label or request.stance, request.judge.name
 
     def find_labelled() -> Iterator[JudgedText]:
         for _, of_document in groupby(texts, key=lambda one: one.candidate.position):
@@ -262,11 +243,9 @@ def _choose_penalised(request: Request, ranking: Sequence[RankedDocument], texts
     """The documents with the best penalised score (appendix B); what was not judged counts as neutral."""
     verdicts = {one.candidate.position: one.verdict for one in texts}
     candidates = [one for one in ranking if request.sentence_count(one)]
-    step = request.branch.select
-    order = Penalty(**step.penalty.model_dump()).order(
-        [verdicts.get(one.position, UNASKED) for one in candidates], [one.entry.cue_count() for one in candidates]
-    )
-    best = [(candidates[place], score) for place, score in order[: step.n]]
+    asked = [verdicts.get(one.position, UNASKED) for one in candidates]
+    order = order_penalised(asked, [one.entry.cue_count() for one in candidates])
+    best = [(candidates[place], score) for place, score in order[: request.branch.select.n]]
     scored_by = f"S(d) by {request.judge.name}"
     return [ChosenDocument(one, None, verdicts.get(one.position), score, scored_by) for one, score in best]
 
@@ -275,41 +254,34 @@ def _judge_texts(request: Request, ranking: Sequence[RankedDocument]) -> Iterato
     """The judge's verdicts on sentences or whole abstracts past the filter, in ranking order, lazily."""
     step = request.judging
     candidates = ranking[: step.documents]
-    texts = _abstracts(request, candidates) if step.level == "document" else _sentences(request, candidates)
+    list_texts = _list_abstract if step.level == "document" else _list_sentences
+    texts = (text for one in candidates for text in list_texts(request, one))
     limit = request.models.profile.skim
-    if step.skim and limit:
-        every = list(texts)
-        places = choose_most_promising(request.claim.text, [(one.candidate.position, one.premise) for one in every], limit)
-        texts = iter([every[place] for place in places])
-    return request.ask(request.judge, texts)
+    if not (step.skim and limit):
+        return request.ask(request.judge, texts)
+    every = list(texts)
+    premises = [(one.position, make_premise(one, sentence)) for one, sentence in every]
+    return request.ask(request.judge, (every[place] for place in choose_most_promising(request.claim.text, premises, limit)))
 
 
-def _sentences(request: Request, candidates: Sequence[RankedDocument]) -> Iterator[Text]:
-    for candidate in candidates:
-        yield from _texts_of(request, candidate)
+def _list_sentences(request: Request, candidate: RankedDocument) -> list[Text]:
+    """The candidate's sentences past the filter."""
+    return [(candidate, sentence) for sentence in request.sentences(candidate)]
 
 
-def _texts_of(request: Request, candidate: RankedDocument) -> Iterator[Text]:
-    """The candidate's sentences past the filter, each with those around it."""
-    for sentence in request.sentences(candidate):
-        yield Text(candidate, sentence, make_premise(candidate.entry, sentence))
+def _list_abstract(request: Request, candidate: RankedDocument) -> list[Text]:
+    return [(candidate, None)] if candidate.entry.document.abstract and request.sentence_count(candidate) else []
 
 
-def _abstracts(request: Request, candidates: Sequence[RankedDocument]) -> Iterator[Text]:
-    for candidate in candidates:
-        document = candidate.entry.document
-        if document.abstract and request.sentence_count(candidate):
-            yield Text(candidate, None, Premise(text=document.abstract, title=document.title))
-
-
-def make_premise(entry: Entry, sentence: Sentence) -> Premise:
-    """A sentence of a document as a judge receives it: with the title and the sentences around it."""
-    spans, abstract = entry.spans, entry.document.abstract
-
-    def text(index: int) -> str:
-        return abstract[slice(*spans[index])] if 0 <= index < len(spans) else ""
-
-    return Premise(sentence.text, entry.document.title, text(sentence.index - 1), text(sentence.index + 1))
+def make_premise(candidate: RankedDocument, sentence: Sentence | None) -> Premise:
+    """A sentence of a document as a judge receives it, with the title and the sentences around it; the abstract for None."""
+    document, spans = candidate.entry.document, candidate.entry.spans
+    if sentence is None:
+        return Premise(document.abstract, document.title)
+    before, after = (
+        document.abstract[slice(*spans[at])] if 0 <= at < len(spans) else "" for at in (sentence.index - 1, sentence.index + 1)
+    )
+    return Premise(sentence.text, document.title, before, after)
 
 
 def _with_sentence(request: Request, choice: ChosenDocument) -> ChosenDocument:
@@ -322,17 +294,8 @@ def _with_sentence(request: Request, choice: ChosenDocument) -> ChosenDocument:
         return choice
     step = request.branch.evidence
     if step is None or step.by == "overlap":
-        return replace(choice, sentence=max(sentences, key=_overlap(request.claim.text)))
-    texts = request.ask(request.models.judges[step.by], _texts_of(request, choice.candidate))
+        words = set(_WORD.findall(request.claim.text.lower()))
+        return replace(choice, sentence=max(sentences, key=lambda one: len(words & set(_WORD.findall(one.text.lower())))))
+    texts = request.ask(request.models.judges[step.by], iter(_list_sentences(request, choice.candidate)))
     best = max(texts, key=lambda one: one.verdict.probability(request.stance))
     return replace(choice, sentence=best.sentence, verdict=best.verdict)
-
-
-def _overlap(claim: str) -> Callable[[Sentence], float]:
-    """A score for sentences: the share of the claim's words that a sentence contains."""
-    words = set(_WORD.findall(claim.lower()))
-
-    def score(sentence: Sentence) -> float:
-        return len(words & set(_WORD.findall(sentence.text.lower()))) / len(words) if words else 0.0
-
-    return score

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from nli.variants import Penalty, choose_most_promising
+from nli.variants import choose_most_promising, order_penalised, penalise
 from retrieval.core.values import Premise, Verdict
 
 
 def test_the_worked_example_of_appendix_b() -> None:
     # The paper rounds both means, (0.99 + 0.00) / 2 and (0.01 + 1.00) / 2, to 0.50 and counts one cue.
-    assert Penalty().score(0.50, 0.50, 1) == pytest.approx(0.267, abs=5e-4)
-    assert Penalty().score(0.0, 0.0, 9) == pytest.approx(0.1), "more than six cues count as six"
+    assert penalise(0.50, 0.50, 1) == pytest.approx(0.267, abs=5e-4)
+    assert penalise(0.0, 0.0, 9) == pytest.approx(0.1), "more than six cues count as six"
 
 
 def test_those_above_the_floor_lead_and_the_rest_is_backfill() -> None:
     verdicts = [Verdict(0.0, 0.7, 0.30), Verdict(0.6, 0.0, 0.40), Verdict(0.0, 0.64, 0.36), Verdict(0.0, 1.0, 0.0)]
-    places = [place for place, _ in Penalty().order(verdicts, [6, 0, 0, 0])]
+    places = [place for place, _ in order_penalised(verdicts, [6, 0, 0, 0])]
     assert places == [2, 1, 0, 3], "0.30 with six cues scores 0.40, more than 0.10 and 0.36, and stays behind the floor"
 
 
