@@ -89,7 +89,8 @@ class SourceReading:
         if self._repeats != "replace":
             if self._repeats == "skip":
                 usable = self._join_by_doi(usable)
-            repeats = list(_find_repeats(usable, self._find_written(usable)))
+            written = self._store.written_now([record.pmid for _, record in usable], self._number, self.seen)
+            repeats = list(_find_repeats(usable, written))
             self._tell(repeats)
         left_out = {number for number, _ in repeats}
         records = [record for number, record in usable if number not in left_out or self._is_news(record)]
@@ -104,9 +105,6 @@ class SourceReading:
     def _is_news(self, record: Document | Deletion) -> bool:
         """Whether a record that repeats a paper stands all the same: it says that the paper was retracted."""
         return self._repeats == "skip" and isinstance(record, Document) and record.retracted
-
-    def _find_written(self, usable: _Numbered) -> set[str]:
-        return self._store.written_now([record.pmid for _, record in usable], self._number, self.seen)
 
     def _tell(self, repeats: Iterable[tuple[int, str]]) -> None:
         for number, pmid in repeats:

@@ -80,7 +80,7 @@ class Grouping:
         outcomes = {
             words[outcome]: self._share(of_paper, [one.outcome == outcome for one in self._outcomes]) for outcome in OUTCOMES
         }
-        pairs = [own if self._is_pair(own) else [] for own in of_paper.values()]
+        pairs = [own if {*STANCES} <= {self._outcomes[place].claim.stance for place in own} else [] for own in of_paper.values()]
         pairs_right = [(all(self._is_right(place) for place in own), 1) if own else (0, 0) for own in pairs]
         return Group(
             name=name,
@@ -90,9 +90,6 @@ class Grouping:
             pairs=sum(map(bool, pairs)),
             both_right=self._resampler.figure(Tally.of(pairs_right, share)),
         )
-
-    def _is_pair(self, places: Sequence[int]) -> bool:
-        return {*STANCES} <= {self._outcomes[place].claim.stance for place in places}
 
     def _is_right(self, place: int) -> bool:
         """Whether a claim is right, or neutral: pairs leave neutral claims out."""

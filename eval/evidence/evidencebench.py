@@ -180,11 +180,6 @@ def _goal(record: _Record, aspects: Sequence[str], k: int, choice: _Choice) -> G
     return Goal(tuple(sentence_sets), k, tuple(choice.one_selection_of_sentences))
 
 
-def _choose_abstract_end(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
-    """The abstract's sentences, last first, and no others."""
-    return [sentence.index for sentence in reversed(case.paper.abstract)]
-
-
 def _choose_by_bm25(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     # The usual k1 and b: the service's own 0.9 and 0.4 suit abstracts, but within a paper they favour long sentences.
     index = TextIndex([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
@@ -208,7 +203,9 @@ class EvidenceMethod:
 METHODS = {
     "maximum": EvidenceMethod("upper bound for this many sentences"),
     "random": EvidenceMethod("random sentences (expected)"),
-    "abstract-end": EvidenceMethod("the last sentences of the abstract", _choose_abstract_end),
+    "abstract-end": EvidenceMethod(
+        "the last sentences of the abstract", lambda case, *_: [one.index for one in reversed(case.paper.abstract)]
+    ),
     "bm25": EvidenceMethod("BM25", _choose_by_bm25),
     "ours": EvidenceMethod("ours with set selection", _choose_ours),
 }

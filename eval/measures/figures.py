@@ -120,7 +120,7 @@ class Resampler:
     def figure(self, tally: Tally) -> Figure:
         """The figure with its 95 % percentile interval (Efron and Tibshirani 1993, section 13.3)."""
         value, samples = tally.value, self._samples(tally)
-        return Figure(_number(value), *_interval(samples))
+        return Figure(None if np.isnan(value) else value, *_interval(samples))
 
     def difference(self, tally: Tally, baseline: Tally) -> Difference:
         """The figure minus the baseline's on the same claims, its 95 % interval, and the two-sided p-value for no difference.
@@ -147,7 +147,3 @@ def _interval(samples: Floats) -> tuple[float | None, float | None]:
         return None, None
     low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else value

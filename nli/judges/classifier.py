@@ -98,11 +98,8 @@ class ClassifierJudge:
         return judge_lazily(lambda chunk: self._judge(claim, chunk), premises, self._window)
 
     def _judge(self, claim: str, premises: Sequence[Premise]) -> list[Verdict]:
-        rows = self._runtime.pairs(claim, [self._read(p) for p in premises], self._max_tokens, kept_first=False)
+        bare = self._context == "sentence"
+        texts = [one.text if bare else make_passage(Document(pmid="", title=one.title, abstract=one.text)) for one in premises]
+        rows = self._runtime.pairs(claim, texts, self._max_tokens, kept_first=False)
         logits = self._runtime.logits(rows, self._batch_size)
         return [Verdict(*softmax([row[column] for column in self._columns]).tolist()) for row in logits]
-
-    def _read(self, premise: Premise) -> str:
-        if self._context == "sentence":
-            return premise.text
-        return make_passage(Document(pmid="", title=premise.title, abstract=premise.text))

@@ -109,11 +109,10 @@ class DocumentReader:
         ]
 
     def _encode(self, claim: str, document: Abstract) -> EncodedDocument:
-        return self._tokenize(self._word(" ".join(claim.split()), document), document.title, document.sentences)
-
-    def _word(self, claim: str, document: Abstract) -> str:
-        """The claim in the document's words, if the model's card asks for that."""
-        return gloss_claim(claim, " ".join((document.title, *document.sentences))) if self.card.get("glosses") else claim
+        claim = " ".join(claim.split())
+        if self.card.get("glosses"):  # the claim in the document's words
+            claim = gloss_claim(claim, " ".join((document.title, *document.sentences)))
+        return self._tokenize(claim, document.title, document.sentences)
 
     def _run(self, encodings: Sequence[EncodedDocument]) -> list[NDArray[np.float32]]:
         """What the model gives for each document [tokens and padding, outputs]."""

@@ -407,7 +407,8 @@ class Chat:
                     raise BadConfig(
                         f"The model {self.model} needs a key: set {self._key_env}, or give base_url for a server of your own."
                     )
-                headers = {"Authorization": _make_basic(*self._login)} if self._login else None
+                login = base64.b64encode(":".join(self._login).encode()).decode() if self._login else ""
+                headers = {"Authorization": f"Basic {login}"} if login else None
                 self._client = OpenAI(
                     api_key=self._key,
                     base_url=self.address,
@@ -449,11 +450,6 @@ def _make_http_client(proxy: str | None, count: Callable[[], object]) -> Client:
             self.transport.close()
 
     return httpx2.Client(transport=Counting(), follow_redirects=True)
-
-
-def _make_basic(user: str, password: str) -> str:
-    """The header of a user and a password."""
-    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 def _explain_page(text: str) -> str:

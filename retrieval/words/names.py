@@ -138,12 +138,10 @@ def find_missing(names: Collection[str], claim: str, text: str) -> frozenset[str
     spelt_out = expand(fold_accents(text))
     terms = find_terms(spelt_out)
     held = terms | find_shared_terms(claim, spelt_out)
-    return frozenset(term for term in names if term not in held and not _contains_form(term, terms))
-
-
-def _contains_form(term: str, terms: Collection[str]) -> bool:
-    beginning = term[: max(_SAME, len(term) - _ENDING)]
-    return len(term) >= _SAME and any(other.startswith(beginning) for other in terms)
+    beginnings = {term: term[: max(_SAME, len(term) - _ENDING)] for term in names if term not in held}
+    return frozenset(
+        term for term, start in beginnings.items() if len(term) < _SAME or not any(other.startswith(start) for other in terms)
+    )
 
 
 def _list_missing_parts(whole: str, missing: Collection[str]) -> list[str]:

@@ -215,7 +215,8 @@ def find_shared_terms(query: str, text: str) -> frozenset[str]:
     match half of "stomach cancer".
     """
     expressed = _express(query, text)
-    return expressed - {term for name in _list_missing(query, expressed) for term in name}
+    missing = [name for name, _ in find_synonyms(query) if len(name) > 1 and not expressed.issuperset(name)]
+    return expressed - {term for name in missing for term in name}
 
 
 def _express(query: str, text: str) -> frozenset[str]:
@@ -224,10 +225,6 @@ def _express(query: str, text: str) -> frozenset[str]:
         words = split_terms(text)
         terms -= {term for pair in pairs if not _contains_phrase(pair, words) for term in pair}
     return terms | {term for name, others in find_synonyms(query) for other in others if terms.issuperset(other) for term in name}
-
-
-def _list_missing(query: str, expressed: frozenset[str]) -> list[Phrase]:
-    return [name for name, _ in find_synonyms(query) if len(name) > 1 and not expressed.issuperset(name)]
 
 
 def weigh_shared_terms(query: str, wanted: dict[str, float], text: str) -> float:

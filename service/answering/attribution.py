@@ -88,7 +88,8 @@ class Attribution:
         if has_parts and failures:
             # The sentence states what each paper reports: without one of them it would say something else.
             citations = {}
-        best = sorted(citations, key=lambda number: _strength(citations[number]), reverse=True)[: self._most]
+        strength = {number: (one.verbatim, one.verdict.support) for number, one in citations.items()}
+        best = sorted(citations, key=strength.__getitem__, reverse=True)[: self._most]
         return CheckedSentence(tuple(citations[number] for number in citations if number in best), tuple(failures))
 
     def _judge_citation(self, cited: CitedSource, text: str) -> Citation | str:
@@ -246,10 +247,6 @@ def get_stated_probability(verdict: Verdict, stance: Stance) -> float:
     if verdict.label != stance:
         return 0.0
     return max(verdict.probability(stance), SURE) if verdict.decided else verdict.probability(stance)
-
-
-def _strength(citation: Citation) -> tuple[bool, float]:
-    return citation.verbatim, citation.verdict.support
 
 
 def describe_check(citation: Citation) -> str:

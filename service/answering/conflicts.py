@@ -8,7 +8,7 @@ from generation.draft import Limits
 from generation.extractive import drop_label
 from nli.judge import Judge
 from nli.text.designs import are_comparable, differ_in_people, find_design
-from retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Evidence, Premise, Sentence, Topic
+from retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Premise, Sentence, Topic
 from retrieval.rerank.reranker import make_passage
 from retrieval.words.terms import find_subject, weigh_shared_terms
 from service.answering.attribution import get_stated_probability
@@ -94,14 +94,11 @@ class Disagreements:
             sentence = sentences[place]
             own = tuple(citation.document.pmid for citation in sentence.citations)
             claim = Claim(sentence.text, question=self._topic.question, known_pmids=own)
-            evidence = [one for one in self._grounder.ground(claim).contradicting if one.document.pmid not in own]
-            found += [
-                Conflict(place, one) for one in evidence if self._is_strong(one) and _is_on_same_subject(sentence, one.document)
-            ]
+            for one in self._grounder.ground(claim).contradicting:
+                is_strong = one.sentence and one.standing != "retracted" and one.score >= self._config.at_least
+                if one.document.pmid not in own and is_strong and _is_on_same_subject(sentence, one.document):
+                    found.append(Conflict(place, one))
         return tuple(found)
-
-    def _is_strong(self, evidence: Evidence) -> bool:
-        return evidence.sentence is not None and evidence.standing != "retracted" and evidence.score >= self._config.at_least
 
     def state_conflict(
         self, sentences: Sequence[CitedSentence], conflicts: Sequence[Conflict], limits: Limits

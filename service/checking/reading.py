@@ -88,7 +88,8 @@ def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "")
     elif kind == "lines":
         passage = read_lines(_decode(raw, name))
     else:
-        return read_text(_decode(raw, name), "markdown" if kind == "markdown" else _text_format(name), name)
+        plain = name.lower().endswith(".txt")  # any other may be Markdown
+        return read_text(_decode(raw, name), "markdown" if kind == "markdown" else "text" if plain else "auto", name)
     return _require_text(passage, name)
 
 
@@ -156,11 +157,6 @@ def _sniff(raw: bytes, name: str, column: str) -> Format:
     if column or name.lower().endswith(_TABLE_NAMES):
         return "csv"
     return "markdown" if name.lower().endswith(_MARKDOWN_NAMES) else "text"
-
-
-def _text_format(name: str) -> TextFormat:
-    """A file named .txt is plain text; any other may be Markdown."""
-    return "text" if name.lower().endswith(".txt") else "auto"
 
 
 def _decode(raw: bytes, name: str) -> str:

@@ -17,7 +17,7 @@ from retrieval.dense import encoder
 from retrieval.dense.encoder import Encoder
 from retrieval.rerank import reranker as rerank
 from retrieval.rerank.reranker import Reranker
-from service.configuration.config import AnswerConfig, Branch, GroundingConfig, Profile, Retrieve
+from service.configuration.config import AnswerConfig, Branch, GroundingConfig, Profile
 from service.configuration.kinds import Options
 
 STANCE, SENTENCES = "stance", "sentences"
@@ -80,12 +80,9 @@ def load_models(config: GroundingConfig, profile: Profile) -> Models:
         # Beside a reranker the small reader may be missing; alone, what stands for it chooses.
         able = {SENTENCES} & set(profile.judges) if ranking else {SENTENCES}
         judges |= {config.path.read.model} | (able & set(config.path.gate))
-    encoders = {step.encoder for step in config.finds if _needs_encoder(step, profile)}
+    dense = [step for step in config.finds if "dense" in step.sources]
+    encoders = {step.encoder for step in dense if step.vectors == "required" or step.encoder in profile.encoders}
     return _load(profile, Models(profile, {}, {}), rerankers, judges, encoders)
-
-
-def _needs_encoder(step: Retrieve, profile: Profile) -> bool:
-    return "dense" in step.sources and (step.vectors == "required" or step.encoder in profile.encoders)
 
 
 def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | None = None) -> Models:

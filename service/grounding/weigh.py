@@ -159,12 +159,9 @@ def _tally(placements: Iterable[Placed], weighted: bool = False) -> Tally:
 
 def _weigh(one: Placed) -> float:
     """The weight of a paper: that of its design and, on a side, the probability that it takes it."""
-    likely = one.evidence.score if one.place in ("contradict", "support") and _is_probability(one.evidence) else 1.0
+    verdict, on_a_side = one.evidence.verdict, one.place in ("contradict", "support")
+    likely = one.evidence.score if on_a_side and verdict and verdict.of == "document" else 1.0
     return find_design(one.evidence.document).weight * likely
-
-
-def _is_probability(evidence: Evidence) -> bool:
-    return evidence.verdict is not None and evidence.verdict.of == "document"
 
 
 def _choose_outcome(papers: Tally, weights: Tally, unjudged: int) -> Outcome:

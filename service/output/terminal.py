@@ -43,7 +43,8 @@ def print_grounding_table(response: GroundResponse) -> None:
             Text(str(one.year or "")),
             mark_retracted(one.title, one.retracted),
         )
-        for side, one, colour in _list_sides(response)
+        for field, side, colour in _SIDES
+        for one in getattr(response, field)
     ]
     console.print(Text(response.claim.text, style="bold"))
     print_rows(console, ("side", "score", "PMID", "year", "title"), rows)
@@ -76,10 +77,6 @@ def mark_retracted(title: str, retracted: bool) -> Text:
     """The title of a paper, with its retraction."""
     text = Text(title or "(no title)")
     return text.append(" RETRACTED", style="bold red") if retracted else text
-
-
-def _list_sides(response: GroundResponse) -> list[tuple[str, EvidenceOut, str]]:
-    return [(side, one, colour) for field, side, colour in _SIDES for one in getattr(response, field)]
 
 
 _HEADINGS = (
