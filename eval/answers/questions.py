@@ -7,12 +7,12 @@ papers for the other side. Only a reader can say whether its sentences are relev
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from eval.measures.columns import read_columns
 from eval.measures.figures import Figure, Resampler, Tally, share
 from eval.measures.report import Report, Table, show
 from eval.measures.resuming import record_each
@@ -86,26 +86,21 @@ def read_questions(path: Path) -> list[AskedQuestion]:
 
     Raises `BadInput` for a file that cannot be used and `BadRecord` for an invalid row.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file, strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(f"{path} cannot be read as a CSV in UTF-8 ({error}); expected the columns {', '.join(COLUMNS)}.") from None
-    if not rows or not set(COLUMNS) <= rows[0].keys():
-        raise BadInput(f"{path} contains no question; expected the columns {', '.join(COLUMNS)} and a line for each question.")
-    return [_read_row(path, line, row) for line, row in enumerate(rows, 2)]
+    questions = [_read_row(path, line, row) for line, row in read_columns(path, COLUMNS)]
+    if not questions:
+        raise BadInput(f"{path} contains no question; expected a line for each question below the header.")
+    return questions
 
 
-def _read_row(path: Path, line: int, row: Mapping[str, str | None]) -> AskedQuestion:
-    values = {name: (row.get(name) or "").strip() for name in COLUMNS}
-    answer, pmids = values["answer"], tuple(values["pmids"].split())
-    if not values["question"]:
-        raise BadRecord(path, f"row {line}", "expected a question in the column question, got nothing.")
+def _read_row(path: Path, line: int, row: Mapping[str, str]) -> AskedQuestion:
+    question, answer, pmids = row["question"], row["answer"], tuple(row["pmids"].split())
+    if not question:
+        raise BadRecord(path, f"line {line}", "expected a question in the column question, got nothing.")
     if answer not in ANSWERS:
-        raise BadRecord(path, f"row {line}", f"expected yes, no or none in the column answer, got {answer!r}.")
+        raise BadRecord(path, f"line {line}", f"expected yes, no or none in the column answer, got {answer!r}.")
     if bool(pmids) != (answer != "none"):
-        raise BadRecord(path, f"row {line}", "expected the PMIDs of the papers that answer it, and none where none does.")
-    return AskedQuestion(values["question"], answer, pmids)
+        raise BadRecord(path, f"line {line}", "expected the PMIDs of the papers that answer it, and none where none does.")
+    return AskedQuestion(question, answer, pmids)
 
 
 def answer_all(

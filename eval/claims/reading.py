@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from eval.measures.columns import read_columns
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import LABELS, Label
 from service.grounding.claims import check_claim
@@ -43,7 +41,7 @@ def read_paper_claims(path: Path) -> list[PaperClaim]:
     """
     claims: list[PaperClaim] = []
     lines: dict[tuple[str, str], int] = {}
-    for line, row in _rows(path):
+    for line, row in read_columns(path, REQUIRED):
         one = _claim(path, line, row)
         first = lines.setdefault((one.pmid, one.claim), line)
         if first != line:
@@ -52,58 +50,6 @@ def read_paper_claims(path: Path) -> list[PaperClaim]:
     if not claims:
         raise BadInput(f"{path} contains no claim; expected a line with {', '.join(REQUIRED)} for each claim below the header.")
     return claims
-
-
-def _text(path: Path) -> str:
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read ({error.strerror}); name a CSV with the columns {', '.join(REQUIRED)}.") from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise BadRecord(
-            path, f"line {line}", f"expected UTF-8, got the byte 0x{raw[error.start]:02x}; save the file as UTF-8."
-        ) from None
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each row below the header as a mapping from column to cell, with the line that it begins on; blank lines are skipped."""
-    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
-    names: list[str] | None = None
-    while True:
-        line = reader.line_num + 1
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            raise BadRecord(path, f"line {line}", f"expected a row of a CSV, got one that cannot be read ({error}).") from None
-        if row is None:
-            break
-        if not any(cell.strip() for cell in row):
-            continue
-        if names is None:
-            names = _header(path, line, row)
-        elif len(row) != len(names):
-            hint = f"expected {len(names)} columns as in the header, got {len(row)}; quote fields that contain a comma."
-            raise BadRecord(path, f"line {line}", hint)
-        else:
-            yield line, dict(zip(names, (cell.strip() for cell in row), strict=True))
-    if names is None:
-        raise BadInput(f"{path} is empty; expected a CSV whose header names {', '.join(REQUIRED)}, and perhaps {KIND}.")
-
-
-def _header(path: Path, line: int, row: Sequence[str]) -> list[str]:
-    names = [cell.strip() for cell in row]
-    for name in REQUIRED:
-        if name not in names:
-            raise BadRecord(path, f"line {line}", f"expected a header with the column {name}, got {', '.join(names)}.")
-    for name in (*REQUIRED, KIND):
-        if names.count(name) > 1:
-            raise BadRecord(
-                path, f"line {line}", f"expected the column {name} once in the header, found it {names.count(name)} times."
-            )
-    return names
 
 
 def _claim(path: Path, line: int, row: dict[str, str]) -> PaperClaim:

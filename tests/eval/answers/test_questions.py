@@ -73,8 +73,9 @@ def given(verdict: str, supporting: str = "", contradicting: str = "", answered:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "contains no question"),
-        ("question,answer,pmids\n,yes,1\n", "row 2"),
+        ("", "is empty"),
+        ("question,answer,pmids\n", "contains no question"),
+        ("question,answer,pmids\n,yes,1\n", "line 2"),
         ("question,answer,pmids\nDoes it?,perhaps,1\n", "got 'perhaps'"),
         ("question,answer,pmids\nDoes it?,yes,\n", "expected the PMIDs"),
         ("question,answer,pmids\nDoes it?,none,1\n", "none where none does"),
@@ -83,7 +84,7 @@ def given(verdict: str, supporting: str = "", contradicting: str = "", answered:
 def test_a_file_at_fault_is_told(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises((BadInput, BadRecord), match=told):
         read_questions(written(tmp_path, text))
-    with pytest.raises(BadInput, match="cannot be read as a CSV"):
+    with pytest.raises(BadInput, match="cannot be read"):
         read_questions(tmp_path / "missing.csv")
 
 

@@ -121,7 +121,7 @@ def test_each_claim_is_seen_from_its_own_paper(run: Command, tmp_path: Path) -> 
     ("text", "told"),
     [
         ("", "is empty; expected a CSV whose header names pmid, claim, stance"),
-        ("pmid;claim;stance\n1;a;support\n", "line 1: expected a header with the column pmid, got pmid;claim;stance"),
+        ("pmid;claim;stance\n1;a;support\n", "line 1: expected a header with the column pmid, once, got pmid;claim;stance"),
         ("HEAD1,a,support\n1,b,yes\n", "line 3: expected support, neutral or contradict in stance, got 'yes'"),
         ("HEAD,a,support\n", "line 2: expected the PMID of a paper in pmid, got nothing"),
         ("HEAD1,a, and b,support\n", "line 2: expected 3 columns as in the header, got 4; quote fields that contain"),
