@@ -23,8 +23,11 @@ $(DEMO)/manifest.json: $(INSTALLED) indexes/demo/corpus.jsonl
 	$(BIN)/counterpoint index build indexes/demo/corpus.jsonl --out $(DEMO) --overwrite --dense \
 		--description 'summaries written for demonstration, not PubMed'
 
+# Beside the demo, the libraries in the user's own data folder; others with: make serve LIBRARIES=/path/to/folder
+LIBRARIES ?= $(shell $(BIN)/python -c 'from retrieval.core.user_folders import find_user_folder; print(find_user_folder("data") or "libraries")')
 serve: $(DEMO)/manifest.json
-	$(BIN)/counterpoint serve --index $(DEMO) --port $(PORT)
+	@mkdir -p "$(LIBRARIES)"
+	$(BIN)/counterpoint serve --index $(DEMO) --libraries "$(LIBRARIES)" --port $(PORT)
 
 # Modules beside each other, a core each, and no more than four: each loads the models for itself.
 test: $(INSTALLED)

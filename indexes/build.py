@@ -23,6 +23,7 @@ from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from retrieval.bm25.lucene import expect_short_run
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from retrieval.store.documents import list_changes
+from retrieval.store.library import write_new_file
 from retrieval.store.manifest import (
     FORMAT,
     LAYERED,
@@ -80,6 +81,7 @@ def build(
                 shutil.rmtree(data / folder, ignore_errors=True)
             lucene = LuceneWriters.open(data, False, analyzer, bool(full_texts))
             report = fill_index(store, lucene, files, skip_bad, None, columns, description, analyzer, full_texts)
+            write_new_file(root)
             report.manifest.write(root)
         if root == target:
             drop_others(root, keep=(name_data(old), data.name))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from service.answering.answer import Answerer
 
 
-def assemble(index: Path, config: str, profile: str, *, records_only: bool = False, full_texts: bool = True) -> Grounder:
-    """Open the index and load the models that the configuration names; anything missing raises one clear error.
+def assemble(index: Path | Index, config: str, profile: str, *, records_only: bool = False, full_texts: bool = True) -> Grounder:
+    """Open the index, if it is not, and load the models that the configuration names; anything missing raises one clear error.
 
     With `records_only` no document is found that a full text made of itself; without `full_texts` none is used.
     """
@@ -23,8 +23,8 @@ def assemble(index: Path, config: str, profile: str, *, records_only: bool = Fal
     return _make_grounder(_open(index, records_only, full_texts), grounding_config, models_profile)
 
 
-def _open(place: Path, records_only: bool, full_texts: bool) -> Index:
-    index = Index(place)
+def _open(place: Path | Index, records_only: bool, full_texts: bool) -> Index:
+    index = place if isinstance(place, Index) else Index(place)
     if records_only and index.has_texts:
         index.leave_out_own_records()
     if not full_texts:

@@ -15,7 +15,7 @@ from retrieval.core.addresses import clean_key, find_proxy
 from service.answering.schemas import AnswerResponse
 from service.checking.schemas import CheckedText
 from service.grounding.schemas import GroundResponse
-from service.http.schemas import BatchResponse, DocumentOut, HitOut, SearchResponse
+from service.http.schemas import BatchResponse, DocumentOut, HitOut, LibraryList, LibraryOut, SearchResponse
 from service.memory.schemas import (
     AlertList,
     AlertOut,
@@ -46,14 +46,23 @@ class CounterpointProblem(Exception):
 
 
 class Counterpoint:
-    """A connection to a service; use it in a `with` block, or `close` it. Pass `http` to use your own httpx client."""
+    """A connection to a service; use it in a `with` block, or `close` it. Pass `http` to use your own httpx client.
+
+    `library` is the id or the name of the one that is asked from now on; "" is the first, and all for what is remembered.
+    """
 
     def __init__(
-        self, url: str = "http://127.0.0.1:8000", key: str = "", timeout: float = 330.0, http: httpx.Client | None = None
+        self,
+        url: str = "http://127.0.0.1:8000",
+        key: str = "",
+        timeout: float = 330.0,
+        http: httpx.Client | None = None,
+        library: str = "",
     ) -> None:
         # A transport of its own, since httpx would ask this machine's service through a proxy.
         transport = None if http else httpx.HTTPTransport(proxy=find_proxy(url))
         self._http = http or httpx.Client(base_url=url, timeout=timeout, transport=transport)
+        self.library = library
         key = clean_key(key, "of the service")
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
 
@@ -66,6 +75,10 @@ class Counterpoint:
     def close(self) -> None:
         """Close the connection."""
         self._http.close()
+
+    def libraries(self) -> list[LibraryOut]:
+        """The libraries that you may ask."""
+        return self._call(LibraryList, "GET", "/v1/libraries").libraries
 
     def ground(
         self,
@@ -199,7 +212,8 @@ class Counterpoint:
 
     def _send(self, method: str, path: str, **what: Any) -> httpx.Response:
         try:
-            response = self._http.request(method, path, headers=self._headers, **what)
+            params = {**what.pop("params", {}), **({"library": self.library} if self.library else {})}
+            response = self._http.request(method, path, headers=self._headers, params=params, **what)
         except httpx.HTTPError as error:
             raise CounterpointProblem(f"The service did not answer: {error or type(error).__name__}.") from error
         if response.is_success:

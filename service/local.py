@@ -15,6 +15,7 @@ from service.checking.schemas import CheckedText
 from service.configuration import defaults
 from service.grounding.claims import check_claim, check_topic
 from service.grounding.ground import Grounder
+from service.operating.libraries import find_index
 from service.queries.grounding import check_written, describe_query, ground_query
 from service.queries.schemas import TypedGroundResponse, TypedOut
 from service.reading.evidence import EvidenceFinder, make_finder_beside
@@ -98,8 +99,10 @@ class LocalService:
 def open_local(
     index: str | Path, config: str = defaults.CONFIG, answers: str = defaults.ANSWERS, profile: str = defaults.PROFILE
 ) -> LocalService:
-    """Open a built index with a grounding variant, an answer variant and a set of models, each by name or as a YAML file.
+    """Open a built index, or a library by its name, with a grounding variant, an answer variant and a set of models.
+
+    Each of these three is a name or a YAML file.
 
     Raises `CounterpointError`, with a one-sentence message, if the index or a model cannot be used.
     """
-    return LocalService(assemble(Path(index), config, profile), answers)
+    return LocalService(assemble(find_index(Path(index)), config, profile), answers)

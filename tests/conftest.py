@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tests.helpers.missing import is_accounted_for
 # Before anything is loaded: a test neither reads nor writes what the user's own work has left on this machine.
 os.environ["COUNTERPOINT_CACHE"] = "off"
 os.environ["COUNTERPOINT_STATE"] = "off"
+os.environ["XDG_DATA_HOME"] = str(Path(gettempdir(), "counterpoint-tests"))
 # The host that FastAPI's test client asks.
 os.environ["COUNTERPOINT_HOSTS"] = "testserver"
 # The indexes of tests hold a few lines: Java's optimising compiler would only take the cores from them.

@@ -52,6 +52,7 @@ from retrieval.core.errors import BadInput, IndexUnusable, Unfinished
 from retrieval.index import read_index_manifest
 from retrieval.store.documents import Store, open_read_only, read_rows
 from retrieval.store.journal import hash_json
+from retrieval.store.library import write_new_file
 from retrieval.store.manifest import (
     FORMAT,
     LUCENE,
@@ -168,6 +169,7 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
             store.close()
         new_manifest = replace(manifest, data=data.name, files=list_data_files(data), versions=plan.list_versions(), dense=None)
         _check_same(new_manifest, summary, str(out))
+        write_new_file(root)
         new_manifest.write(root)
     (root / ".lock").unlink(missing_ok=True)
     os.rename(root, out.resolve())

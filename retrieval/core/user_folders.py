@@ -13,9 +13,9 @@ import platformdirs
 _log = logging.getLogger("counterpoint")
 
 
-def find_user_folder(kind: Literal["cache", "state"]) -> Path | None:
+def find_user_folder(kind: Literal["cache", "state", "data"]) -> Path | None:
     """The user's folder of this kind, made if missing; None for a user without a home that can be written, which is told once."""
-    find = {"cache": platformdirs.user_cache_dir, "state": platformdirs.user_state_dir}[kind]
+    find = {"cache": platformdirs.user_cache_dir, "state": platformdirs.user_state_dir, "data": platformdirs.user_data_dir}[kind]
     try:
         folder = Path(find("counterpoint"))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -30,6 +30,6 @@ def find_user_folder(kind: Literal["cache", "state"]) -> Path | None:
 @cache
 def _tell_without_home() -> None:
     _log.warning(
-        "This user has no home folder to write to: nothing is cached or remembered, except in folders that COUNTERPOINT_CACHE "
-        "and COUNTERPOINT_STATE name."
+        "This user has no home folder to write to: nothing is cached or remembered, except in folders that COUNTERPOINT_CACHE, "
+        "COUNTERPOINT_STATE and COUNTERPOINT_LIBRARIES name."
     )

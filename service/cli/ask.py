@@ -20,6 +20,7 @@ from service.cli.shared import (
     ProfileOption,
     UnderAnswersOption,
     print_note,
+    read_libraries,
     report_errors,
 )
 from service.cli.usage import check_sentence
@@ -81,7 +82,7 @@ def ground(
 
         grounder = assemble(index, config, profile)
         response, grounding = ground_query(grounder, statement, partial(grounder.ground, papers=read, full_text=full_text))
-        _add_to_history(entry_of_claim(response))
+        _add_to_history(index, entry_of_claim(response))
         for note in list_notes(response.typed):
             print_note(note)
         match "json" if as_json else format:
@@ -95,7 +96,7 @@ def ground(
                 typer.echo(export_text(grounding, file_format), nl=False)
 
 
-def _add_to_history(entry: Entry) -> None:
+def _add_to_history(index: Path, entry: Entry) -> None:
     """Add an entry to the history, if there is one; a history that cannot be written does not hold back the result."""
     from retrieval.core.errors import CounterpointError
     from service.memory.memory import open_memory
@@ -103,9 +104,9 @@ def _add_to_history(entry: Entry) -> None:
 
     try:
         settings = load_settings()
-        memory = open_memory(settings.state_folder(shared=False), settings.history)
+        memory = open_memory(settings.state_folder(shared=False), libraries := read_libraries(), settings.history)
         if memory and memory.history_on:
-            memory.history.add("", entry)
+            memory.history.add("", libraries.at(index).id, entry)
     except CounterpointError as error:
         print_note(f"The history was not written: {error}")
 

@@ -9,7 +9,7 @@ import typer
 
 from retrieval.cluster.client import is_address, read_address, show_place
 from retrieval.core.counts import format_count
-from service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_place, report_errors
+from service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_library, read_place, report_errors
 from service.configuration import defaults
 
 if TYPE_CHECKING:
@@ -22,7 +22,10 @@ index_app = typer.Typer(help="Build, update and inspect an index of documents.",
 IndexArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="INDEX", help="The folder of an index, or its address on a cluster.", show_default=False, callback=read_place
+        metavar="INDEX",
+        help="The folder of an index, the name of a library, or an address on a cluster.",
+        show_default=False,
+        callback=read_library,
     ),
 ]
 OutOption = Annotated[

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from retrieval.core.counts import format_count
-from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
+from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, read_libraries, report_errors
 from service.cli.usage import check_sentence
 from service.configuration import defaults
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from service.memory.database import Whose
     from service.memory.memory import Memory
 
 HolderOption = Annotated[
     str, typer.Option("--holder", metavar="NAME", help="Whose: the name of an API key. Without it: what was asked without a key.")
+]
+LibraryOption = Annotated[
+    str, typer.Option("--library", metavar="NAME", help="Only what belongs to this library, by its name or id.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id that the list shows.", show_default=False)]
@@ -42,7 +46,14 @@ def read_memory() -> Memory:
         raise BadConfig(
             "Nothing is remembered: the setting state is off, or this user has no home; name a folder with COUNTERPOINT_STATE."
         )
-    return Memory(Database(folder), settings.history, settings.watch)
+    return Memory(Database(folder, read_libraries()), settings.history, settings.watch)
+
+
+def read_whose(holder: str, library: str = "") -> Whose:
+    """Whose rows a command is about: those of a library, by its id or name, or of all."""
+    from service.memory.database import Whose
+
+    return Whose(holder, (read_libraries().find(library).id,) if library else None)
 
 
 @history_app.callback()
@@ -50,6 +61,7 @@ def history(
     context: typer.Context,
     limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum number of entries.")] = 20,
     holder: HolderOption = "",
+    library: LibraryOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """List what was asked, newest first."""
@@ -58,7 +70,7 @@ def history(
     with report_errors():
         from service.output.terminal import entry_line
 
-        entries = read_memory().history.find(holder, limit).entries
+        entries = read_memory().history.find(read_whose(holder, library), limit).entries
         _print_all(entries, [entry_line(one) for one in entries], as_json, "The history is empty.")
 
 
@@ -68,7 +80,7 @@ def history_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption 
     with report_errors():
         from service.output.terminal import entry_lines
 
-        entry = read_memory().history.get(holder, id)
+        entry = read_memory().history.get(read_whose(holder), id)
         _print_all([entry], entry_lines(entry), as_json)
 
 
@@ -86,9 +98,9 @@ def history_delete(
             raise BadInput("Give the id of an entry, or --all to delete the whole history.")
         entries = read_memory().history
         if everything:
-            print_note(f"Deleted the whole history, entries: {entries.clear(holder):,}.")
+            print_note(f"Deleted the whole history, entries: {entries.clear(read_whose(holder)):,}.")
         else:
-            entries.delete(holder, id)
+            entries.delete(read_whose(holder), id)
             print_note(f"Deleted {id}.")
 
 
@@ -97,21 +109,21 @@ def history_forget(holder: HolderOption = "") -> None:
     """Delete everything that is stored for a holder: history, saved claims, alerts, feedback and the address of the feed."""
     with report_errors():
         memory = read_memory()
-        sizes = memory.about(holder)
+        sizes = memory.about(read_whose(holder))
         memory.forget(holder)
         counts = {"history": sizes.entries, "saved claims": sizes.saved, "alerts": sizes.alerts, "feedback": sizes.feedback}
         print_note(f"Deleted everything: {', '.join(f'{name} {count:,}' for name, count in counts.items())}.")
 
 
 @saved_app.callback()
-def saved(context: typer.Context, holder: HolderOption = "", as_json: JsonOption = False) -> None:
+def saved(context: typer.Context, holder: HolderOption = "", library: LibraryOption = "", as_json: JsonOption = False) -> None:
     """List the saved claims, newest first."""
     if context.invoked_subcommand:
         return
     with report_errors():
         from service.output.terminal import saved_line
 
-        claims = read_memory().saved.find(holder).saved
+        claims = read_memory().saved.find(read_whose(holder, library)).saved
         _print_all(claims, [saved_line(one) for one in claims], as_json, "No claim is saved.")
 
 
@@ -141,7 +153,7 @@ def saved_add(
 
         grounder = assemble(index, config, profile)
         response = GroundResponse.of(grounder.ground(check_known(statement, grounder.index.store)), Provenance.of(grounder))
-        entry = memory.saved.add(holder, index, grounder.index.manifest, response, note)
+        entry = memory.saved.add(holder, read_libraries().at(index).id, grounder.index.manifest, response, note)
         print_note(f"Saved as {entry.id}. {entry.summary}")
 
 
@@ -151,7 +163,7 @@ def saved_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption = 
     with report_errors():
         from service.output.terminal import entry_lines
 
-        entry = read_memory().saved.get(holder, id)
+        entry = read_memory().saved.get(read_whose(holder), id)
         _print_all([entry], entry_lines(entry), as_json)
 
 
@@ -159,7 +171,7 @@ def saved_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption = 
 def saved_delete(id: IdArgument, holder: HolderOption = "") -> None:
     """Delete a saved claim and its alerts."""
     with report_errors():
-        read_memory().saved.delete(holder, id)
+        read_memory().saved.delete(read_whose(holder), id)
         print_note(f"Deleted {id}.")
 
 
@@ -220,6 +232,7 @@ def watch(
         str, typer.Option("--since", metavar="DATE", help="From this date or time on (UTC), such as 2026-11-22.")
     ] = "",
     holder: HolderOption = "",
+    library: LibraryOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """List the alerts, newest first."""
@@ -228,7 +241,7 @@ def watch(
     with report_errors():
         from service.output.terminal import alert_lines
 
-        listing = read_memory().alerts.find(holder, since)
+        listing = read_memory().alerts.find(read_whose(holder, library), since)
         if as_json:
             typer.echo(listing.model_dump_json(indent=2))
         elif listing.alerts:
@@ -247,7 +260,12 @@ def watch_run(index: IndexOption, config: ConfigOption = defaults.CONFIG, profil
 
         claims = read_memory().saved
         try:
-            report = run_watch(claims, assemble(index, config, profile), lambda one: print_note(f"Grounding: {one.saved.text}"))
+            report = run_watch(
+                claims,
+                read_libraries().at(index).id,
+                assemble(index, config, profile),
+                lambda one: print_note(f"Grounding: {one.saved.text}"),
+            )
         except KeyboardInterrupt:
             raise Interrupted("Stopped; the alerts so far are kept, and the same command goes on with the rest.") from None
         remark = (

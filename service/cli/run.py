@@ -17,6 +17,7 @@ from service.cli.shared import (
     ProfileOption,
     UnderAnswersOption,
     print_note,
+    read_library,
     read_place,
     report_errors,
 )
@@ -158,6 +159,7 @@ NoIndexOption = Annotated[
         show_default=False,
         envvar=INDEX_VARIABLE,
         show_envvar=True,
+        callback=read_library,
     ),
 ]
 YearOption = Annotated[

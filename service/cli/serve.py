@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from service.cli.shared import INDEX_VARIABLE, AnswersOption, ConfigOption, IndexOption, ProfileOption, print_note, report_errors
+from service.cli.shared import (
+    AnswersOption,
+    ConfigOption,
+    LibrariesOption,
+    ProfileOption,
+    ServedIndexOption,
+    print_note,
+    report_errors,
+)
 from service.configuration import defaults
 
 
 def serve(
-    index: Annotated[
-        Path | None,
-        typer.Option("--index", help="The folder of an index, or its address on a cluster.", envvar=INDEX_VARIABLE),
-    ] = None,
+    index: ServedIndexOption = None,
+    libraries: LibrariesOption = None,
     port: Annotated[int | None, typer.Option("--port", min=1, max=65535, help="The port to listen on (8000).")] = None,
     host: Annotated[str | None, typer.Option("--host", help="The address to listen on (127.0.0.1).")] = None,
     config: Annotated[str | None, typer.Option("--config", help="A grounding variant: its name or a YAML file.")] = None,
@@ -28,15 +33,16 @@ def serve(
 ) -> None:
     """Start the web page and the HTTP API. The page is at /, the API at /v1; `counterpoint config` lists all settings."""
     options = {
-        "index": index, "port": port, "host": host, "config": config, "answers": answers, "profile": profile, "workers": workers,
+        "index": index, "libraries": libraries, "port": port, "host": host, "config": config, "answers": answers,
+        "profile": profile, "workers": workers,
     }  # fmt: skip
     with report_errors():
         from service.operating.settings import hand_down_access, load_settings
-        from service.serve.server import check_index, listen, run, write_address
+        from service.serve.server import check_settings, listen, run, write_address
 
         settings = load_settings(**options)
         hand_down_access(settings)
-        check_index(settings)
+        check_settings(settings)
         listener = listen(settings.host, settings.port)
         with suppress(OSError):  # a log on a full disk is no reason not to serve
             print_note(f"Counterpoint is listening on {write_address(settings.host, settings.port)} (stop it with Ctrl-C).")
@@ -54,7 +60,8 @@ def config() -> None:
 
 
 def mcp(
-    index: IndexOption,
+    index: ServedIndexOption = None,
+    libraries: LibrariesOption = None,
     config: ConfigOption = defaults.CONFIG,
     answers: AnswersOption = defaults.ANSWERS,
     profile: ProfileOption = defaults.PROFILE,
@@ -67,9 +74,11 @@ def mcp(
 
         if find_spec("mcp") is None:
             raise BadConfig("`counterpoint mcp` needs the package mcp; run `pip install 'counterpoint[mcp]'`.")
-        from service.assembly import assemble, assemble_answerer_beside
         from service.mcp_server import make_server
-        from service.serve.server import check_parts
+        from service.operating.settings import load_settings
+        from service.serve.server import check_settings, open_libraries
 
-        check_parts(index, config, answers, profile)
-        make_server(lambda: assemble(index, config, profile), lambda grounder: assemble_answerer_beside(grounder, answers)).run()
+        options = {"index": index, "libraries": libraries, "config": config, "answers": answers, "profile": profile}
+        settings = load_settings(**options)
+        check_settings(settings)
+        make_server(open_libraries(settings)).run()

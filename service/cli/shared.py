@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 from typer._click.core import ParameterSource
 from typer._click.globals import get_current_context
 
 from retrieval.core.errors import CounterpointError, IndexUnusable
+
+if TYPE_CHECKING:
+    from service.operating.libraries import Libraries
 
 INDEX_VARIABLE = "COUNTERPOINT_INDEX"
 
@@ -77,6 +80,28 @@ def _shorten(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
+def read_libraries() -> Libraries:
+    """Return the libraries that the settings name, to be listed and found."""
+    from service.operating.libraries import Libraries
+    from service.operating.settings import load_settings
+
+    settings = load_settings()
+    index = read_library(settings.index)
+    return Libraries(index if index and index.exists() else None, settings.libraries_folder(alone=False))
+
+
+def read_library(place: Path | None) -> Path | None:
+    """Return the place of an index: what is there as given, or else that of the library with this name or id; as `read_place`."""
+    if place is None:
+        return None
+    with report_errors():
+        if not place.exists():
+            from service.operating.libraries import find_index
+
+            place = find_index(place)
+    return read_place(place)
+
+
 def read_place(place: Path) -> Path:
     """Return the place of an index as given; for an index on a cluster, also apply the settings for reaching it."""
     from retrieval.cluster.client import is_address, read_address
@@ -95,11 +120,31 @@ IndexOption = Annotated[
     typer.Option(
         "--index",
         metavar="INDEX",
-        help="The folder of an index, or the address of one on a cluster, such as opensearch://host:9200/pubmed.",
+        help="The folder of an index, the name of a library, or an address on a cluster, such as opensearch://host:9200/pubmed.",
         show_default=False,
         envvar=INDEX_VARIABLE,
         show_envvar=True,
-        callback=read_place,
+        callback=read_library,
+    ),
+]
+ServedIndexOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--index",
+        metavar="INDEX",
+        help="The folder of an index, the name of a library, or the address of an index on a cluster.",
+        show_default=False,
+        envvar=INDEX_VARIABLE,
+        callback=read_library,
+    ),
+]
+LibrariesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--libraries",
+        metavar="FOLDER",
+        help="The folder of libraries; without it and --index, your own data folder.",
+        show_default=False,
     ),
 ]
 ConfigOption = Annotated[str, typer.Option("--config", help="A grounding variant: its name or a YAML file.")]

@@ -13,13 +13,11 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
-from retrieval.cluster.client import RETRY_SECONDS, look_at_engine
-from service.answering.answer import Answerer
+from retrieval.cluster.client import RETRY_SECONDS, EngineState, look_at_engine
 from service.answering.schemas import AnswerRequest
 from service.checking.schemas import TextRequest
-from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundRequest
-from service.http import claim_routes, memory_routes, paper_routes, text_routes
+from service.http import claim_routes, library_routes, memory_routes, paper_routes, text_routes
 from service.http.page import files
 from service.http.reference.docs import add_examples
 from service.http.requests import problems
@@ -30,7 +28,8 @@ from service.memory.memory import open_memory
 from service.memory.schemas import FeedbackRequest, SaveRequest
 from service.memory.watching import Watcher
 from service.operating import metrics
-from service.operating.live_index import CurrentService, NotReady
+from service.operating.libraries import Libraries
+from service.operating.live_index import NotReady
 from service.operating.settings import Settings
 from service.operating.work import Workers
 from service.queries.schemas import TypedRequest
@@ -62,38 +61,30 @@ class _App(FastAPI):
         return add_examples(super().openapi())
 
 
-def create_app(
-    load: Callable[[], Grounder],
-    load_answerer: Callable[[Grounder], Answerer] | None = None,
-    settings: Settings | None = None,
-    when_loaded: Callable[[], None] | None = None,
-) -> FastAPI:
-    """The service over whatever `load` assembles; it answers /health at once and becomes ready when loading is done.
+def create_app(libraries: Libraries, settings: Settings | None = None, when_loaded: Callable[[], None] | None = None) -> FastAPI:
+    """The service over these libraries; it answers /health at once and becomes ready when the first is open.
 
     With `when_loaded` it takes no connections until loading is done, and then calls it: while one of several workers is loading,
     the others take them.
-
-    `load_answerer` makes the part that answers questions from the same index and models. If it fails, the rest is still served
-    and /answer says why.
     """
     options = settings or Settings()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        live, workers = CurrentService(load, load_answerer), Workers(options.limits())
-        memory = await asyncio.to_thread(open_memory, options.state_folder(), options.history, options.watch)
-        app.state.parts = Parts(live, workers, options.log_claims, memory)
-        watcher = Watcher(memory.saved, live) if memory and options.watch else None
+        workers = Workers(options.limits())
+        memory = await asyncio.to_thread(open_memory, options.state_folder(), libraries, options.history, options.watch)
+        app.state.parts = Parts(libraries, workers, options.log_claims, memory)
+        watcher = Watcher(memory.saved, libraries) if memory and options.watch else None
         if when_loaded:
-            await asyncio.to_thread(live.load)
+            await asyncio.to_thread(libraries.load)
             when_loaded()
-        task = asyncio.create_task(_keep_up_to_date(live, options.reload_seconds, watcher, loaded=when_loaded is not None))
+        task = asyncio.create_task(_keep_up_to_date(libraries, options.reload_seconds, watcher, loaded=when_loaded is not None))
         yield
         task.cancel()
         if watcher:
             await asyncio.to_thread(watcher.stop)
         await asyncio.to_thread(workers.close)
-        await asyncio.to_thread(live.close)
+        await asyncio.to_thread(libraries.close)
 
     app = _App(
         title="Counterpoint", version=version("counterpoint"), description=_DESCRIPTION, lifespan=lifespan,
@@ -104,34 +95,33 @@ def create_app(
     app.state.gate = AccessControl(options)
     app.add_middleware(OuterMiddleware, settings=options, files=text_routes.PATHS)
     problems.install(app, _BODIES)
-    for routes in (claim_routes, paper_routes, text_routes, memory_routes):
+    for routes in (claim_routes, library_routes, paper_routes, text_routes, memory_routes):
         app.include_router(routes.router)
     app.include_router(memory_routes.feed_router)
-    app.include_router(paper_routes.index_router)
     _add_routes(app)
     return app
 
 
-async def _keep_up_to_date(live: CurrentService, seconds: float, watcher: Watcher | None, loaded: bool) -> None:
-    """Load, then, while the service runs, look for a changed index and for saved claims that the change affects.
+async def _keep_up_to_date(libraries: Libraries, seconds: float, watcher: Watcher | None, loaded: bool) -> None:
+    """Load, then, while the service runs, look for changed libraries and for saved claims that the changes affect.
 
     If the cluster of an index is unreachable, wait for it.
     """
     if not loaded:
-        await asyncio.to_thread(live.load)
-    while live.waiting:
+        await asyncio.to_thread(libraries.load)
+    while libraries.waiting:
         await asyncio.sleep(RETRY_SECONDS)
-        await asyncio.to_thread(live.load)
+        await asyncio.to_thread(libraries.load)
     if watcher:
         watcher.begin()
-    while seconds and not live.failure:
+    while seconds and (libraries.folder or not libraries.failure):
         await asyncio.sleep(seconds)
         try:
-            await asyncio.to_thread(live.refresh)
+            await asyncio.to_thread(libraries.refresh)
             if watcher:
                 watcher.begin()
         except Exception:
-            _log.exception("checking for a changed index failed")
+            _log.exception("checking for changed libraries failed")
 
 
 def _add_routes(app: FastAPI) -> None:
@@ -140,18 +130,24 @@ def _add_routes(app: FastAPI) -> None:
     @app.get("/health", response_model=Health, responses={503: {"model": Health, "description": "Not ready"}})
     async def health(request: Request) -> Response:
         """200 once the index is open and the models are loaded; 503 until then, and while its engine cannot answer in full."""
-        live = parts_of(request).live
+        libraries = parts_of(request).libraries
+        nothing = Health(status="ready", documents=0, index="", config="", profile="", models={})
         try:
-            grounder = live.ready().grounder
+            first = libraries.check_ready()
         except NotReady as error:
-            status = live.failure or ("waiting for the index" if live.waiting else "loading")
-            body = Health(status=status, engine=live.waiting, documents=0, index="", config="", profile="", models={})
+            if libraries.empty:
+                return JSONResponse(nothing.model_dump())
+            status = libraries.failure or ("waiting for the index" if libraries.waiting else "loading")
             headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
+            body = nothing.model_copy(update={"status": status, "engine": libraries.waiting})
             return JSONResponse(body.model_dump(), status_code=503, headers=headers)
-        engine = await asyncio.to_thread(look_at_engine, grounder.index.folder)
+        # Of the libraries in a folder nothing is told to whoever asks.
+        own = libraries.opened()
+        made = Provenance.of((own or first).grounder).model_dump() | ({} if own else {"index": "", "documents": 0})
+        engine = await asyncio.to_thread(look_at_engine, own.index.folder) if own else EngineState("embedded", True)
         status = "ready" if engine.answers else "the index cannot be searched completely now"
-        body = Health(status=status, engine=engine.says, **Provenance.of(grounder).model_dump())
         headers = {} if engine.answers else {"Retry-After": str(RETRY_SECONDS)}
+        body = Health(status=status, engine=engine.says, **made)
         return JSONResponse(body.model_dump(), status_code=200 if engine.answers else 503, headers=headers)
 
     @app.get("/metrics", include_in_schema=False, dependencies=[Depends(require_key)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import ValidationError
 
@@ -14,7 +14,7 @@ from service.answering.schemas import AnswerRequest, AnswerResponse, RemovedOut,
 from service.grounding.claims import check_claim, check_topic
 from service.grounding.schemas import GroundRequest
 from service.http.requests import problems
-from service.http.requests.access import AccessControl, admit_request
+from service.http.requests.access import AccessControl
 from service.http.requests.bodies import (
     Event,
     FormatQuery,
@@ -26,7 +26,7 @@ from service.http.requests.bodies import (
     write_json,
     write_response,
 )
-from service.http.requests.working import Parts, ground_claim, note, parts_of, remember, run_answer
+from service.http.requests.working import ON_LIBRARY, Parts, ground_claim, live_of, note, parts_of, remember, run_answer
 from service.http.schemas import BatchRequest, BatchResponse, BatchResult, GroundStageEvent
 from service.memory.history import entry_of_claim, entry_of_question
 from service.operating.live_index import Serving
@@ -34,7 +34,11 @@ from service.operating.work import Job, while_there
 from service.queries.schemas import TypedGroundResponse
 from service.schemas import faults
 
-router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
+router = APIRouter(
+    route_class=JsonRoute,
+    dependencies=ON_LIBRARY,
+    responses=problems.responses(401, 404, 429),
+)
 
 _grounding = describe_formats(TypedGroundResponse) | problems.responses(*problems.OF_WORK)
 
@@ -43,13 +47,12 @@ _grounding = describe_formats(TypedGroundResponse) | problems.responses(*problem
 @router.post("/v1/ground", response_model=TypedGroundResponse, responses=_grounding)
 async def ground(body: GroundRequest, request: Request, format: FormatQuery = "json") -> Response:
     """The documents that contradict a claim, and those that support it, each with its exact sentence."""
-    parts = parts_of(request)
-    parts.live.ready()
+    parts, live = parts_of(request), live_of(request)
     claim = check_claim(body.claim, body.question, body.known_pmids)
     note(request, parts, claim=claim.text)
 
     def work(job: Job[Response]) -> Response:
-        with parts.live.lease() as serving:
+        with live.lease() as serving:
             response, grounding = ground_claim(parts, serving, claim, job.check, body)
             remember(request, parts, lambda: entry_of_claim(response))
             return write_response(response, grounding, format)
@@ -60,8 +63,7 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
 @router.post("/v1/ground/batch", response_model=BatchResponse, responses=problems.responses(*problems.OF_WORK))
 async def ground_batch(body: BatchRequest, request: Request) -> Response:
     """Up to 100 claims, with one result each, in order; an invalid claim gets a `problem` and does not affect the others."""
-    parts = parts_of(request)
-    parts.live.ready()
+    parts, live = parts_of(request), live_of(request)
     claims: list[Any] = list(body.claims)
     note(request, parts, claims=len(claims))
     gate: AccessControl = request.app.state.gate
@@ -80,7 +82,7 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
         return BatchResult(index=index, status=fault.status, problem=fault)
 
     def work(job: Job[Response]) -> Response:
-        with parts.live.lease() as serving:
+        with live.lease() as serving:
             results = [one(job, serving, index) for index in range(len(claims))]
         return write_json(BatchResponse(results=results))
 
@@ -94,13 +96,12 @@ async def ground_batch(body: BatchRequest, request: Request) -> Response:
 )
 async def ground_stream(body: GroundRequest, request: Request) -> Response:
     """Like /v1/ground, but as server-sent events: "stage" for each step with its counts, and finally "grounding" or "error"."""
-    parts = parts_of(request)
-    parts.live.ready()
+    parts, live = parts_of(request), live_of(request)
     claim = check_claim(body.claim, body.question, body.known_pmids)
     note(request, parts, claim=claim.text)
 
     def work(tell: Tell) -> Event:
-        with parts.live.lease() as serving:
+        with live.lease() as serving:
             response, _ = ground_claim(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)), body)
             remember(request, parts, lambda: entry_of_claim(response))
             return "grounding", response
@@ -115,11 +116,11 @@ _answer_responses = describe_formats(AnswerResponse) | problems.responses(*probl
 @router.post("/v1/answer", response_model=AnswerResponse, responses=_answer_responses)
 async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "json") -> Response:
     """A short answer to a question, each sentence with checked citations, and the papers that contradict it."""
-    parts = parts_of(request)
+    parts, live = parts_of(request), live_of(request)
     topic = _topic(body, request, parts)
 
     def work(job: Job[Response]) -> Response:
-        with parts.live.lease() as serving:
+        with live.lease() as serving:
             result = run_answer(parts, serving, topic, job.check)
             response = AnswerResponse.of(result, serving.answering())
             remember(request, parts, lambda: entry_of_question(response))
@@ -141,11 +142,11 @@ _answer_stream: dict[str, Any] = {
 @router.post("/v1/answer/stream", **_answer_stream)
 async def answer_stream(body: AnswerRequest, request: Request) -> Response:
     """Like /v1/answer, but as server-sent events: "stage", "sentence", "removed", and finally "answer" or "error"."""
-    parts = parts_of(request)
+    parts, live = parts_of(request), live_of(request)
     topic = _topic(body, request, parts)
 
     def work(tell: Tell) -> Event:
-        with parts.live.lease() as serving:
+        with live.lease() as serving:
             result = run_answer(parts, serving, topic, lambda event: tell(*event_out(event)))
             response = AnswerResponse.of(result, serving.answering())
             remember(request, parts, lambda: entry_of_question(response))
@@ -156,7 +157,7 @@ async def answer_stream(body: AnswerRequest, request: Request) -> Response:
 
 def _topic(body: AnswerRequest, request: Request, parts: Parts) -> Topic:
     """The topic of a request; faults of the service are reported before those of the request."""
-    parts.live.ready().answering()
+    live_of(request).ready().answering()
     topic = check_topic(body.question, body.topic, body.narrative, body.id)
     note(request, parts, question=topic.question)
     return topic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Security
@@ -12,10 +13,11 @@ from retrieval.core.errors import BadInput
 from service.grounding.claims import check_claim
 from service.grounding.schemas import GroundResponse
 from service.http.requests import problems
-from service.http.requests.access import admit_request, bearer_key, header_key, holder_of, require_key
+from service.http.requests.access import bearer_key, header_key, holder_of, require_key
 from service.http.requests.bodies import JsonRoute, write_json
-from service.http.requests.working import Parts, note, parts_of, run_grounding
+from service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, run_grounding, whose_memory
 from service.memory.alerts import MEDIA_TYPE, write_feed
+from service.memory.database import Whose
 from service.memory.history import Now
 from service.memory.memory import Memory
 from service.memory.schemas import (
@@ -31,7 +33,7 @@ from service.memory.schemas import (
     SavedOut,
     SaveRequest,
 )
-from service.operating.live_index import NotReady, Serving
+from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
 from service.queries.classify import refuse_keywords
 from service.queries.papers import check_known
@@ -43,6 +45,7 @@ router = APIRouter(
 feed_router = APIRouter(responses=problems.responses(401, 404, 422, 500, 503))
 
 NOTHING = "This service remembers nothing: its operator turned that off, or its folder cannot be written."
+Own = Annotated[Whose, Depends(whose_memory)]
 _WORK = {**problems.responses(400, 408, 413, 429, 507)}
 Id = Annotated[str, Path(max_length=64, description="The id of an entry in the list.", examples=["0123456789ab"])]
 Since = Annotated[
@@ -52,12 +55,12 @@ Since = Annotated[
 
 
 @router.get("/v1/memory", response_model=MemoryOut)
-def about_memory(request: Request) -> MemoryOut:
+def about_memory(request: Request, whose: Own) -> MemoryOut:
     """How much this service remembers for you; `on` is false if it remembers nothing."""
     memory = parts_of(request).memory
     if memory is None:
-        return MemoryOut(holder=holder_of(request))
-    return memory.about(holder_of(request))
+        return MemoryOut(holder=whose.holder)
+    return memory.about(whose)
 
 
 @router.delete("/v1/memory", status_code=204, response_class=Response)
@@ -69,109 +72,108 @@ def forget_everything(request: Request) -> None:
 @router.get("/v1/history", response_model=HistoryPage)
 def list_history(
     request: Request,
+    whose: Own,
     limit: Annotated[int, Query(ge=1, le=100, description="Entries per page.")] = 20,
     before: Annotated[str, Query(max_length=64, description="`next_before` of the previous page.")] = "",
 ) -> HistoryPage:
     """The claims and questions that you asked, newest first."""
-    return _memory(request).history.find(holder_of(request), limit, before, _current_provenances(request))
+    return _memory(request).history.find(whose, limit, before, _current_provenances(request))
 
 
 @router.get("/v1/history/{id}", response_model=HistoryOut)
-def read_history(id: Id, request: Request) -> HistoryOut:
+def read_history(id: Id, request: Request, whose: Own) -> HistoryOut:
     """One entry of the history: what was asked, what was listed, and what has changed since."""
-    return _memory(request).history.get(holder_of(request), id, _current_provenances(request))
+    return _memory(request).history.get(whose, id, _current_provenances(request))
 
 
 @router.delete("/v1/history/{id}", status_code=204, response_class=Response)
-def delete_history(id: Id, request: Request) -> None:
+def delete_history(id: Id, request: Request, whose: Own) -> None:
     """Delete one entry of the history."""
-    _memory(request).history.delete(holder_of(request), id)
+    _memory(request).history.delete(whose, id)
 
 
 @router.delete("/v1/history", status_code=204, response_class=Response)
-def clear_history(request: Request) -> None:
+def clear_history(request: Request, whose: Own) -> None:
     """Delete your whole history; saved claims are kept."""
-    _memory(request).history.clear(holder_of(request))
+    _memory(request).history.clear(whose)
 
 
-@router.post("/v1/saved", response_model=SavedOut, dependencies=[Depends(admit_request)], responses=_WORK)
+@router.post("/v1/saved", response_model=SavedOut, dependencies=ON_LIBRARY, responses=_WORK)
 async def save_claim(body: SaveRequest, request: Request) -> Response:
     """Ground a claim and save it with the result; it is watched from then on. Saving it again replaces its result and note."""
-    parts, holder = parts_of(request), holder_of(request)
+    parts, live, holder = parts_of(request), live_of(request), holder_of(request)
     memory = _memory(request)
-    parts.live.ready()
     claim = check_claim(body.claim, body.question, body.known_pmids)
     refuse_keywords(claim.text)
     note(request, parts, claim=claim.text)
 
     def work(job: Job[Response]) -> Response:
-        with parts.live.lease() as serving:
+        with live.lease() as serving:
             index = serving.index
             known = check_known(claim, index.store)
             response = GroundResponse.of(run_grounding(parts, serving, known, job.check), Provenance.of(serving.grounder))
-            return write_json(memory.saved.add(holder, index.folder, index.manifest, response, body.note))
+            return write_json(memory.saved.add(holder, live.id, index.manifest, response, body.note))
 
     return await while_there(request, parts.workers.run(work))
 
 
 @router.get("/v1/saved", response_model=SavedList)
-def list_saved(request: Request) -> SavedList:
+def list_saved(request: Request, whose: Own) -> SavedList:
     """Your saved claims, newest first."""
-    return _memory(request).saved.find(holder_of(request), _current_provenances(request))
+    return _memory(request).saved.find(whose, _current_provenances(request))
 
 
 @router.get("/v1/saved/{id}", response_model=SavedOut)
-def read_saved(id: Id, request: Request) -> SavedOut:
+def read_saved(id: Id, request: Request, whose: Own) -> SavedOut:
     """One saved claim, with the papers now listed for and against it."""
-    return _memory(request).saved.get(holder_of(request), id, _current_provenances(request))
+    return _memory(request).saved.get(whose, id, _current_provenances(request))
 
 
 @router.delete("/v1/saved/{id}", status_code=204, response_class=Response)
-def delete_saved(id: Id, request: Request) -> None:
+def delete_saved(id: Id, request: Request, whose: Own) -> None:
     """Delete a saved claim and its alerts."""
-    _memory(request).saved.delete(holder_of(request), id)
+    _memory(request).saved.delete(whose, id)
 
 
-@router.post("/v1/feedback", response_model=FeedbackOut, dependencies=[Depends(admit_request)], responses=_WORK)
+@router.post("/v1/feedback", response_model=FeedbackOut, dependencies=ON_LIBRARY, responses=_WORK)
 async def give_feedback(body: FeedbackRequest, request: Request) -> Response:
     """Say which side a paper is really on. Only the last opinion on each claim and paper is kept."""
-    parts, memory, holder = parts_of(request), _memory(request), holder_of(request)
-    parts.live.ready()
+    parts, live, memory, holder = parts_of(request), live_of(request), _memory(request), holder_of(request)
     claim = check_claim(body.claim, body.question)
 
     def work(_job: Job[Response]) -> Response:
-        with parts.live.lease() as serving:
+        with live.lease() as serving:
             _check_held(serving, body.pmid, body.sentence)
             provenance = body.provenance or Provenance.of(serving.grounder)
         fields = body.model_dump(include={"pmid", "sentence", "shown", "right", "comment"})
         opinion = Opinion(claim=claim.text, question=claim.question, provenance=provenance, **fields)
-        return write_json(memory.feedback.add(holder, opinion))
+        return write_json(memory.feedback.add(holder, live.id, opinion))
 
     return await while_there(request, parts.workers.run(work))
 
 
 @router.get("/v1/feedback", response_model=FeedbackList)
-def list_feedback(request: Request) -> FeedbackList:
+def list_feedback(request: Request, whose: Own) -> FeedbackList:
     """The feedback that you gave, newest first."""
-    return _memory(request).feedback.find(holder_of(request))
+    return _memory(request).feedback.find(whose)
 
 
 @router.delete("/v1/feedback/{id}", status_code=204, response_class=Response)
-def delete_feedback(id: Id, request: Request) -> None:
+def delete_feedback(id: Id, request: Request, whose: Own) -> None:
     """Delete a piece of feedback."""
-    _memory(request).feedback.delete(holder_of(request), id)
+    _memory(request).feedback.delete(whose, id)
 
 
 @router.get("/v1/alerts", response_model=AlertList)
-def list_alerts(request: Request, since: Since = "") -> AlertList:
+def list_alerts(request: Request, whose: Own, since: Since = "") -> AlertList:
     """What changed for your saved claims, newest first: a first or a strong contradiction, or a supporting paper retracted."""
-    return _memory(request).alerts.find(holder_of(request), since)
+    return _memory(request).alerts.find(whose, since)
 
 
 @router.delete("/v1/alerts/{id}", status_code=204, response_class=Response)
-def delete_alert(id: Id, request: Request) -> None:
+def delete_alert(id: Id, request: Request, whose: Own) -> None:
     """Delete an alert; it will not come back."""
-    _memory(request).alerts.delete(holder_of(request), id)
+    _memory(request).alerts.delete(whose, id)
 
 
 # In words alone: generators of clients refuse types that are neither JSON nor text.
@@ -187,7 +189,7 @@ def alerts_feed(
     since: Since = "",
 ) -> Response:
     """Your alerts as an Atom feed. Feed readers send no key, so /v1/memory gives you a feed address that needs none."""
-    memory = _memory(request)
+    memory, libraries = _memory(request), parts_of(request).libraries
     if token:
         owner = memory.alerts.holder_of(token)
         if owner is None:
@@ -196,7 +198,8 @@ def alerts_feed(
     else:
         request.app.state.gate.know(request, bearer.credentials if bearer else header or "")
         holder = holder_of(request)
-    alerts = memory.alerts.find(holder, since).alerts
+    seen = tuple(one.id for one in libraries.list_all(holder))
+    alerts = memory.alerts.find(Whose(holder, seen), since).alerts
     name = f"Counterpoint alerts{f' for {holder}' if holder else ''}"
     id = f"urn:counterpoint:alerts:{memory.alerts.feed_id(holder)}"
     return Response(write_feed(alerts, str(request.base_url), name, id), media_type=MEDIA_TYPE)
@@ -210,16 +213,17 @@ def _memory(request: Request) -> Memory:
 
 
 def _current_provenances(request: Request) -> Now:
-    """The provenance of results made now, to compare stored ones with; empty while the service is loading."""
-    parts: Parts = parts_of(request)
-    try:
-        serving = parts.live.ready()
-    except NotReady:
-        return {}
-    provenances = {"claim": Provenance.of(serving.grounder)}
-    if serving.answerer:
-        provenances["question"] = Provenance.of(serving.answerer)
-    return provenances
+    """The provenance of results made now, to compare stored ones with; empty for a library that is not open."""
+    libraries = parts_of(request).libraries
+
+    def of_library(library: str) -> dict[str, Provenance]:
+        serving = libraries.opened(library)
+        if serving is None:
+            return {}
+        answers = {"question": Provenance.of(serving.answerer)} if serving.answerer else {}
+        return {"claim": Provenance.of(serving.grounder), **answers}
+
+    return cache(of_library)
 
 
 def _check_held(serving: Serving, pmid: str, sentence: str) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from itertools import islice
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
@@ -21,6 +21,9 @@ from service.grounding.values import GroundStage
 from service.queries.papers import FoundPaper
 from service.queries.schemas import TypedGroundResponse
 from service.schemas import AUTHORS, LocationOut, Problem, RankedPaper, Rounded, Sent, SentenceOut, facts_of
+
+if TYPE_CHECKING:
+    from service.operating.libraries import Library
 
 MOST_CLAIMS = 100
 MOST_HITS = 1000
@@ -280,3 +283,42 @@ class Health(BaseModel):
     profile: str
     models: dict[str, str]
     engine: str = Field(default="", description='"embedded"; for an index on a cluster, its colour or why it does not answer.')
+
+
+class LibraryOut(BaseModel):
+    """A library: an index with a name."""
+
+    id: str
+    name: str
+    description: str
+    papers: int
+    full_texts: int
+    vectors: bool = Field(description="Whether it has vectors of the papers as they are now, so that claims find more of them.")
+    format: int | None = Field(description="The format of its index; null if it is damaged.")
+    damaged: str = Field(description="Why it cannot be searched, in one sentence; empty if it can be.")
+
+    @classmethod
+    def of(cls, library: Library) -> LibraryOut:
+        """From the library as it is on disk."""
+        manifest = library.manifest
+        return cls(
+            id=library.id,
+            name=library.name,
+            description=library.description,
+            papers=manifest.counts.documents if manifest else 0,
+            full_texts=manifest.texts.texts if manifest and manifest.texts else 0,
+            vectors=bool(manifest and manifest.vectors_fit),
+            format=manifest.format if manifest else None,
+            damaged=library.damaged,
+        )
+
+
+class LibraryList(BaseModel):
+    """The libraries that the sender may search, the one that is searched by default first."""
+
+    libraries: list[LibraryOut]
+
+    @classmethod
+    def of(cls, libraries: Iterable[Library]) -> LibraryList:
+        """From the libraries as they are on disk."""
+        return cls(libraries=[LibraryOut.of(one) for one in libraries])

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from retrieval.core.values import Claim, Grounding
@@ -14,16 +14,20 @@ from service.checking.check import Checker, Reading
 from service.checking.export import ENDINGS, MEDIA_TYPES, TextExport, export_text
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
 from service.http.requests import problems
-from service.http.requests.access import AccessControl, admit_request
+from service.http.requests.access import AccessControl
 from service.http.requests.bodies import Event, JsonRoute, Tell, describe_events, stream_events, write_json
-from service.http.requests.working import Parts, note, parts_of, run_grounding
+from service.http.requests.working import ON_LIBRARY, Parts, live_of, note, parts_of, run_grounding
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
 
 PATHS = ("/v1/text", "/v1/text/stream")
 """The paths that take files."""
 
-router = APIRouter(route_class=JsonRoute, dependencies=[Depends(admit_request)], responses=problems.responses(401, 429))
+router = APIRouter(
+    route_class=JsonRoute,
+    dependencies=ON_LIBRARY,
+    responses=problems.responses(401, 404, 429),
+)
 
 _FAULTS = problems.responses(*problems.OF_WORK)
 _FORMATS: dict[str, Any] = {
@@ -41,11 +45,11 @@ async def text(
     ] = "json",
 ) -> Response:
     """A verdict on each sentence of a text: whether it makes a claim, what papers say, and whether its citations bear it out."""
-    parts = parts_of(request)
+    parts, live = parts_of(request), live_of(request)
     reading = await _read(body, request, parts)
 
     def work(job: Job[Response]) -> Response:
-        with parts.live.lease() as serving:
+        with live.lease() as serving:
             result = Checker(serving.grounder, _grounding(parts, serving, job.check)).check(reading, job.check)
         if format == "json":
             return write_json(result)
@@ -66,7 +70,7 @@ async def text(
 )
 async def text_stream(body: TextRequest, request: Request) -> Response:
     """Like /v1/text, but as server-sent events: "plan", "claim" for each checked claim, and finally "text" or "error"."""
-    parts = parts_of(request)
+    parts, live = parts_of(request), live_of(request)
     reading = await _read(body, request, parts)
 
     def work(tell: Tell) -> Event:
@@ -75,7 +79,7 @@ async def text_stream(body: TextRequest, request: Request) -> Response:
         def report(one: ClaimDone) -> None:
             tell("claim", one)
 
-        with parts.live.lease() as serving:
+        with live.lease() as serving:
             return "text", Checker(serving.grounder, _grounding(parts, serving)).check(reading, report)
 
     return await while_there(request, stream_events(parts.workers, work, pieces=_pieces(reading)))
@@ -83,7 +87,6 @@ async def text_stream(body: TextRequest, request: Request) -> Response:
 
 async def _read(body: TextRequest, request: Request, parts: Parts) -> Reading:
     """Read the text and split it into sentences; its claims count against the sender's limits."""
-    parts.live.ready()
     # Reading a file may take as long as checking a claim, so it waits in the same queue.
     task = parts.workers.run(lambda _job: _read_body(body)) if body.file else asyncio.to_thread(_read_body, body)
     reading = await while_there(request, task)

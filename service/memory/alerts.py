@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from xml.etree import ElementTree as ET
 
 from retrieval.core.errors import BadInput
-from service.memory.database import Database
+from service.memory.database import Database, Whose
 from service.memory.schemas import AlertData, AlertList, AlertOut
 
 MOST_TOLD = 500
@@ -38,22 +38,21 @@ class Alerts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def find(self, holder: str, since: str = "") -> AlertList:
-        """A holder's alerts, newest first, from a time on (`read_since`)."""
-        statement = (
-            "SELECT id, at, kind, saved, data FROM alerts WHERE holder = ? AND at >= ? ORDER BY at DESC, rowid DESC LIMIT ?"
-        )
-        rows = self._database.rows(statement, (holder, read_since(since), MOST_TOLD))
+    def find(self, whose: Whose, since: str = "") -> AlertList:
+        """Someone's alerts, newest first, from a time on (`read_since`)."""
+        columns, order = "id, library, at, kind, saved, data", "ORDER BY at DESC, rowid DESC LIMIT ?"
+        statement = f"SELECT {columns} FROM alerts WHERE {whose.where} AND at >= ? {order}"
+        rows = self._database.rows(statement, (*whose.values, read_since(since), MOST_TOLD))
         return AlertList(
             alerts=[
-                AlertOut(**dict(AlertData.model_validate_json(data)), id=id, at=at, kind=kind, saved=saved)
-                for id, at, kind, saved, data in rows
+                AlertOut(**dict(AlertData.model_validate_json(data)), id=id, library=library, at=at, kind=kind, saved=saved)
+                for id, library, at, kind, saved, data in rows
             ]
         )
 
-    def delete(self, holder: str, id: str) -> None:
+    def delete(self, whose: Whose, id: str) -> None:
         """Delete an alert; raises `NoSuch`. It does not come back, since its claim has moved on."""
-        self._database.delete("alerts", holder, id, "There is no alert with this id.")
+        self._database.delete("alerts", whose, id, "There is no alert with this id.")
 
     def token(self, holder: str) -> str:
         """The token that opens a holder's feed without a key, for programs that cannot send one; created at the first call."""

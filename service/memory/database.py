@@ -5,39 +5,60 @@ Answering never depends on it: if it cannot be opened, the service goes on witho
 
 from __future__ import annotations
 
+import json
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 
 NAME = "memory.sqlite"
-_VERSION = 1
+_VERSION = 2
 _BUSY_SECONDS = 10.0
 # at: UTC in ISO 8601, so that the texts sort by time. data: the rest of the row as JSON; the values that are searched for have
-# columns of their own. A saved claim's version, index_id and sources say on which state of its index it was last grounded.
+# columns of their own. library: the id of the library that was asked ("" for what fits none that is known). A saved claim's
+# version, index_id and sources say on which state of its index it was last grounded. A feed is a holder's, of all libraries.
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS history (id TEXT PRIMARY KEY, holder TEXT NOT NULL, at TEXT NOT NULL, data TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS history (
+    id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, data TEXT NOT NULL
+);
 CREATE INDEX IF NOT EXISTS history_by_time ON history (holder, at);
 CREATE TABLE IF NOT EXISTS saved (
-    id TEXT PRIMARY KEY, holder TEXT NOT NULL, at TEXT NOT NULL, folder TEXT NOT NULL, asked TEXT NOT NULL,
+    id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, asked TEXT NOT NULL,
     version INTEGER NOT NULL, index_id TEXT NOT NULL, sources TEXT NOT NULL, data TEXT NOT NULL,
-    UNIQUE (holder, folder, asked)
+    UNIQUE (holder, library, asked)
 );
 CREATE TABLE IF NOT EXISTS alerts (
-    id TEXT PRIMARY KEY, holder TEXT NOT NULL, at TEXT NOT NULL, saved TEXT NOT NULL, kind TEXT NOT NULL, pmid TEXT NOT NULL,
-    data TEXT NOT NULL, UNIQUE (saved, kind, pmid)
+    id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, saved TEXT NOT NULL, kind TEXT NOT NULL,
+    pmid TEXT NOT NULL, data TEXT NOT NULL, UNIQUE (saved, kind, pmid)
 );
 CREATE INDEX IF NOT EXISTS alerts_by_time ON alerts (holder, at);
 CREATE TABLE IF NOT EXISTS feedback (
-    id TEXT PRIMARY KEY, holder TEXT NOT NULL, at TEXT NOT NULL, claim TEXT NOT NULL, pmid TEXT NOT NULL, data TEXT NOT NULL,
-    UNIQUE (holder, claim, pmid)
+    id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, claim TEXT NOT NULL, pmid TEXT NOT NULL,
+    data TEXT NOT NULL, UNIQUE (holder, library, claim, pmid)
 );
 CREATE TABLE IF NOT EXISTS feeds (holder TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE);
+"""
+_DROP_INDEXES = "DROP INDEX IF EXISTS history_by_time;\nDROP INDEX IF EXISTS alerts_by_time;\n"
+_OF_LIBRARIES = ("history", "saved", "alerts", "feedback")
+# What the file of version 1 said instead of a library: the folder of a saved claim's index, and the id of its texts elsewhere.
+_FROM_1 = """
+INSERT OR IGNORE INTO saved
+    SELECT id, holder, library_of(folder, json_extract(data, '$.provenance.index')), at, asked, version, index_id, sources, data
+    FROM old_saved ORDER BY at DESC;
+INSERT INTO history
+    SELECT id, holder, library_of('', json_extract(data, '$.provenance.index')), at, data FROM old_history;
+INSERT INTO alerts
+    SELECT old.id, old.holder, ifnull(saved.library, library_of('', json_extract(old.data, '$.index'))), old.at, old.saved,
+        old.kind, old.pmid, old.data
+    FROM old_alerts AS old LEFT JOIN saved ON saved.id = old.saved;
+INSERT INTO feedback
+    SELECT id, holder, library_of('', json_extract(data, '$.provenance.index')), at, claim, pmid, data FROM old_feedback
 """
 TABLES = ("history", "saved", "alerts", "feedback", "feeds")
 
@@ -64,10 +85,38 @@ class NoSuch(BadInput):
     status = 404
 
 
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Which rows are meant: those of a holder, of these libraries or, without them, of every one."""
+
+    holder: str = ""
+    libraries: tuple[str, ...] | None = None
+
+    @property
+    def where(self) -> str:
+        """The condition of a statement, which takes `values`."""
+        return "holder = ?" if self.libraries is None else "holder = ? AND library IN (SELECT value FROM json_each(?))"
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values of the condition."""
+        return (self.holder,) if self.libraries is None else (self.holder, json.dumps(self.libraries))
+
+
+class Owners(Protocol):
+    """Knows the libraries, for rows that name only an index."""
+
+    def owner(self, place: str, index: str) -> str:
+        """The id of the library at a place or, if none is there, of the first with an index of this id; "" for none of them."""
+
+    def first(self) -> str:
+        """The id of the library to which belongs what fits no other; "" if there is none."""
+
+
 class Database:
     """The file in a folder, created if missing; safe to use from several threads and processes at once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, owners: Owners) -> None:
         """Raises `MemoryUnusable` if the folder or the file cannot be written."""
         self.path = folder / NAME
         try:
@@ -81,8 +130,15 @@ class Database:
                     raise MemoryUnusable(
                         f"{self.path} was written by a newer Counterpoint; install that, or name another folder."
                     )
-                for statement in _SCHEMA.split(";\n"):
+                old = version == 1
+                for table in _OF_LIBRARIES if old else ():
+                    connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+                connection.create_function("library_of", 2, owners.owner)
+                for statement in f"{_DROP_INDEXES if old else ''}{_SCHEMA}{_FROM_1 if old else ''}".split(";\n"):
                     connection.execute(statement)
+                for table in _OF_LIBRARIES if old else ():
+                    connection.execute(f"DROP TABLE old_{table}")
+                self._give_to(connection, owners.first())
                 connection.execute(f"PRAGMA user_version={_VERSION}")
                 connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
@@ -96,10 +152,10 @@ class Database:
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
 
-    def delete(self, table: str, holder: str, id: str, missing: str) -> None:
-        """Delete a holder's row; raises `NoSuch` with the sentence `missing`."""
+    def delete(self, table: str, whose: Whose, id: str, missing: str) -> None:
+        """Delete one of someone's rows; raises `NoSuch` with the sentence `missing`."""
         with self.change() as change:
-            if not change.execute(f"DELETE FROM {table} WHERE holder = ? AND id = ?", (holder, id)).rowcount:
+            if not change.execute(f"DELETE FROM {table} WHERE {whose.where} AND id = ?", (*whose.values, id)).rowcount:
                 raise NoSuch(missing)
 
     @contextmanager
@@ -115,6 +171,11 @@ class Database:
                 connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
+
+    def _give_to(self, connection: sqlite3.Connection, first: str) -> None:
+        """Give the rows that fit no library to the first one, once there is one."""
+        for table in _OF_LIBRARIES if first else ():
+            connection.execute(f"UPDATE OR IGNORE {table} SET library = ? WHERE library = ''", (first,))
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)

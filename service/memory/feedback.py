@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from retrieval.core.errors import BadInput
-from service.memory.database import Database, make_id, tell_time
+from service.memory.database import Database, Whose, make_id, tell_time
 from service.memory.schemas import FeedbackList, FeedbackOut, Opinion
 
 MOST = 10_000
@@ -18,33 +18,35 @@ MOST = 10_000
 
 
 class Feedback:
-    """The feedback in the file: for each holder, claim and paper, the last piece given."""
+    """The feedback in the file: for each holder, library, claim and paper, the last piece given."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, holder: str, opinion: Opinion) -> FeedbackOut:
+    def add(self, holder: str, library: str, opinion: Opinion) -> FeedbackOut:
         """Keep a piece of feedback; it replaces the holder's earlier one on the same paper. Raises `BadInput` beyond `MOST`."""
         with self._database.change() as change:
             count = change.execute("SELECT count(*) FROM feedback WHERE holder = ?", (holder,)).fetchone()[0]
             if count >= MOST:
                 raise BadInput(f"{MOST:,} pieces of feedback are stored, which is the most; delete some first.")
-            row = (make_id(), holder, tell_time(), opinion.claim, opinion.pmid, opinion.model_dump_json())
-            change.execute("INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?)", row)
-        return _read_row(row[0], row[2], row[5])
+            id, at, data = make_id(), tell_time(), opinion.model_dump_json()
+            row = (id, holder, library, at, opinion.claim, opinion.pmid, data)
+            change.execute("INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        return _read_row(id, library, at, data)
 
-    def find(self, holder: str) -> FeedbackList:
-        """All feedback of a holder, newest first."""
-        rows = self._database.rows("SELECT id, at, data FROM feedback WHERE holder = ? ORDER BY at DESC, id", (holder,))
+    def find(self, whose: Whose) -> FeedbackList:
+        """All feedback that someone gave, newest first."""
+        columns = "id, library, at, data"
+        rows = self._database.rows(f"SELECT {columns} FROM feedback WHERE {whose.where} ORDER BY at DESC, id", whose.values)
         return FeedbackList(feedback=[_read_row(*row) for row in rows])
 
-    def delete(self, holder: str, id: str) -> None:
+    def delete(self, whose: Whose, id: str) -> None:
         """Delete one piece; raises `NoSuch`."""
-        self._database.delete("feedback", holder, id, "There is no feedback with this id.")
+        self._database.delete("feedback", whose, id, "There is no feedback with this id.")
 
     def every(self) -> list[tuple[str, FeedbackOut]]:
         """All feedback of all holders, oldest first, each piece with its holder."""
-        rows = self._database.rows("SELECT holder, id, at, data FROM feedback ORDER BY at, id")
+        rows = self._database.rows("SELECT holder, id, library, at, data FROM feedback ORDER BY at, id")
         return [(holder, _read_row(*row)) for holder, *row in rows]
 
 
@@ -83,5 +85,5 @@ def write_jsonl(every: Sequence[tuple[str, FeedbackOut]]) -> str:
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
 
 
-def _read_row(id: str, at: str, data: str) -> FeedbackOut:
-    return FeedbackOut(**dict(Opinion.model_validate_json(data)), id=id, at=at)
+def _read_row(id: str, library: str, at: str, data: str) -> FeedbackOut:
+    return FeedbackOut(**dict(Opinion.model_validate_json(data)), id=id, library=library, at=at)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
 from service.answering.schemas import AnswerResponse
 from service.grounding.schemas import GroundResponse
-from service.memory.database import Database, NoSuch, make_id, tell_time
+from service.memory.database import Database, NoSuch, Whose, make_id, tell_time
 from service.memory.schemas import Entry, HistoryOut, HistoryPage, papers_of
 from service.schemas import Provenance
 
 
-def make_link(entry: Entry) -> str:
-    """The part after the page's address: the claim with its options, and what made the result, for the page to compare."""
+def make_link(entry: Entry, library: str) -> str:
+    """The part after the page's address: the claim with its options, what made the result, for the page to compare, and the id of
+    the library that was asked."""
     parts = [("claim" if entry.mode == "claim" else "question", entry.text)]
     if entry.mode == "claim":
         parts += [("question", entry.question), ("known", ",".join(entry.known_pmids))]
@@ -22,6 +23,7 @@ def make_link(entry: Entry) -> str:
     source = entry.provenance
     parts += [("config", source.config), ("profile", source.profile), ("index", source.index)]
     parts += [("model", f"{role}:{name}") for role, name in source.models.items()]
+    parts.append(("library", library))
     return "#" + "&".join(f"{name}={quote(value, safe='')}" for name, value in parts if value)
 
 
@@ -48,9 +50,15 @@ def _describe(models: Mapping[str, str]) -> str:
 
 MOST = 1000
 """The most entries that are kept for a holder."""
-Now = Mapping[str, Provenance]
-"""The present provenance of results, for claims and for questions."""
-NOTHING: Now = {}
+Now = Callable[[str], Mapping[str, Provenance]]
+"""By a library's id: the present provenance of results, for claims and for questions; empty if that is not known."""
+
+
+def nothing(_library: str) -> Mapping[str, Provenance]:
+    """The provenance of results where there is no service to make any."""
+    return {}
+
+
 _NO_ENTRY = "The history has no entry with this id."
 
 
@@ -86,44 +94,46 @@ class History:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, holder: str, entry: Entry) -> None:
-        """Keep an entry; if the same was asked before, it replaces the earlier one."""
+    def add(self, holder: str, library: str, entry: Entry) -> None:
+        """Keep an entry; if the same was asked of the library before, it replaces the earlier one."""
         data = entry.model_dump_json()
         asked = "'$.mode', '$.text', '$.question', '$.known_pmids', '$.narrative'"
-        same = f"json_extract(data, {asked}) = json_extract(?, {asked})"
+        same = f"library = ? AND json_extract(data, {asked}) = json_extract(?, {asked})"
         with self._database.change() as change:
-            change.execute(f"DELETE FROM history WHERE holder = ? AND {same}", (holder, data))
-            change.execute("INSERT INTO history VALUES (?, ?, ?, ?)", (make_id(), holder, tell_time(), data))
+            change.execute(f"DELETE FROM history WHERE holder = ? AND {same}", (holder, library, data))
+            change.execute("INSERT INTO history VALUES (?, ?, ?, ?, ?)", (make_id(), holder, library, tell_time(), data))
             oldest = "SELECT id FROM history WHERE holder = ? ORDER BY at DESC, id DESC LIMIT -1 OFFSET ?"
             change.execute(f"DELETE FROM history WHERE id IN ({oldest})", (holder, MOST))
 
-    def find(self, holder: str, limit: int, before: str = "", now: Now = NOTHING) -> HistoryPage:
+    def find(self, whose: Whose, limit: int, before: str = "", now: Now = nothing) -> HistoryPage:
         """The newest entries, or the newest of those before a time; `now` is what they are compared with."""
-        statement = "SELECT id, at, data FROM history WHERE holder = ? AND (? = '' OR at < ?) ORDER BY at DESC, id DESC LIMIT ?"
-        rows = self._database.rows(statement, (holder, before, before, limit + 1))
+        statement = f"{_SELECT} WHERE {whose.where} AND (? = '' OR at < ?) ORDER BY at DESC, id DESC LIMIT ?"
+        rows = self._database.rows(statement, (*whose.values, before, before, limit + 1))
         entries = [_read_row(row, now) for row in rows[:limit]]
         return HistoryPage(entries=entries, next_before=entries[-1].at if len(rows) > limit else None)
 
-    def get(self, holder: str, id: str, now: Now = NOTHING) -> HistoryOut:
+    def get(self, whose: Whose, id: str, now: Now = nothing) -> HistoryOut:
         """One entry; raises `NoSuch`."""
-        rows = self._database.rows("SELECT id, at, data FROM history WHERE holder = ? AND id = ?", (holder, id))
+        rows = self._database.rows(f"{_SELECT} WHERE {whose.where} AND id = ?", (*whose.values, id))
         if not rows:
             raise NoSuch(_NO_ENTRY)
         return _read_row(rows[0], now)
 
-    def delete(self, holder: str, id: str) -> None:
+    def delete(self, whose: Whose, id: str) -> None:
         """Delete one entry; raises `NoSuch`."""
-        self._database.delete("history", holder, id, _NO_ENTRY)
+        self._database.delete("history", whose, id, _NO_ENTRY)
 
-    def clear(self, holder: str) -> int:
-        """Delete the whole history of a holder, and return how many entries it had."""
+    def clear(self, whose: Whose) -> int:
+        """Delete a whole history, and return how many entries it had."""
         with self._database.change() as change:
-            return change.execute("DELETE FROM history WHERE holder = ?", (holder,)).rowcount
+            return change.execute(f"DELETE FROM history WHERE {whose.where}", whose.values).rowcount
 
 
-def _read_row(row: tuple[str, str, str], now: Now) -> HistoryOut:
-    id, at, data = row
+_SELECT = "SELECT id, library, at, data FROM history"
+
+
+def _read_row(row: tuple[str, str, str, str], now: Now) -> HistoryOut:
+    id, library, at, data = row
     entry = Entry.model_validate_json(data)
-    return HistoryOut(
-        **dict(entry), id=id, at=at, link=make_link(entry), changed=list_changes(entry.provenance, now.get(entry.mode))
-    )
+    changes = list_changes(entry.provenance, now(library).get(entry.mode))
+    return HistoryOut(**dict(entry), id=id, library=library, at=at, link=make_link(entry, library), changed=changes)

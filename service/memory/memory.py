@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 
 from service.memory.alerts import Alerts
-from service.memory.database import TABLES, Database, MemoryUnusable
+from service.memory.database import TABLES, Database, MemoryUnusable, Owners, Whose
 from service.memory.feedback import Feedback
 from service.memory.history import History
 from service.memory.saved import SavedClaims
@@ -24,22 +24,22 @@ class Memory:
         self.history, self.saved = History(database), SavedClaims(database)
         self.alerts, self.feedback = Alerts(database), Feedback(database)
 
-    def about(self, holder: str) -> MemoryOut:
-        """Summarise what is remembered for a holder."""
+    def about(self, whose: Whose) -> MemoryOut:
+        """Summarise what is remembered for someone."""
         counts = {
-            table: self.database.rows(f"SELECT count(*) FROM {table} WHERE holder = ?", (holder,))[0][0]
+            table: self.database.rows(f"SELECT count(*) FROM {table} WHERE {whose.where}", whose.values)[0][0]
             for table in ("history", "saved", "alerts", "feedback")
         }
         return MemoryOut(
             on=True,
             history=self.history_on,
             watching=self.watching,
-            holder=holder,
+            holder=whose.holder,
             entries=counts["history"],
             saved=counts["saved"],
             alerts=counts["alerts"],
             feedback=counts["feedback"],
-            feed=f"v1/alerts.atom?token={self.alerts.token(holder)}",
+            feed=f"v1/alerts.atom?token={self.alerts.token(whose.holder)}",
         )
 
     def forget(self, holder: str) -> None:
@@ -49,10 +49,10 @@ class Memory:
                 change.execute(f"DELETE FROM {table} WHERE holder = ?", (holder,))
 
 
-def open_memory(folder: Path | None, history_on: bool = True, watching: bool = True) -> Memory | None:
+def open_memory(folder: Path | None, owners: Owners, history_on: bool = True, watching: bool = True) -> Memory | None:
     """Open the memory in a folder; None if nothing is to be remembered, or if nothing can be, which is logged."""
     try:
-        return Memory(Database(folder), history_on, watching) if folder else None
+        return Memory(Database(folder, owners), history_on, watching) if folder else None
     except MemoryUnusable as error:
         _log.warning("nothing is remembered: %s", error)
         return None

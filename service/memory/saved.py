@@ -6,21 +6,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from retrieval.cluster.client import name_place
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
 from retrieval.store.journal import hash_json
 from retrieval.store.manifest import Manifest
 from service.grounding.schemas import GroundResponse
-from service.memory.database import Database, NoSuch, make_id, tell_time
-from service.memory.history import NOTHING, Now, entry_of_claim, list_changes, make_link
+from service.memory.database import Database, NoSuch, Whose, make_id, tell_time
+from service.memory.history import Now, entry_of_claim, list_changes, make_link, nothing
 from service.memory.schemas import AlertData, Kind, Saved, SavedList, SavedOut
 
 MOST = 1000
 """The most claims that a holder may save."""
-_COLUMNS = "id, holder, at, version, index_id, sources, data"
+_COLUMNS = "id, holder, library, at, version, index_id, sources, data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,7 @@ class Watched:
 
     id: str
     holder: str
+    library: str
     seen: IndexState
     saved: Saved
 
@@ -66,23 +65,23 @@ class NewAlert:
 
 
 class SavedClaims:
-    """The saved claims in the file; each belongs to the index in whose folder it was grounded."""
+    """The saved claims in the file; each belongs to the library in which it was grounded."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.folder = database.path.parent
 
-    def add(self, holder: str, folder: Path, manifest: Manifest, response: GroundResponse, note: str = "") -> SavedOut:
+    def add(self, holder: str, library: str, manifest: Manifest, response: GroundResponse, note: str = "") -> SavedOut:
         """Save a claim with what was found for it; if it was saved before, it keeps its id and gets the new note and result.
 
         Raises `BadInput` beyond `MOST`.
         """
         entry = Saved(**dict(entry_of_claim(response)), note=note)
         key = json.dumps([entry.text, entry.question, entry.known_pmids])
-        state, where = IndexState.of(manifest), name_place(folder)
+        state = IndexState.of(manifest)
         with self._database.change() as change:
-            same = (holder, where, key)
-            row = change.execute("SELECT id FROM saved WHERE holder = ? AND folder = ? AND asked = ?", same).fetchone()
+            same = (holder, library, key)
+            row = change.execute("SELECT id FROM saved WHERE holder = ? AND library = ? AND asked = ?", same).fetchone()
             count = change.execute("SELECT count(*) FROM saved WHERE holder = ?", (holder,)).fetchone()[0]
             if not row and count >= MOST:
                 raise BadInput(f"{MOST:,} claims are saved, which is the most; delete one first.")
@@ -90,42 +89,45 @@ class SavedClaims:
             change.execute(
                 "INSERT INTO saved VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at, version = "
                 "excluded.version, index_id = excluded.index_id, sources = excluded.sources, data = excluded.data",
-                (id, holder, tell_time(), where, key, state.version, state.index, state.sources, entry.model_dump_json()),
+                (id, holder, library, tell_time(), key, state.version, state.index, state.sources, entry.model_dump_json()),
             )
-        return self.get(holder, id)
+        return self.get(Whose(holder), id)
 
-    def find(self, holder: str, now: Now = NOTHING) -> SavedList:
-        """All saved claims of a holder, newest first."""
-        rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE holder = ? ORDER BY at DESC, id", (holder,))
+    def find(self, whose: Whose, now: Now = nothing) -> SavedList:
+        """Someone's saved claims, newest first."""
+        rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE {whose.where} ORDER BY at DESC, id", whose.values)
         return SavedList(saved=[_read_row(row, now) for row in rows])
 
-    def get(self, holder: str, id: str, now: Now = NOTHING) -> SavedOut:
+    def get(self, whose: Whose, id: str, now: Now = nothing) -> SavedOut:
         """One saved claim; raises `NoSuch`."""
-        rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE holder = ? AND id = ?", (holder, id))
+        rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE {whose.where} AND id = ?", (*whose.values, id))
         if not rows:
             raise NoSuch("There is no saved claim with this id.")
         return _read_row(rows[0], now)
 
-    def delete(self, holder: str, id: str) -> None:
+    def delete(self, whose: Whose, id: str) -> None:
         """Delete a saved claim with its alerts; raises `NoSuch`."""
         with self._database.change() as change:
-            if not change.execute("DELETE FROM saved WHERE holder = ? AND id = ?", (holder, id)).rowcount:
+            if not change.execute(f"DELETE FROM saved WHERE {whose.where} AND id = ?", (*whose.values, id)).rowcount:
                 raise NoSuch("There is no saved claim with this id.")
             change.execute("DELETE FROM alerts WHERE saved = ?", (id,))
 
-    def due(self, folder: Path, manifest: Manifest) -> list[Watched]:
-        """The claims of every holder saved on the index in this folder and not yet grounded on its present state."""
-        statement = f"SELECT {_COLUMNS} FROM saved WHERE folder = ? AND (version != ? OR index_id != ?) ORDER BY at, id"
-        rows = self._database.rows(statement, (name_place(folder), manifest.version, manifest.id))
+    def due(self, library: str, manifest: Manifest) -> list[Watched]:
+        """The claims of every holder saved in a library and not yet grounded on the present state of its index."""
+        statement = f"SELECT {_COLUMNS} FROM saved WHERE library = ? AND (version != ? OR index_id != ?) ORDER BY at, id"
+        rows = self._database.rows(statement, (library, manifest.version, manifest.id))
         return [
-            Watched(id, holder, IndexState(version, index, sources), Saved.model_validate_json(data))
-            for id, holder, _at, version, index, sources, data in rows
+            Watched(id, holder, library, IndexState(version, index, sources), Saved.model_validate_json(data))
+            for id, holder, library, _at, version, index, sources, data in rows
         ]
 
-    def count(self, folder: Path) -> tuple[int, int]:
-        """How many claims were saved on the index in this folder, and how many on others."""
-        sums = "sum(folder = ?), sum(folder != ?)"
-        [(ours, others)] = self._database.rows(f"SELECT {sums} FROM saved", (name_place(folder),) * 2)
+    def libraries(self) -> set[str]:
+        """The ids of the libraries in which claims are saved."""
+        return {row[0] for row in self._database.rows("SELECT DISTINCT library FROM saved")}
+
+    def count(self, library: str) -> tuple[int, int]:
+        """How many claims were saved in this library, and how many in others."""
+        [(ours, others)] = self._database.rows("SELECT sum(library = ?), sum(library != ?) FROM saved", (library,) * 2)
         return ours or 0, others or 0
 
     def advance(self, watched: Watched, to: IndexState, entry: Saved, alerts: Sequence[NewAlert]) -> int:
@@ -141,13 +143,14 @@ class SavedClaims:
             ).rowcount
             for alert in alerts if row_count else ():
                 paper, data = alert.data.paper.pmid, alert.data.model_dump_json()
-                row = (make_id(), watched.holder, tell_time(), watched.id, alert.kind, paper, data)
-                count += change.execute("INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?)", row).rowcount
+                row = (make_id(), watched.holder, watched.library, tell_time(), watched.id, alert.kind, paper, data)
+                count += change.execute("INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row).rowcount
         return count
 
 
-def _read_row(row: tuple[str, str, str, int, str, str, str], now: Now) -> SavedOut:
-    id, _holder, at, version, _index, _sources, data = row
+def _read_row(row: tuple[str, str, str, str, int, str, str, str], now: Now) -> SavedOut:
+    id, _holder, library, at, version, _index, _sources, data = row
     entry = Saved.model_validate_json(data)
-    changes = list_changes(entry.provenance, now.get("claim"))
-    return SavedOut(**dict(entry), id=id, at=at, index_version=version, link=make_link(entry), changed=changes)
+    changes = list_changes(entry.provenance, now(library).get("claim"))
+    link = make_link(entry, library)
+    return SavedOut(**dict(entry), id=id, library=library, at=at, index_version=version, link=link, changed=changes)

@@ -65,6 +65,7 @@ class HistoryOut(Entry):
     """An entry of the history."""
 
     id: str
+    library: str = Field(description="The id of the library that it belongs to.")
     at: str = Field(description="When it was asked: UTC, ISO 8601.")
     link: str = Field(
         description="Add this to the end of the page's address: the page asks the same again and says what has changed."
@@ -97,6 +98,7 @@ class SavedOut(Saved):
     """A saved claim. It is grounded again when its index changes, against new and changed documents only."""
 
     id: str
+    library: str = Field(description="The id of the library that it belongs to.")
     at: str = Field(description="When it was saved: UTC, ISO 8601.")
     index_version: int = Field(description="The version of the index up to which it was grounded.")
     link: str
@@ -125,6 +127,7 @@ class AlertOut(AlertData):
     """An alert, raised once for each claim, kind and paper."""
 
     id: str
+    library: str = Field(description="The id of the library that it belongs to.")
     at: str = Field(description="When it was raised: UTC, ISO 8601.")
     kind: Kind
     saved: str = Field(description="The saved claim's id.")
@@ -182,6 +185,7 @@ class FeedbackOut(Opinion):
     """Feedback that was given."""
 
     id: str
+    library: str = Field(description="The id of the library that it belongs to.")
     at: str
 
 

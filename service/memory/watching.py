@@ -17,9 +17,9 @@ from filelock import FileLock, Timeout
 from retrieval.core.counts import format_count
 from retrieval.core.errors import CounterpointError, IndexUnusable
 from retrieval.core.values import Document, Evidence, Grounding
-from retrieval.index import Index, read_index_manifest
+from retrieval.index import Index
 from retrieval.store.documents import Store
-from retrieval.store.manifest import STORE
+from retrieval.store.manifest import STORE, Manifest
 from service.grounding.find import Only
 from service.grounding.ground import Grounder
 from service.grounding.schemas import EvidenceOut
@@ -27,7 +27,8 @@ from service.memory.history import make_link
 from service.memory.saved import IndexState, NewAlert, SavedClaims, Watched, hash_sources
 from service.memory.schemas import AlertData, KeptPaper, Kind, Saved
 from service.operating import metrics
-from service.operating.live_index import CurrentService, NotReady
+from service.operating.libraries import Libraries, Library
+from service.operating.live_index import LiveIndex, NotReady
 from service.schemas import Provenance
 
 
@@ -107,18 +108,19 @@ class WatchReport:
     elsewhere: int
 
 
-def watch(claims: SavedClaims, grounder: Grounder, on_claim: Callable[[Watched], object] = lambda _one: None) -> WatchReport:
-    """Ground every claim that was saved on the grounder's index and not yet grounded on its present state.
+def watch(
+    claims: SavedClaims, library: str, grounder: Grounder, on_claim: Callable[[Watched], object] = lambda _one: None
+) -> WatchReport:
+    """Ground every claim that was saved in a library and not yet grounded on the present state of the grounder's index, its own.
 
     `on_claim` is called with each claim before it is grounded; an exception from it ends the watch there, and the next watch
     resumes with that claim.
     """
-    folder, manifest = grounder.index.folder, grounder.index.manifest
-    alerts, backlog = 0, claims.due(folder, manifest)
+    alerts, backlog = 0, claims.due(library, grounder.index.manifest)
     for one in backlog:
         on_claim(one)
         alerts += watch_claim(claims, one, grounder)
-    total, others = claims.count(folder)
+    total, others = claims.count(library)
     return WatchReport(len(backlog), alerts, max(0, total - len(backlog)), others)
 
 
@@ -132,7 +134,7 @@ def watch_claim(claims: SavedClaims, one: Watched, grounder: Grounder) -> int:
     provenance = Provenance.of(grounder)
     summary = _summarise(papers) if papers != one.saved.papers else one.saved.summary
     entry = one.saved.model_copy(update={"papers": papers, "provenance": provenance, "summary": summary})
-    alerts = [_make_alert(kind, paper, entry, grounder) for kind, paper in changed]
+    alerts = [_make_alert(kind, paper, entry, one.library, grounder) for kind, paper in changed]
     return claims.advance(one, IndexState.of(grounder.index.manifest), entry, alerts)
 
 
@@ -191,14 +193,14 @@ def _summarise(papers: Sequence[KeptPaper]) -> str:
     return f"{sides}{f'; retracted: {retractions:,}' if retractions else ''}."
 
 
-def _make_alert(kind: Kind, paper: KeptPaper, entry: Saved, grounder: Grounder) -> NewAlert:
+def _make_alert(kind: Kind, paper: KeptPaper, entry: Saved, library: str, grounder: Grounder) -> NewAlert:
     where = ", ".join(str(one) for one in (paper.journal, paper.year) if one)
     detail = f"{_SAYS[kind]}: {paper.title or paper.pmid}{f' ({where})' if where else ''}"
     data = AlertData(
         claim=entry.text,
         detail=detail if detail.endswith(".") else f"{detail}.",
         paper=paper,
-        link=make_link(entry),
+        link=make_link(entry, library),
         index=grounder.index.manifest.id,
         index_version=grounder.index.manifest.version,
         models=grounder.models.names(),
@@ -211,10 +213,13 @@ LOCK = "watch.lock"
 
 
 class Watcher:
-    """Grounds the claims saved on the index being served, one at a time; only one of several processes does so at once."""
+    """Grounds saved claims, one at a time, in the libraries whose index has changed; no other is opened for it.
 
-    def __init__(self, claims: SavedClaims, live: CurrentService) -> None:
-        self._claims, self._live = claims, live
+    Only one of several processes does so at once.
+    """
+
+    def __init__(self, claims: SavedClaims, libraries: Libraries) -> None:
+        self._claims, self._libraries = claims, libraries
         self._thread: threading.Thread | None = None
         self._stop_event = threading.Event()
         # A claim that cannot be grounded is skipped until the index changes again or the service is restarted.
@@ -237,28 +242,40 @@ class Watcher:
         alerts = 0
         try:
             with suppress(Timeout, NotReady), FileLock(self._claims.folder / LOCK, blocking=False, fallback_to_soft=False):
-                while claims := self._find_due():
-                    for one in claims:
-                        if self._stop_event.is_set():
-                            return alerts
-                        alerts += self._ground(one)
+                watched = self._claims.libraries()
+                for library in self._libraries.list_all() if watched else ():
+                    if library.id in watched and library.manifest:
+                        alerts += self._watch(library, library.manifest)
         except CounterpointError as error:
             _log.warning("saved claims were not checked: %s", error)
         except Exception:
             _log.exception("watching saved claims failed")
         return alerts
 
-    def _find_due(self) -> list[Watched]:
-        """The claims that lag behind the index; none while the index on disk is newer than the one being served."""
-        with self._live.lease() as service:
-            folder, manifest = service.index.folder, service.index.manifest
-        if read_index_manifest(folder) != manifest:
-            return []
-        return [one for one in self._claims.due(folder, manifest) if (one.id, manifest.version) not in self._failures]
+    def _watch(self, library: Library, manifest: Manifest) -> int:
+        """Ground a library's claims until none lags behind its index, and return how many alerts are new."""
+        alerts = 0
+        while claims := [
+            one for one in self._claims.due(library.id, manifest) if (one.id, manifest.version) not in self._failures
+        ]:
+            try:
+                live = self._libraries.open(library)
+                if live.ready().index.manifest != manifest:
+                    break  # it will be, soon
+                for one in claims:
+                    if self._stop_event.is_set():
+                        return alerts
+                    alerts += self._ground(one, live)
+            except NotReady:
+                raise
+            except CounterpointError as error:  # the other libraries are watched all the same
+                _log.warning("the claims saved in the library %s were not checked: %s", library.id, error)
+                break
+        return alerts
 
-    def _ground(self, one: Watched) -> int:
+    def _ground(self, one: Watched, live: LiveIndex) -> int:
         """Ground a claim on the index being served, and return how many alerts are new."""
-        with self._live.lease() as service:
+        with live.lease() as service:
             try:
                 alerts = watch_claim(self._claims, one, service.grounder)
             except Exception as error:

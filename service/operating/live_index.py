@@ -1,17 +1,19 @@
-"""What serves requests now: an index with its models, which can be swapped while requests are in progress.
+"""What serves requests on one library: an index with the shared models, which can be swapped while requests are in progress.
 
-Each request takes a lease; a replaced index is closed when its last lease ends.
+Each request takes a lease; a replaced or closed index is closed when its last lease ends.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from retrieval.cluster.client import RETRY_SECONDS, ClusterBusy
+from retrieval.cluster.client import ClusterBusy
 from retrieval.core.errors import CounterpointError
 from retrieval.index import Index, look_at_index, read_index_manifest
 from service.answering.answer import Answerer
@@ -60,38 +62,35 @@ class Serving:
         return self.finder
 
 
-class CurrentService:
-    """Holds what serves now. `load` assembles the grounder; an answerer from `load_answerer` and the evidence finder are added to
-    it, and if either fails, the rest still serves. `failure` says why nothing ever will, `waiting` why the index cannot be
-    opened yet."""
+class Maker:
+    """Makes what serves from an index. The models are loaded with the first index and shared by all that come after it.
 
-    def __init__(self, load: Callable[[], Grounder], load_answerer: Callable[[Grounder], Answerer] | None) -> None:
+    `load` assembles the grounder; an answerer from `load_answerer` and the evidence finder are added to it, and if either fails,
+    the rest still serves.
+    """
+
+    def __init__(self, load: Callable[[Index], Grounder], load_answerer: Callable[[Grounder], Answerer] | None) -> None:
         self._load, self._load_answerer = load, load_answerer
-        self._service: Serving | None = None
         self._lock = threading.Lock()
-        self._looked_at: Hashable | None = None
-        self.failure = self.waiting = ""
+        self.first: Serving | None = None
 
-    def load(self) -> None:
-        """Assemble the first service; an error is kept in `failure`, or in `waiting` if a retry may succeed soon."""
-        reason = ""
-        try:
-            self._service = self._assemble()
-            if self.waiting:
-                _log.info("the index is there")
-        except ClusterBusy as error:
-            reason = str(error)
-            if not self.waiting:
-                _log.warning("waiting for the index: %s", error)
-        except CounterpointError as error:
-            self.failure = str(error)
-        except Exception:
-            self.failure = "The service could not be loaded; see its log."
-            _log.exception("loading failed")
-        self.waiting = reason
+    def make(self, index: Index) -> Serving:
+        """Make what serves from this index; raises `CounterpointError` if the index or a model cannot be used."""
+        with self._lock:
+            if self.first is None:
+                self.first = self._assemble(index)
+                return self.first
+        made = self.first
+        answerer, why_not = made.answerer, made.no_answers
+        if answerer:
+            try:
+                answerer = answerer.over(index)
+            except CounterpointError as error:
+                answerer, why_not = None, str(error)
+        return Serving(made.grounder.over(index), answerer, made.finder, why_not, made.no_evidence)
 
-    def _assemble(self) -> Serving:
-        grounder = self._load()
+    def _assemble(self, index: Index) -> Serving:
+        grounder = self._load(index)
         answerer, why_not = None, NO_ANSWERS
         finder, why_none = None, ""
         if self._load_answerer:
@@ -107,20 +106,49 @@ class CurrentService:
             why_none = str(error)
         return Serving(grounder, answerer, finder, why_not, why_none)
 
+
+class LiveIndex:
+    """The index of one library: opened when it is first needed, and closed when others need its place."""
+
+    def __init__(self, id: str, place: Path, maker: Maker) -> None:
+        self.id, self.place, self._maker = id, place, maker
+        self._service: Serving | None = None
+        self._lock, self._opening = threading.Lock(), threading.Lock()
+        self._looked_at: Hashable | None = None
+        self.used = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the index is open now."""
+        return self._service is not None
+
     def ready(self) -> Serving:
-        """What serves now; raises `NotReady`. It may be replaced at any moment, so work on it under a `lease`."""
-        if self._service is None:
-            error = NotReady(self.failure or self.waiting or "The service is still loading; try again in a few seconds.")
-            error.retry_after = None if self.failure else RETRY_SECONDS if self.waiting else 3
-            raise error
-        return self._service
+        """What serves now, opened if it was not; raises `CounterpointError` if it cannot be. It may be replaced at any moment, so
+        work on it under a `lease`."""
+        with self._opening:
+            self.used = time.monotonic()
+            if self._service is None:
+                self._service = self._open()
+                self._looked_at = None
+            return self._service
+
+    def _open(self) -> Serving:
+        index = Index(self.place)
+        try:
+            return self._maker.make(index)
+        except BaseException:
+            index.close()
+            raise
 
     @contextmanager
     def lease(self) -> Iterator[Serving]:
         """What serves now, kept open until the end of the block."""
-        with self._lock:
+        while True:
             serving = self.ready()
-            serving.leases += 1
+            with self._lock:
+                if serving is self._service:
+                    serving.leases += 1
+                    break
         try:
             yield serving
         finally:
@@ -129,43 +157,39 @@ class CurrentService:
             self._close_if_done(serving)
 
     def refresh(self) -> bool:
-        """If the index changed on disk, open it and let it serve; return whether it does. A failure changes nothing."""
+        """If the open index changed on disk, open it anew to serve; return whether it does. A failure changes nothing."""
         old = self._service
-        if old is None or (fingerprint := look_at_index(old.index.folder)) in (None, self._looked_at):
+        if old is None or (fingerprint := look_at_index(self.place)) in (None, self._looked_at):
             return False
-        index: Index | None = None
         try:
-            if read_index_manifest(old.index.folder) == old.index.manifest:
+            if read_index_manifest(self.place) == old.index.manifest:
                 self._looked_at = fingerprint
                 return False
-            index = Index(old.index.folder)
-            answerer = old.answerer and old.answerer.over(index)
-            new = Serving(old.grounder.over(index), answerer, old.finder, old.no_answers, old.no_evidence)
+            new = self._open()
         except Exception as error:
             metrics.RELOADS.labels(outcome="failed").inc()
-            if index:
-                index.close()
             if not isinstance(error, CounterpointError):
                 raise  # the next check tries again: an unforeseen error may pass
             self._looked_at = fingerprint
             _log.warning("the changed index was not loaded: %s", error)
             return False
         self._looked_at = fingerprint
-        with self._lock:
-            self._service, old.retired = new, True
-        self._close_if_done(old)
+        self._replace(new)
         metrics.RELOADS.labels(outcome="swapped").inc()
-        _log.info("serving version %d of the index", index.manifest.version)
+        _log.info("serving version %d of the index", new.index.manifest.version)
         return True
 
     def close(self) -> None:
-        """Close the index; no request is in progress any more."""
+        """Close the index as soon as no request works on it; the next request opens it again."""
+        self._replace(None)
+
+    def _replace(self, new: Serving | None) -> None:
         with self._lock:
-            serving, self._service = self._service, None
-            self.failure = "The service is stopping."
-        if serving:
-            serving.retired = True
-            self._close_if_done(serving)
+            old, self._service = self._service, new
+            if old:
+                old.retired = True
+        if old:
+            self._close_if_done(old)
 
     def _close_if_done(self, serving: Serving) -> None:
         with self._lock:

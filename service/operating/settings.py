@@ -97,6 +97,13 @@ class Settings(BaseSettings):
     )
 
     index: Path | None = Field(default=None, description="The folder of an index, or its opensearch:// address.")
+    libraries: Path | None = Field(
+        default=None,
+        description="The folder of libraries; empty: the user's own data folder, unless index names an index to serve alone.",
+    )
+    open_libraries: int = Field(
+        default=8, ge=1, le=1000, description="How many libraries are open at once; the least used is closed."
+    )
     config: str = Field(default=defaults.CONFIG, description="The grounding variant: its name or a YAML file.")
     answers: str = Field(default=defaults.ANSWERS, description="The answer variant: its name or a YAML file.")
     profile: str = Field(default=defaults.PROFILE, description="The profile (the set of models): its name or a YAML file.")
@@ -221,6 +228,12 @@ class Settings(BaseSettings):
         if shared and not self.keys and not is_own_machine(self.host):
             return None
         return find_user_folder("state")
+
+    def libraries_folder(self, alone: bool = True) -> Path | None:
+        """The folder of libraries; the user's own stays out if an index is served `alone`."""
+        if self.libraries or (alone and self.index):
+            return self.libraries
+        return find_user_folder("data")
 
     def limits(self) -> Limits:
         """The limits on running and waiting work."""

@@ -15,10 +15,9 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from service.assembly import assemble, assemble_answerer_beside
-from service.configuration.defaults import ANSWERS, CONFIG, PROFILE
 from service.http.app import create_app
 from service.operating.settings import Settings
+from service.serve.server import open_libraries
 
 EXAMPLES = Path(__file__).parents[1] / "http" / "examples"
 CALLS = (
@@ -31,11 +30,7 @@ CALLS = (
 def main(index: Path) -> None:
     """Make every call with the examples of its own description and write the response into `EXAMPLES`."""
     with TemporaryDirectory() as memory:
-        app = create_app(
-            lambda: assemble(index, CONFIG, PROFILE),
-            lambda grounder: assemble_answerer_beside(grounder, ANSWERS),
-            Settings(state=memory),
-        )
+        app = create_app(open_libraries(Settings(index=index)), Settings(state=memory))
         with TestClient(app, base_url="http://localhost") as client:
             _wait(client)
             id = ""

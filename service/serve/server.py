@@ -18,6 +18,7 @@ from service.operating.settings import Settings, hand_down
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from service.operating.libraries import Libraries
 
 _BACKLOG = 2048
 
@@ -57,46 +58,55 @@ def _explain(code: int | None, host: str, port: int) -> str:
 _COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
 
-def check_index(settings: Settings) -> Path:
-    """Check the settings and return their index; raises `BadConfig` if none is named."""
-    if settings.index is None:
-        raise BadConfig("Name the folder of a built index with --index, COUNTERPOINT_INDEX, or index in the settings file.")
-    check_parts(settings.index, settings.config, settings.answers, settings.profile)
-    return settings.index
+def check_settings(settings: Settings) -> None:
+    """Check that what they name can be read, so that a wrong name or a damaged index is reported before a server starts.
 
-
-def check_parts(index: Path, config: str, answers: str, profile: str) -> None:
-    """Check that these can be read, so that a wrong name or a damaged index is reported before a server starts.
-
-    A cluster that is unreachable or cannot answer completely may be back soon: the server starts and waits for it.
+    A cluster that is unreachable or cannot answer completely may be back soon: the server starts and waits for it. A library of
+    the folder that is damaged keeps no other from being served.
     """
     from retrieval.cluster.client import ClusterBusy
     from retrieval.index import read_index_manifest
     from service.configuration.config import load_answer_config, load_config, load_profile
 
-    with suppress(ClusterBusy):
-        read_index_manifest(index)
-    load_config(config)
-    load_answer_config(answers)
-    load_profile(profile)
+    folder = settings.libraries_folder()
+    if settings.index:
+        with suppress(ClusterBusy):
+            read_index_manifest(settings.index)
+    elif folder is None:
+        raise BadConfig(
+            "Name a built index with --index or a folder of libraries with --libraries; this user has no home for one."
+        )
+    if folder and not folder.is_dir():
+        raise BadConfig(f"There is no folder {folder}; give --libraries the folder in which your libraries lie, or make it.")
+    load_config(settings.config)
+    load_answer_config(settings.answers)
+    load_profile(settings.profile)
+
+
+def open_libraries(settings: Settings) -> Libraries:
+    """The libraries that the settings name, with the models that they name; nothing is loaded yet."""
+    from service.assembly import assemble, assemble_answerer_beside
+    from service.operating.libraries import Libraries
+
+    return Libraries(
+        settings.index,
+        settings.libraries_folder(),
+        lambda index: assemble(index, settings.config, settings.profile),
+        lambda grounder: assemble_answerer_beside(grounder, settings.answers),
+        settings.open_libraries,
+    )
 
 
 def create_service(settings: Settings) -> FastAPI:
     """Create the service from these settings; this process or each worker runs it."""
-    from service.assembly import assemble, assemble_answerer_beside
     from service.http.app import create_app
     from service.serve import logs
 
     logs.configure(settings)
     hand_down(settings)
     _forget_dead_workers()
-    index = check_index(settings)
-    return create_app(
-        lambda: assemble(index, settings.config, settings.profile),
-        lambda grounder: assemble_answerer_beside(grounder, settings.answers),
-        settings,
-        when_loaded=_tell_loaded if settings.workers > 1 else None,
-    )
+    check_settings(settings)
+    return create_app(open_libraries(settings), settings, when_loaded=_tell_loaded if settings.workers > 1 else None)
 
 
 def run(settings: Settings, listener: socket.socket) -> None:

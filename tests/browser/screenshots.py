@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser
 
-from service.assembly import assemble, assemble_answerer_beside
-from service.configuration.defaults import ANSWERS, CONFIG, PROFILE
 from service.http.app import create_app
+from service.operating.settings import Settings
+from service.serve.server import open_libraries
 from tests.browser.chromium import chromium
 from tests.helpers.served import serving
 
@@ -21,7 +21,7 @@ QUESTION = "#question=" + quote("Does low-dose hydrocortisone reduce mortality i
 
 def main(index: Path) -> None:
     """A claim's page, an answer's and a paper's."""
-    app = create_app(lambda: assemble(index, CONFIG, PROFILE), lambda grounder: assemble_answerer_beside(grounder, ANSWERS))
+    app = create_app(open_libraries(Settings(index=index)))
     with serving(app) as (address, _server), chromium() as browser:
         _shoot(browser, f"{address}/{CLAIM}", 1300, "page.png")
         _shoot(browser, f"{address}/{QUESTION}", 1300, "page-answer.png")

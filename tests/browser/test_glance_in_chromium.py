@@ -8,8 +8,8 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
-from retrieval.index import Index
 from service.http.app import create_app
+from service.operating.libraries import Libraries
 from tests.browser.chromium import IN_CHROMIUM, Open, example, find_faults, link, stream
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.pages import SureReader, keep_in, make_grounding, make_paper
@@ -36,7 +36,7 @@ PAPERS = [
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     index = make_index(tmp_path_factory.mktemp("glance"), DOCUMENTS)
     keep_in(index)
-    return create_app(lambda: make_reading_grounder(Index(index.folder), SureReader()))
+    return create_app(Libraries(index.folder, None, lambda one: make_reading_grounder(one, SureReader())))
 
 
 @pytest.fixture

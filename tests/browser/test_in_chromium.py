@@ -10,11 +10,10 @@ from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, Route, expect
 
 from nli.reader.paper import AT_ODDS
-from retrieval.index import Index
-from service.http.app import create_app
 from tests.browser.chromium import HOSTILE, IN_CHROMIUM, Open, example, find_faults, link, stream
-from tests.helpers.answer_fakes import ScriptedGenerator, make_answerer
-from tests.helpers.fakes import make_grounder, make_index
+from tests.helpers.answer_fakes import ScriptedGenerator
+from tests.helpers.fakes import make_index
+from tests.helpers.served import over_fakes
 
 pytestmark = IN_CHROMIUM
 
@@ -39,9 +38,7 @@ PHONE = {"width": 390, "height": 800}
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     folder = make_index(tmp_path_factory.mktemp("browser"), DOCUMENTS).folder
-    return create_app(
-        lambda: make_grounder(Index(folder))[0], lambda grounder: make_answerer(grounder.index, ScriptedGenerator(ANSWER))
-    )
+    return over_fakes(folder, generator=ScriptedGenerator(ANSWER))
 
 
 def checked(page: Page, claim: str = CLAIM) -> None:

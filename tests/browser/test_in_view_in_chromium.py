@@ -11,14 +11,12 @@ from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
 from nli.text import designs
-from retrieval.index import Index
 from service.grounding.schemas import DesignOut
-from service.http.app import create_app
 from service.operating.settings import Settings
 from tests.browser.chromium import IN_CHROMIUM, Open, example, find_faults, link, stream
-from tests.helpers.answer_fakes import make_answerer
-from tests.helpers.fakes import make_index, make_reading_grounder
+from tests.helpers.fakes import make_index
 from tests.helpers.pages import make_grounding, make_paper
+from tests.helpers.served import over_reader
 
 pytestmark = IN_CHROMIUM
 
@@ -49,11 +47,7 @@ IN_VIEW = """(selector) => {
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     folder = make_index(tmp_path_factory.mktemp("view"), DOCUMENTS).folder
-    return create_app(
-        lambda: make_reading_grounder(Index(folder)),
-        lambda grounder: make_answerer(grounder.index),
-        Settings(state=str(tmp_path_factory.mktemp("state"))),
-    )
+    return over_reader(folder, Settings(state=str(tmp_path_factory.mktemp("state"))))
 
 
 def both_sides() -> dict[str, Any]:

@@ -6,8 +6,8 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
-from retrieval.index import Index
 from service.http.app import create_app
+from service.operating.libraries import Libraries
 from tests.browser.chromium import IN_CHROMIUM, Open, find_faults
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS, HOSTILE, docx, pdf
@@ -20,7 +20,7 @@ TEXT = f"# A title\n\nDoes 😀 zeta help? Zeta lowers pressure (PMID 1, PMID 77
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     folder = make_index(tmp_path_factory.mktemp("browser"), DOCUMENTS).folder
-    return create_app(lambda: make_reading_grounder(Index(folder)))
+    return create_app(Libraries(folder, None, make_reading_grounder))
 
 
 @pytest.fixture

@@ -19,10 +19,10 @@ from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from indexes.update import update
-from service.assembly import assemble, assemble_answerer_beside
 from service.cli.commands import app
 from service.http.app import create_app
 from service.operating.settings import Settings
+from service.serve.server import open_libraries
 from tests.golden.holding import HERE, hold, pretty, rounded, settle
 from tests.golden.stand_ins import DIE, use_stand_ins
 from tests.helpers.ready import wait_until_ready
@@ -177,11 +177,7 @@ def test_api(call: Call) -> None:
         "ground": {"claim": " "},
         "answer": {"question": 3},
     }
-    grounder, answerer = (
-        lambda: assemble(index, "counterpoint", "embedded"),
-        lambda one: assemble_answerer_beside(one, "counterpoint"),
-    )
-    with TestClient(create_app(grounder, answerer, Settings())) as client:
+    with TestClient(create_app(open_libraries(Settings(index=index)), Settings())) as client:
         wait_until_ready(client)
         told = {path: client.post(f"/v1/{path}", json=body).text for path, body in asked.items()}
         told["examples"] = client.get("/v1/examples").text

@@ -16,8 +16,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from generation.draft import Generator
-from retrieval.index import Index
 from service.http.app import create_app
+from service.operating.libraries import Libraries
 from service.operating.settings import Settings
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_grounder, make_reading_grounder
@@ -26,12 +26,20 @@ from tests.helpers.ready import wait_until_ready
 
 def over_fakes(folder: Path, settings: Settings | None = None, generator: Generator | None = None) -> FastAPI:
     """The service over an index, with stand-ins for its models."""
-    return create_app(lambda: make_grounder(Index(folder))[0], lambda one: make_answerer(one.index, generator), settings)
+    return create_app(fake_libraries(folder, generator=generator), settings)
+
+
+def fake_libraries(
+    index: Path | None = None, folder: Path | None = None, generator: Generator | None = None, most_open: int = 8
+) -> Libraries:
+    """The libraries of an index and in a folder, with stand-ins for the models."""
+    load, load_answerer = lambda one: make_grounder(one)[0], lambda one: make_answerer(one.index, generator)
+    return Libraries(index, folder, load, load_answerer, most_open)
 
 
 def over_reader(folder: Path, settings: Settings | None = None) -> FastAPI:
     """The same with a reader of whole papers."""
-    return create_app(lambda: make_reading_grounder(Index(folder)), lambda one: make_answerer(one.index), settings)
+    return create_app(Libraries(folder, None, make_reading_grounder, lambda one: make_answerer(one.index)), settings)
 
 
 @contextmanager

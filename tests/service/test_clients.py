@@ -23,10 +23,10 @@ from service.cli.commands import app as command_line
 from service.client import Counterpoint, CounterpointProblem
 from service.grounding.ground import Grounder
 from service.mcp_server import make_server
+from service.operating.libraries import Libraries
 from service.operating.settings import Settings
-from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_grounder, make_index
-from tests.helpers.served import over_fakes, serving
+from tests.helpers.served import fake_libraries, over_fakes, serving
 
 KEY = "a-key-that-is-long-enough"
 
@@ -137,10 +137,17 @@ def test_a_client_generated_from_the_description_is_typed(generated: str, url: s
 
 def call(folder: Path, tool: str, arguments: dict[str, Any]) -> Any:
     async def called() -> Any:
-        load = lambda: make_grounder(Index(folder))[0]  # noqa: E731
-        async with Client(make_server(load, lambda grounder: make_answerer(grounder.index))) as client:
+        async with Client(make_server(fake_libraries(folder))) as client:
             tools = (await client.list_tools()).tools
-            assert {one.name for one in tools} == {"ground", "answer", "check_text", "search", "document", "evidence"}
+            assert {one.name for one in tools} == {
+                "ground",
+                "answer",
+                "check_text",
+                "libraries",
+                "search",
+                "document",
+                "evidence",
+            }
             assert {one.annotations.read_only_hint for one in tools if one.annotations} == {True}
             return await client.call_tool(tool, arguments)
 
@@ -175,9 +182,10 @@ def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
         ("ground", {}, "claim is missing; give it."),
         ("ground", {"claim": "x", "pmids": []},
          "pmids is an unknown argument; correct it or leave it out "
-         "(known arguments: claim, question, known_pmids, read, full_text)."),
+         "(known arguments: claim, question, known_pmids, read, full_text, library)."),
         ("search", {"query": "x", "limit": 1000}, "limit should be at most 100, not 1000; correct it."),
-        ("nothing", {}, "There is no tool 'nothing'; the tools are search, document, evidence, ground, answer, check_text."),
+        ("nothing", {},
+         "There is no tool 'nothing'; the tools are libraries, search, document, evidence, ground, answer, check_text."),
         ("document", {"pmid": "x"}, "“x” is not a PMID, a DOI, or the id of one of the 23 documents of this index."),
     ],
 )  # fmt: skip
@@ -197,13 +205,13 @@ def test_a_language_model_is_told_what_is_wrong_by_name(folder: Path, tool: str,
 def test_a_fault_of_a_tool_is_one_sentence_and_the_next_call_loads_again(folder: Path, fault: Exception, told: str) -> None:
     loads = [fault]
 
-    def load() -> Grounder:
+    def load(index: Index) -> Grounder:
         if loads:
             raise loads.pop()
-        return make_grounder(Index(folder))[0]
+        return make_grounder(index)[0]
 
     async def called() -> tuple[Any, Any]:
-        async with Client(make_server(load, lambda grounder: make_answerer(grounder.index))) as client:
+        async with Client(make_server(Libraries(folder, None, load))) as client:
             assert loads, "nothing is loaded to greet"
             return await client.call_tool("search", {"query": "zeta"}), await client.call_tool("search", {"query": "zeta"})
 
@@ -215,13 +223,13 @@ def test_a_fault_of_a_tool_is_one_sentence_and_the_next_call_loads_again(folder:
 def test_calls_at_once_load_once(folder: Path) -> None:
     loads = []
 
-    def load() -> Grounder:
+    def load(index: Index) -> Grounder:
         loads.append(1)
         time.sleep(0.2)
-        return make_grounder(Index(folder))[0]
+        return make_grounder(index)[0]
 
     async def called() -> list[Any]:
-        async with Client(make_server(load, lambda grounder: make_answerer(grounder.index))) as client:
+        async with Client(make_server(Libraries(folder, None, load))) as client:
             return await asyncio.gather(*(client.call_tool("search", {"query": "zeta"}) for _ in range(4)))
 
     assert not any(one.is_error for one in asyncio.run(called()))

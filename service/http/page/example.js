@@ -16,9 +16,10 @@ let found = NONE;
 /** Asks the service for its examples and puts the first one, with its answer, into the first view. */
 export async function loadExamples(ask) {
   found = (await askExamples()) ?? NONE;
+  delete byId("examples").dataset.mode;
   if (!found.grounding) return;
   const whole = place.querySelector("#whole");
-  whole.addEventListener("click", () => ask(found.grounding.claim.text));
+  whole.onclick = () => ask(found.grounding.claim.text);
   fillFirst(found.grounding, whole);
 }
 
@@ -32,12 +33,12 @@ export function showFirst(wanted, mode) {
 /** The verdict on the example, and the first paper of each side. */
 function fillFirst(answer, whole) {
   place.querySelector(".claimed").textContent = answer.claim.text;
-  place.querySelector(".glance").append(...[balanceOf(answer), timelineOf(answer, () => whole.click())].filter(Boolean));
+  place.querySelector(".glance").replaceChildren(...[balanceOf(answer), timelineOf(answer, () => whole.click())].filter(Boolean));
   const papers = papersOf(answer);
   const best = [["contradict", "Contradicts"], ["support", "Supports"]].map(([side, name]) => [side, name, papers.find((one) => columnOf(one) === side)]).filter(([, , one]) => one);
   const sides = best.map(([side, name, one]) => holding("section", `side ${side}`, element("h3", name), holding("ol", "", card(one))));
   place.querySelector(".sides").dataset.columns = String(Math.max(1, sides.length));
-  place.querySelector(".sides").append(...sides);
+  place.querySelector(".sides").replaceChildren(...sides);
 }
 
 /** The paper of the example; the hypothesis is in the button that fills it in. */

@@ -4,6 +4,7 @@ import { byId } from "./dom.js";
 import { examplePaper, offerExamples } from "./example.js";
 import { partsOf, release, watchManuscript } from "./manuscript.js";
 import { fillPaper, notePaper, partOf, watchPaper } from "./paper.js";
+import { inLibrary } from "./service.js";
 
 const WORDS = {
   claim: { what: "Claim", go: "Check claim", working: "Checking…", hint: "one sentence that can be true or false", more: "Question and known PMIDs" },
@@ -99,6 +100,7 @@ export function toHash({ mode, body }) {
   if (mode === "text") return "#mode=text";
   const named = LINKED.map((name) => [name, body[name]]);
   const parts = [...named, ["known", (body.known_pmids ?? []).join(",")]].filter(([, value]) => value);
+  if (parts.length && inLibrary()) parts.push(["library", inLibrary()]);
   return parts.length ? "#" + parts.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&") : "";
 }
 

@@ -6,6 +6,7 @@ import { announce, button, byId, count, element, holding, number } from "./dom.j
 import { loadExamples, showFirst } from "./example.js";
 import { asked, fromHash, markExample, setMode, modeOf, showExamples, toHash, watchForm, words } from "./form.js";
 import { grounding, groundingText, stagesIn } from "./grounding.js";
+import { offerLibraries, takeLibrary } from "./library.js";
 import { changesSince } from "./links.js";
 import { remember, showMemory } from "./memory.js";
 import { about, answer as askAnswer, evidence as askEvidence, forgetDocuments, health, text as askText, Told, useKey } from "./service.js";
@@ -33,6 +34,8 @@ const tall = (mode) => mode === "paper" || mode === "text";
 const LOOK_AGAIN = 10_000;
 
 let searched = null;
+// The index that /health named when what is searched was last read.
+let toldIndex = "";
 let begun = false;
 let running = new AbortController();
 let retryTimer = 0;
@@ -197,6 +200,7 @@ function askForKey(error) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     useKey(input.value.trim());
+    offerLibraries(changeLibrary);
     ask();
   });
   byId("problem").querySelector("button").replaceWith(form);
@@ -239,7 +243,10 @@ async function showHealth() {
   const state = await health();
   const ready = state?.status === "ready";
   const loading = state?.status === "loading";
-  if (ready && searched?.index !== state.index) searched = await about();
+  if (ready && (!searched || toldIndex !== state.index)) {
+    toldIndex = state.index;
+    searched = await about();
+  }
   line.textContent = ready ? searchedIn(state) : loading ? "Loading…" : state ? "Not available" : "The service cannot be reached";
   line.classList.toggle("ready", ready);
   line.classList.toggle("failed", !ready && !loading);
@@ -247,10 +254,10 @@ async function showHealth() {
 }
 
 function searchedIn({ documents }) {
-  if (!searched) return count(documents, "document");
+  if (!searched) return documents ? count(documents, "document") : "Ready";
   const { name, source, built } = searched;
   const date = new Date(built).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
-  return `Searches ${name}: ${number(documents)} ${source} · ${date}`;
+  return `Searches ${name}: ${number(searched.documents)} ${source} · ${date}`;
 }
 
 /** Keeps that line true as long as the page is open. */
@@ -284,8 +291,19 @@ function submit() {
   ask();
 }
 
+/** Another library is asked: what is told of it and remembered for it, its examples, and the same question again. */
+function changeLibrary() {
+  searched = null;
+  showHealth();
+  showMemory();
+  beginWithExamples();
+  if (!byId("answer").hidden) submit();
+  else history.replaceState(null, "", location.pathname);
+}
+
 /** Opens what the link names; a link that asks nothing is the empty page, one for a paper waits for the paper. */
 function open() {
+  takeLibrary();
   if (fromHash()) {
     ask();
     return;
@@ -305,6 +323,7 @@ function open() {
 watchForm(submit, (fault) => (fault && !(fault instanceof Told) ? console.error(fault) : showProblem(fault?.message, fault)));
 byId("stop").addEventListener("click", stopWaiting);
 addEventListener("hashchange", open);
+open();
 watchHealth();
 showMemory();
-open();
+offerLibraries(changeLibrary);

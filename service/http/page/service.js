@@ -16,8 +16,14 @@ const KEY = "counterpoint-key";
 export const useKey = (key) => sessionStorage.setItem(KEY, key.replace(/[^\x21-\x7e]/g, ""));
 const keyed = () => (sessionStorage.getItem(KEY) ? { "x-api-key": sessionStorage.getItem(KEY) } : {});
 
+// The library that is asked, by its id or name; "" is the first.
+let library = "";
+export const useLibrary = (wanted) => (library = wanted);
+export const inLibrary = () => library;
+
 /** The response to a request that went well; a fault is thrown as the service told it. */
-async function asked(address, { headers = {}, ...options } = {}) {
+async function asked(path, { headers = {}, ...options } = {}) {
+  const address = library ? `${path}${path.includes("?") ? "&" : "?"}library=${encodeURIComponent(library)}` : path;
   let response;
   try {
     response = await fetch(address, { ...options, headers: { ...headers, ...keyed() } });
@@ -161,6 +167,15 @@ export async function about() {
     return await json(await asked("v1/index"));
   } catch {
     return null;
+  }
+}
+
+/** The libraries that may be asked; none where the service does not say, or not without a key. */
+export async function libraries() {
+  try {
+    return (await json(await asked("v1/libraries"))).libraries;
+  } catch {
+    return [];
   }
 }
 

@@ -7,20 +7,22 @@ import time
 from asyncio import Lock
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Annotated, cast
 
-from fastapi import Request
+from fastapi import Depends, Query, Request
 
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Answer, Claim, Grounding, RemovedSentence, Topic
 from service.answering.events import KeptSentence, Stage
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
-from service.http.requests.access import holder_of
+from service.http.requests.access import admit_request, holder_of, require_key
+from service.memory.database import Whose
 from service.memory.memory import Memory
 from service.memory.schemas import Entry
 from service.operating import metrics
-from service.operating.live_index import CurrentService, Serving
+from service.operating.libraries import Libraries, Library
+from service.operating.live_index import LiveIndex, Serving
 from service.operating.work import Workers
 from service.queries.grounding import ground_query
 from service.queries.schemas import TypedGroundResponse
@@ -32,7 +34,7 @@ _log = logging.getLogger("counterpoint")
 class Parts:
     """The parts that the calls work with, held in `app.state.parts`."""
 
-    live: CurrentService
+    libraries: Libraries
     workers: Workers
     log_claims: bool = False
     memory: Memory | None = None
@@ -42,6 +44,40 @@ class Parts:
 def parts_of(request: Request) -> Parts:
     """The parts of the app that a request came to."""
     return cast(Parts, request.app.state.parts)
+
+
+_LIBRARY = Query(max_length=200, description="The id or the name of a library; by default the first.")
+
+
+def choose_library(
+    request: Request, _known: Annotated[None, Depends(require_key)], library: Annotated[str, _LIBRARY] = ""
+) -> Library:
+    """The dependency of every call that works on a library: it is found and open, or the call is refused with the reason."""
+    libraries = parts_of(request).libraries
+    found = libraries.find(library, holder_of(request))
+    libraries.check_ready()
+    request.state.live = libraries.open(found)
+    return found
+
+
+ON_LIBRARY = [Depends(admit_request), Depends(choose_library)]
+"""The dependencies of every call that works on a library."""
+
+
+def live_of(request: Request) -> LiveIndex:
+    """The library that a call works on (`choose_library`)."""
+    return cast(LiveIndex, request.state.live)
+
+
+def whose_memory(
+    request: Request,
+    _known: Annotated[None, Depends(require_key)],
+    library: Annotated[str, Query(max_length=200, description="Only what belongs to this library, by its id or name.")] = "",
+) -> Whose:
+    """The dependency of every call on what is remembered: the sender's own, of the libraries that they may see."""
+    libraries, holder = parts_of(request).libraries, holder_of(request)
+    seen = [libraries.find(library, holder)] if library else libraries.list_all(holder)
+    return Whose(holder, tuple(one.id for one in seen))
 
 
 def note(request: Request, parts: Parts, **facts: str | int) -> None:
@@ -55,7 +91,7 @@ def remember(request: Request, parts: Parts, make_entry: Callable[[], Entry]) ->
     if parts.memory is None or not parts.memory.history_on:
         return
     try:
-        parts.memory.history.add(holder_of(request), make_entry())
+        parts.memory.history.add(holder_of(request), live_of(request).id, make_entry())
     except CounterpointError as error:
         _log.warning("the history was not written: %s", error)
 

@@ -12,6 +12,7 @@ from eval.claims.reading import read_paper_claims
 from retrieval.index import Index
 from service.memory.memory import open_memory
 from service.memory.schemas import Opinion
+from service.operating.libraries import Libraries
 from service.schemas import Provenance
 from tests.helpers.commands import call
 from tests.helpers.fakes import make_index, make_reading_grounder
@@ -28,7 +29,7 @@ MADE = Provenance(config="v5", profile="embedded", models={"stance": "word-judge
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "state"
     monkeypatch.setenv("COUNTERPOINT_STATE", str(folder))
-    memory = open_memory(folder)
+    memory = open_memory(folder, Libraries())
     assert memory
     for holder, claim, pmid, shown, right in [
         ("ann", "Zeta changes pressure, greatly.", "1", "contradict", "support"),
@@ -39,7 +40,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("bob", "Zeta is high pressure.", "1", "support", "neutral"),
     ]:
         said = {"claim": claim, "pmid": pmid, "sentence": "", "shown": shown, "right": right}
-        memory.feedback.add(holder, Opinion(**said, provenance=MADE))  # type: ignore[arg-type]
+        memory.feedback.add(holder, "a-library", Opinion(**said, provenance=MADE))  # type: ignore[arg-type]
     return folder
 
 

@@ -16,6 +16,7 @@ from service.examples.finding import find_statements
 from service.examples.schemas import NAME, ExamplesResponse, has_examples
 from service.grounding.ground import Grounder
 from service.http.app import create_app
+from service.operating.libraries import Libraries
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.pages import SureReader, find_in, keep_in
 from tests.helpers.ready import wait_until_ready
@@ -101,7 +102,7 @@ def test_a_statement_with_a_paper_that_the_judge_doubts_is_no_example(tmp_path: 
 
 def served(grounder: Grounder, path: str = "/v1/examples") -> dict[str, Any]:
     """What the service answers."""
-    with TestClient(create_app(lambda: grounder)) as client:
+    with TestClient(create_app(Libraries(grounder.index.folder, None, lambda _index: grounder))) as client:
         wait_until_ready(client)
         answer = client.get(path)
     assert answer.status_code == 200
@@ -147,6 +148,7 @@ def test_nothing_stale_damaged_or_made_by_others_is_given(tmp_path: Path) -> Non
 def test_the_index_says_what_it_is(tmp_path: Path) -> None:
     index = make_index(tmp_path, PAPERS)
     told = served(make_reading_grounder(index), "/v1/index")
+    assert told.pop("library")
     assert told == {
         "index": index.manifest.id, "name": "index", "documents": 3, "source": "documents from corpus.jsonl",
         "built": index.manifest.created,

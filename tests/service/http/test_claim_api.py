@@ -23,6 +23,7 @@ from retrieval.runtime.chat import ChatUnanswered
 from service.grounding.ground import Grounder
 from service.http import app as module
 from service.http.app import create_app
+from service.operating.libraries import Libraries
 from service.operating.settings import Settings
 from tests.helpers.answer_fakes import ScriptedGenerator
 from tests.helpers.fakes import make_grounder, make_index
@@ -140,7 +141,7 @@ def test_without_answers_the_rest_is_served(folder: Path, answering: BadConfig |
         assert answering
         raise answering
 
-    with opened(create_app(lambda: make_grounder(Index(folder))[0], broken if answering else None)) as client:
+    with opened(create_app(Libraries(folder, None, lambda one: make_grounder(one)[0], broken if answering else None))) as client:
         for path in ("/v1/answer", "/v1/answer/stream"):
             assert told in problem(client.post(path, json=QUESTION), 503)["detail"]
         assert client.post("/v1/ground", json=CLAIM).status_code == 200
@@ -279,14 +280,14 @@ def loading(*faults: Exception, folder: Path, gate: threading.Event | None = Non
     """A service that meets these faults one after the other, and then loads once the gate is open."""
     left = list(faults)
 
-    def load() -> Grounder:
+    def load(index: Index) -> Grounder:
         if gate:
             gate.wait(20)
         if left:
             raise left.pop(0)
-        return make_grounder(Index(folder))[0]
+        return make_grounder(index)[0]
 
-    with TestClient(create_app(load)) as client:
+    with TestClient(create_app(Libraries(folder, None, load))) as client:
         yield client
 
 

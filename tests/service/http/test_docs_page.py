@@ -10,19 +10,15 @@ from html.parser import HTMLParser
 import pytest
 from fastapi.testclient import TestClient
 
-from service.grounding.ground import Grounder
 from service.http.app import create_app
 from service.http.reference.docs import calls
+from service.operating.libraries import Libraries
 from service.serve.examples import CALLS
-
-
-def _never_loaded() -> Grounder:
-    raise AssertionError("the description needs no index")
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    yield TestClient(create_app(_never_loaded))
+    yield TestClient(create_app(Libraries()))
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +73,7 @@ def test_every_call_is_there_with_its_parameters_fields_answers_and_an_example(c
     assert found["ground"].others == ("/ground",)
     assert [one.name for one in found["ground"].body] == ["claim", "question", "known_pmids", "read", "full_text"]
     assert [one.note for one in found["search"].parameters] == ["required", "default 20, at least 1, at most 100",
-                                                                "at most 200 characters"]  # fmt: skip
+                                                                "at most 200 characters", "at most 200 characters"]  # fmt: skip
     assert found["search"].example.endswith("/v1/search --data-urlencode 'q=beta-carotene lung cancer'")
     assert found["document"].example.endswith("/v1/documents/demo-glucose-leuven-2001")
     assert found["ground_stream"].answers[0].kind[-1][0].endswith("with the events stage, grounding, error")

@@ -30,7 +30,7 @@ from retrieval.core.values import Claim
 from retrieval.index import Index
 from service.cli.commands import app as command_line
 from service.grounding.ground import Grounder
-from service.operating.live_index import CurrentService
+from service.operating.live_index import LiveIndex, Maker
 from service.operating.settings import Settings, find_origins, hand_down, load_settings, show_settings
 from service.serve import logs
 from tests.helpers.fakes import make_grounder, make_index
@@ -303,8 +303,8 @@ def test_an_index_that_fails_as_nobody_foresaw_is_closed_again_and_taken_once_it
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_index(tmp_path, DOCUMENTS).folder
-    live = CurrentService(lambda: make_grounder(Index(folder))[0], None)
-    live.load()
+    live = LiveIndex("own", folder, Maker(lambda one: make_grounder(one)[0], None))
+    live.ready()
     source = tmp_path / "more.jsonl"
     source.write_text(json.dumps({"pmid": "3", "title": "", "abstract": "Zeta is for pressure."}))
     update(folder, [source])
@@ -416,7 +416,7 @@ def test_a_bare_off_in_a_settings_file_is_off(tmp_path: Path, monkeypatch: pytes
     assert (load_settings().cache, load_settings().state) == ("off", "off")
 
 
-def test_a_settings_file_that_is_not_there_and_an_index_that_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "--index" in CliRunner().invoke(command_line, ["serve"]).stderr
+def test_a_settings_file_and_a_folder_of_libraries_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "no folder /nowhere; give --libraries" in CliRunner().invoke(command_line, ["serve", "--libraries", "/nowhere"]).stderr
     monkeypatch.setenv("COUNTERPOINT_SETTINGS", "/nowhere.yaml")
     assert "no settings file at /nowhere.yaml" in CliRunner().invoke(command_line, ["config"]).stderr

@@ -11,9 +11,9 @@ from fastapi.testclient import TestClient
 
 from service.checking.export import CITED_SIGNS, REASONS, SIGNS
 from service.checking.schemas import CITED
-from service.grounding.ground import Grounder
 from service.http.app import create_app
 from service.http.page.files import page_files
+from service.operating.libraries import Libraries
 
 FILES = {name: file.content.decode() for name, file in page_files().items() if not name.endswith(".ico")}
 PAGE = FILES["index.html"]
@@ -46,7 +46,7 @@ def page() -> _Parsed:
 @pytest.fixture(scope="module")
 def client() -> TestClient:
     """A service whose index was never loaded."""
-    return TestClient(create_app(_never_loaded))
+    return TestClient(create_app(Libraries()))
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +54,6 @@ def policy(client: TestClient) -> dict[str, list[str]]:
     """The page's Content-Security-Policy: the sources of each directive."""
     directives = [directive.split() for directive in client.get("/").headers["content-security-policy"].split(";")]
     return {directive[0]: directive[1:] for directive in directives}
-
-
-def _never_loaded() -> Grounder:
-    raise AssertionError("the page needs no index")
 
 
 @pytest.mark.parametrize("name", sorted(FILES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -23,20 +25,27 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 @pytest.fixture
 def server(demo_folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    with started("--index", str(demo_folder)) as running:
+        yield running
+
+
+@contextmanager
+def started(*options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Two workers that serve what the options say: their address, and the process that watches them."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "service.cli", "serve"]
     # On a busy machine one worker may get all requests and be long at them; how long they may wait is another test's.
     patient = os.environ | {"COUNTERPOINT_WAIT_SECONDS": "120"}
-    started = subprocess.Popen([*command, "--index", str(demo_folder), "--port", str(port), "--workers", "2"], env=patient)
+    server = subprocess.Popen([*command, *options, "--port", str(port), "--workers", "2"], env=patient)
     url = f"http://127.0.0.1:{port}"
     try:
         wait_until(lambda: ready(url))
-        yield url, started
+        yield url, server
     finally:
-        started.terminate()
-        started.wait(60)
+        server.terminate()
+        server.wait(60)
 
 
 def ready(url: str) -> bool:
@@ -100,3 +109,21 @@ def test_a_stop_loses_no_accepted_request(server: tuple[str, subprocess.Popen[by
         process.send_signal(signal.SIGTERM)
         assert [one.result().status_code for one in asked] == [200] * 6
     assert process.wait(60) in (0, -signal.SIGTERM)
+
+
+def test_a_library_made_or_renamed_while_they_run_is_known_to_all_at_once(demo_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(demo_folder, tmp_path / "first")
+    with started("--libraries", str(tmp_path)) as (url, process):
+        wait_until(lambda: len(workers(process)) == 2 and all(ready(url) for _ in range(20)))
+
+        def search(library: str) -> set[int]:
+            asked = [httpx.get(f"{url}/v1/search?q=aspirin&library={library}", timeout=60) for _ in range(20)]
+            return {one.status_code for one in asked}
+
+        shutil.copytree(demo_folder, tmp_path / ".second")
+        (tmp_path / ".second" / "library.json").unlink()
+        assert search("second") == {404}
+        (tmp_path / ".second").rename(tmp_path / "second")
+        assert search("second") == {200}
+        (tmp_path / "second").rename(tmp_path / "third")
+        assert (search("second"), search("third")) == ({404}, {200})

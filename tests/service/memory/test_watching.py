@@ -18,13 +18,16 @@ from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
+from service.memory.database import Whose
 from service.memory.memory import Memory, open_memory
 from service.memory.schemas import SavedOut
 from service.memory.watching import WatchReport, find_changes, watch
+from service.operating.libraries import Libraries
 from service.schemas import Provenance
 from tests.conftest import WriteCorpus
 from tests.helpers.fakes import make_index, make_reading_grounder
 
+LIBRARY = "a-library"
 CLAIM = "zeta changes pressure"
 SUPPORTS = {"pmid": "1", "title": "One", "abstract": "Zeta is for pressure."}
 NEUTRAL = {"pmid": "2", "title": "Two", "abstract": "Zeta and pressure were measured."}
@@ -35,7 +38,7 @@ RETRACTED = SUPPORTS | {"retracted": True}
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    opened = open_memory(tmp_path / "state")
+    opened = open_memory(tmp_path / "state", Libraries())
     assert opened
     return opened
 
@@ -56,15 +59,15 @@ class Opened:
     def save(self, memory: Memory, holder: str = "", claim: str = CLAIM) -> SavedOut:
         grounder = self.grounder
         response = GroundResponse.of(grounder.ground(Claim(claim)), Provenance.of(grounder))
-        return memory.saved.add(holder, grounder.index.folder, grounder.index.manifest, response)
+        return memory.saved.add(holder, LIBRARY, grounder.index.manifest, response)
 
 
 def run(memory: Memory, folder: Path) -> WatchReport:
-    return watch(memory.saved, Opened(folder).grounder)
+    return watch(memory.saved, LIBRARY, Opened(folder).grounder)
 
 
 def told(memory: Memory, holder: str = "") -> list[tuple[str, str]]:
-    return [(one.kind, one.paper.pmid) for one in memory.alerts.find(holder).alerts]
+    return [(one.kind, one.paper.pmid) for one in memory.alerts.find(Whose(holder)).alerts]
 
 
 def test_what_turns_is_told_and_told_once(memory: Memory, folder: Path, write_corpus: WriteCorpus) -> None:
@@ -74,10 +77,10 @@ def test_what_turns_is_told_and_told_once(memory: Memory, folder: Path, write_co
     assert run(memory, folder) == WatchReport(1, 2, 0, 0)
     assert run(memory, folder) == WatchReport(0, 0, 1, 0)
     assert sorted(told(memory)) == [("first contradiction", "3"), ("support retracted", "1")]
-    [saved] = memory.saved.find("").saved
+    [saved] = memory.saved.find(Whose()).saved
     assert [(one.pmid, one.stance, one.retracted) for one in saved.papers] == [("3", "contradict", False), ("1", "support", True)]
     assert saved.summary == "1 document may contradict the claim, 1 document may support it; retracted: 1."
-    [alert, _] = sorted(memory.alerts.find("").alerts, key=lambda one: one.kind)
+    [alert, _] = sorted(memory.alerts.find(Whose()).alerts, key=lambda one: one.kind)
     assert alert.detail == "A paper contradicts this claim for the first time: Three."
     assert alert.paper.sentence == AGAINST["abstract"] and alert.claim == CLAIM
 
@@ -96,7 +99,7 @@ def test_only_documents_that_are_new_or_changed_are_read(memory: Memory, folder:
         return whole(claim, kept)
 
     judge.read_abstracts = reading
-    watch(memory.saved, grounder)
+    watch(memory.saved, LIBRARY, grounder)
     assert set(read) == {"Three"}
 
 
@@ -143,7 +146,7 @@ def test_a_watch_killed_before_or_after_its_commit_tells_once(
     saved = Opened(folder).save(memory)
     update(folder, [write_corpus(AGAINST, OTHER, RETRACTED)])
     grounder = Opened(folder).grounder
-    [due] = memory.saved.due(folder, grounder.index.manifest)
+    [due] = memory.saved.due(LIBRARY, grounder.index.manifest)
     # Java does not survive a fork: the child is given what it would find.
     found = grounder.ground(due.claim, only=find_changes(grounder.index, due.seen))
     if not (child := os.fork()):
@@ -151,7 +154,7 @@ def test_a_watch_killed_before_or_after_its_commit_tells_once(
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
     expected = [("first contradiction", "3"), ("support retracted", "1")]
     assert sorted(told(memory)) == ([] if moment == "before" else expected)
-    assert memory.saved.get("", saved.id).index_version == (1 if moment == "before" else 2)
+    assert memory.saved.get(Whose(), saved.id).index_version == (1 if moment == "before" else 2)
     run(memory, folder)
     assert sorted(told(memory)) == expected
 
@@ -171,7 +174,7 @@ def _watch_and_die(memory: Memory, grounder: Grounder, found: Grounding, moment:
             os.kill(os.getpid(), signal.SIGKILL)
 
         object.__setattr__(memory.database, "change", change)
-        watch(memory.saved, grounder)
+        watch(memory.saved, LIBRARY, grounder)
     finally:
         os._exit(1)
 
@@ -180,8 +183,8 @@ def test_a_deleted_alert_does_not_come_back(memory: Memory, folder: Path, write_
     Opened(folder).save(memory)
     update(folder, [write_corpus(AGAINST)])
     run(memory, folder)
-    [alert] = memory.alerts.find("").alerts
-    memory.alerts.delete("", alert.id)
+    [alert] = memory.alerts.find(Whose()).alerts
+    memory.alerts.delete(Whose(), alert.id)
     update(folder, [write_corpus(OTHER, AGAINST)])
     run(memory, folder)
     assert told(memory) == []

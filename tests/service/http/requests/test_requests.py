@@ -16,10 +16,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from retrieval.core.errors import BadConfig
-from retrieval.index import Index
 from service.grounding.ground import Grounder
 from service.http.app import create_app
 from service.memory.history import History
+from service.operating.libraries import Libraries
 from service.operating.settings import Settings, load_settings, show_settings
 from service.serve.logs import JsonLines
 from tests.helpers.fakes import make_grounder, make_index
@@ -120,12 +120,8 @@ def test_the_services_own_page_may_post(url: str, headers: dict[str, str]) -> No
     assert httpx.post(f"{url}/v1/ground", json=CLAIM, headers=sent).status_code == 200
 
 
-def _never_loaded() -> Grounder:
-    raise AssertionError("a refusal needs no index")
-
-
 def statuses(settings: Settings, *hosts: str) -> list[int]:
-    client = TestClient(create_app(_never_loaded, settings=settings))
+    client = TestClient(create_app(Libraries(), settings))
     return [client.get("/docs", headers={"Host": host}).status_code for host in hosts]
 
 
@@ -170,7 +166,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     document = {"pmid": "1", "title": "One", "abstract": "Zeta is not against pressure."}
     folder = make_index(tmp_path_factory.mktemp("failures"), [document]).folder
     settings = Settings(state=str(tmp_path_factory.mktemp("memory")))
-    with TestClient(create_app(lambda: make_grounder(Index(folder))[0], settings=settings)) as opened:
+    with TestClient(create_app(Libraries(folder, None, lambda one: make_grounder(one)[0]), settings)) as opened:
         wait_until_ready(opened)
         yield opened
 

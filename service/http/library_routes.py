@@ -1,0 +1,59 @@
+"""Libraries over HTTP: which there are, what one of them holds, and its examples."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+
+from service.examples.schemas import ExamplesResponse, read_examples
+from service.http.requests import problems
+from service.http.requests.access import admit_request, holder_of
+from service.http.requests.working import choose_library, live_of, parts_of
+from service.http.schemas import LibraryList
+from service.operating.libraries import Library
+from service.schemas import Provenance
+
+router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429, 500, 503))
+
+OneLibrary = Annotated[Library, Depends(choose_library)]
+
+
+@router.get("/v1/libraries")
+def list_libraries(request: Request) -> LibraryList:
+    """The libraries that you may search; the id or the name of one is the parameter `library` of every call."""
+    return LibraryList.of(parts_of(request).libraries.list_all(holder_of(request)))
+
+
+class SearchedIndex(BaseModel):
+    """The index that is searched."""
+
+    library: str = Field(description="The id of the library.")
+    index: str = Field(description="The id of its texts, as in every response's provenance.")
+    name: str
+    documents: int
+    source: str = Field(description="What the documents are, in words to follow their number.")
+    built: str = Field(description="When it was built or last updated.")
+
+
+@router.get("/v1/index", responses=problems.responses(404))
+def searched_index(request: Request, library: OneLibrary) -> SearchedIndex:
+    """The index that is searched: its name, what it holds, how much of it and of when."""
+    with live_of(request).lease() as serving:
+        manifest = serving.index.manifest
+    return SearchedIndex(
+        library=library.id,
+        index=manifest.id,
+        name=library.name,
+        documents=manifest.counts.documents,
+        source=manifest.describe_source(),
+        built=manifest.created,
+    )
+
+
+@router.get("/v1/examples", responses=problems.responses(404))
+def index_examples(request: Request, _library: OneLibrary) -> ExamplesResponse:
+    """Claims, questions, a paper and a text to start with, made from the index when it was built; empty if they were not."""
+    with live_of(request).lease() as serving:
+        return read_examples(serving.index, Provenance.of(serving.grounder))
