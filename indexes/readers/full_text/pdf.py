@@ -150,10 +150,8 @@ def _read_body(items: Sequence[Item], blocks: Blocks, kind: SectionKind) -> None
     section, skipped = "", None
     known = [item.level for item in items if item.kind == "heading" and looks_like_heading(f"{_bare(item.text)}.")]
     main = min(known, default=0)
-    place = 0
-    while place < len(items):
-        item = items[place]
-        place += 1
+    tables = set[int]()
+    for item in items:
         if item.kind == "heading":
             text = clean(item.text)
             if _REFERENCES.match(text):
@@ -166,12 +164,9 @@ def _read_body(items: Sequence[Item], blocks: Blocks, kind: SectionKind) -> None
                 continue
             skipped, section = None, text
             kind = _continue(text, kind, item.level > main)
-        elif item.table and item.kind in ("caption", "row", "legend"):
-            table = [item]
-            while place < len(items) and items[place].table == item.table:
-                table.append(items[place])
-                place += 1
-            _read_table(table, blocks)
+        elif item.table and item.table not in tables:
+            tables.add(item.table)
+            _read_table([one for one in items if one.table == item.table], blocks)
         elif skipped is None and item.kind == "paragraph":
             blocks.add(clean(item.text), kind, section, page=item.page)
 
@@ -199,7 +194,7 @@ def _read_table(items: Sequence[Item], blocks: Blocks) -> None:
     pages = {item.kind: item.page for item in reversed(items)}
     blocks.add_caption(label, text, pages.get("caption"))
     rows = [item for item in items if item.kind == "row"]
-    laid = [([Cell(clean(text), column, span, False, bold) for text, column, span, bold in item.cells], False) for item in rows]
+    laid = [([Cell(clean(text), column, span, bold, bold) for text, column, span, bold in item.cells], False) for item in rows]
     named = list(name_rows(laid))
     notes = [(find_mark(item.text), clean(item.text), item.page) for item in items if item.kind == "legend"]
     blocks.add_table(label, text, [(row, rows[row.number - 1 + len(rows) - named[-1].number].page) for row in named], notes)

@@ -72,7 +72,7 @@ class Region:
     label: str
     caption: list[Line] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
-    notes: list[Line] = field(default_factory=list)
+    goes_on: bool = False
 
 
 Element = Line | Region
@@ -222,19 +222,30 @@ class Layout:
         whole = len(one) > 3 and len(two) > 3 and words[one] and words[two]
         return paragraph + line if whole or _COMPOUND.search(paragraph) else bare
 
+    def join_all(self, lines: Sequence[Line]) -> str:
+        """The text of some lines."""
+        text = ""
+        for line in lines:
+            text = self.join(text, line.text)
+        return text
+
     def _place_regions(self) -> Iterator[list[Element]]:
         """The elements of each page as they are drawn, captions with what belongs to them taken together."""
         open_table: Region | None = None
         for page in self.pages:
             elements, place = list[Element](), 0
-            if open_table and page:
-                place = self._end_table(page, 0, Region(open_table.label))
-                small = next((at for at, line in enumerate(page) if line.size > (1 - _SAME_SIZE) * self.body), len(page))
-                if place := place or small:
-                    elements.append(Region(open_table.label, [], page[:place]))
-            open_table = None
             while place < len(page):
                 line = page[place]
+                if open_table:
+                    end = self._end_table(page, place, Region(open_table.label))
+                    if not place:
+                        while end < len(page) and page[end].size < (1 - _SAME_SIZE) * self.body and not self._find_caption(page, end):
+                            end += 1
+                    open_table = open_table if end > place else None
+                    if end > place:
+                        elements.append(Region("", [], page[place:end], goes_on=True))
+                        place = end
+                        continue
                 if match := self._find_caption(page, place):
                     region = Region(" ".join(match["label"].split()))
                     start = place
@@ -244,7 +255,7 @@ class Layout:
                         end = self._end_table(page, place, region)
                         region.lines = page[place:end]
                         place = end
-                        open_table = region if place == len(page) else None
+                        open_table = region
                     elements.append(region)
                     continue
                 end = self._end_bare_table(page, place)
@@ -316,11 +327,8 @@ class Layout:
                 break
             if place > start and line.size > 1.08 * max(self.body, page[place - 1].size):
                 break
-            before = page[place - 1] if place > start else (region.caption or region.lines or [line])[-1]
-            far = before.page == line.page and (
-                before.height - line.height > 5 * self.leading or line.height - before.height > 12 * self.leading
-            )
-            if far:
+            before = page[place - 1] if place > start else (region.caption or [line])[-1]
+            if before.height - line.height > 5 * self.leading or line.height - before.height > 12 * self.leading:
                 break
             place += 1
         # What names the next section is no row of the table.
@@ -509,7 +517,7 @@ class _Flow:
         """Take a caption, and the table below it."""
         from indexes.readers.pdf.tables import read_region
 
-        self._table += 1
+        self._table += not region.goes_on
         self._waiting += read_region(region, self._table, self._layout)
 
     def finish(self) -> list[Item]:
@@ -661,15 +669,19 @@ def _counts_lines(page: Sequence[Line], group: Sequence[Line], end: int) -> bool
     [(step, count)] = steps.most_common(1)
     if step not in (1, 2, 5, 10) or count < 0.9 * (len(numbers) - 1):
         return False
-    left = min(line.left for line in ordered) - 1
-    right = max(line.right for line in ordered) + (300 if all(len(line.words) == 1 for line in ordered) else 1)
-    heights = {
-        round(line.height / 3)
-        for line in page
-        if left - (300 if end else 0) <= line.left <= right and ordered[-1].height - 1 <= line.height <= ordered[0].height + 1
-    }
+    left, right = min(line.left for line in ordered) - 5, max(line.right for line in ordered)
+    bare = all(len(line.words) == 1 for line in ordered)
+    columns = [(left, right + 300), (left - 300, right)] if bare else [(left, right)]
     counted = numbers[-1] - numbers[0] + 1
-    return 0.7 < len(heights) / counted < 1.6 or (step > 1 and 0.5 < len(heights) / counted < 2.2)
+    for low, high in columns:
+        heights = {
+            round(line.height / 3)
+            for line in page
+            if low <= line.left <= high and ordered[-1].height - 1 <= line.height <= ordered[0].height + 1
+        }
+        if 0.7 < len(heights) / counted < 1.6:
+            return True
+    return False
 
 
 def _mend_rows(lines: list[Line]) -> list[Line]:
