@@ -35,7 +35,7 @@ _LABEL = re.compile(r"(?P<label>[A-Z][A-Za-z,/&() -]{2,40}?)(?:\s*[:.—–]\s+|
 _LONGEST_ABSTRACT = 700
 _YEAR = re.compile(r"\b(?:19[5-9]|20[0-4])\d\b")
 _DATED = re.compile(
-    r"(?:published|publication|©|\(c\)|copyright|accepted|received|online)\D{0,40}?(?:\d{1,2}\D{1,12})?\b((?:19[5-9]|20[0-4])\d)\b",
+    r"(?:published|publication|©|\(c\)|copyright)\D{0,40}?(?:\d{1,2}\D{1,12})?\b((?:19[5-9]|20[0-4])\d)\b",
     re.I,
 )
 _NAME = re.compile(r"(?:[^\W\d_][\w.'’-]*\s+){1,4}[^\W\d_][\w'’-]+(?:,? (?:Jr|Sr|II|III)\.?)?")
@@ -101,7 +101,7 @@ def _split_front(items: Sequence[Item]) -> tuple[Sequence[Item], list[tuple[str,
             break
         if item.kind == "heading":
             is_main = item.level <= first.level if first.kind == "heading" else item.size > first.size
-            if kind is None and item.level <= first.level:
+            if first.kind == "heading" and (item.level < first.level or (kind is None and item.level == first.level)):
                 break
             if parts and (kind in kinds or (kind == "introduction" and (not label or is_main and "intro" in item.text.lower()))):
                 break
@@ -210,7 +210,7 @@ def _read_record(printed: Printed, front: Sequence[Item], abstract: Sequence[tup
         pmid=find_pmid(page),
         title=title,
         abstract=text,
-        year=_find_year(page, printed.said),
+        year=_find_year(clean(" ".join((*(one.text for one in front), *printed.edges))), page, printed.said),
         sections=sections,
         retracted=marked or is_retracted(title),
         authors=tuple(_find_authors(behind, printed.said, page)),
@@ -254,16 +254,13 @@ def _find_doi(page: str, said: dict[str, str]) -> str:
     return next((doi for doi in found if doi in named), found[0] if found else "")
 
 
-def _find_year(page: str, said: dict[str, str]) -> int | None:
-    dated = Counter(_DATED.findall(page))
-    if dated:
-        return int(max(dated, key=lambda year: (dated[year], year)))
-    years = Counter(_YEAR.findall(page))
+def _find_year(mast: str, page: str, said: dict[str, str]) -> int | None:
+    """The year of publication: as said, else the only or the most frequent one beside the title and on the edges of pages."""
+    for years in (_DATED.findall(mast), _DATED.findall(page), _YEAR.findall(mast)):
+        if years:
+            return int(max(years, key=lambda year: (years.count(year), year)))
     made = said.get("CreationDate", "")[2:6]
-    if made in years:
-        return int(made)
-    [(year, count), *_] = years.most_common(1) or [("", 0)]
-    return int(year) if count and len(years) == 1 else None
+    return int(made) if made in _YEAR.findall(page) else None
 
 
 def _find_authors(behind: Sequence[Item], said: dict[str, str], page: str) -> Iterator[Author]:

@@ -279,7 +279,8 @@ class Layout:
         before = page[place - 1] if place else None
         goes_on = (
             before is not None
-            and self.is_body(before) == self.is_body(line)
+            and self.is_body(before)
+            and self.is_body(line)
             and abs(before.size - line.size) < 0.04 * line.size
             and 0 < before.height - line.height < _WIDE * self.leading
             and before.left < line.right
@@ -355,11 +356,13 @@ class Layout:
         )
 
     def _end_bare_table(self, page: Sequence[Line], place: int) -> int:
-        """The place behind a table without a caption, that is three rows or more with two cells or more; else the same place."""
-        end = place
-        while end < len(page) and len(split_cells(page[end])) > 1 and not self.is_prose(page[end]):
+        """The place behind a table without a caption, three rows or more whose second cells stand below each other; else the
+        same place."""
+        end, starts = place, Counter[int]()
+        while end < len(page) and not self.is_prose(page[end]) and len(cells := split_cells(page[end])) > 1:
+            starts[round(cells[1][0].left / 3)] += 1
             end += 1
-        return end if end - place >= 3 else place
+        return end if end - place >= 3 and max(starts.values()) >= 0.6 * (end - place) else place
 
     def _find_gutters(self, lines: Sequence[Line]) -> list[float]:
         """Where columns of text begin, but for the first: lines begin there, others end before, and few cross between them."""
@@ -544,7 +547,7 @@ class _Flow:
         before, self._last = self._last, (line, column)
         heading = self._is_heading(line, column, before, following)
         if self._open and self._open.kind == "heading":
-            goes_on = before is not None and _look(before[0]) == _look(line) and self._follows(before[0], line, 1.5 * line.size)
+            goes_on = before is not None and _look(before[0]) == _look(line) and self._follows(before[0], line, max(1.5, self._layout.leading / self._layout.body) * 1.1 * line.size)
             if goes_on and heading and len(self._open.text.split()) < 3 * _LONGEST_HEADING:
                 self._open.text = self._layout.join(self._open.text, line.text)
                 return
