@@ -18,7 +18,7 @@ from indexes.readers.full_text.tables import Cell, name_rows
 from indexes.readers.pdf.layout import CAPTION, Item
 from indexes.readers.pdf.lines import CLOSE, OPEN
 from indexes.readers.pdf.reading import Printed, read_printed_apart
-from nli.text.headings import find_heading_kind, looks_like_heading
+from nli.text.headings import continue_section, find_heading_kind, looks_like_heading
 from retrieval.core.values import Author, Document, FullText, Section, SectionKind
 
 _MARK = rf"{OPEN}[^{CLOSE}]*{CLOSE}"
@@ -147,7 +147,7 @@ def _begins_abstract(item: Item) -> bool:
 
 def _read_body(items: Sequence[Item], blocks: Blocks, kind: SectionKind) -> None:
     """The sections of a paper, without its references and what is said about the paper itself."""
-    section, skipped = "", None
+    section, above, skipped = "", kind, None
     known = [item.level for item in items if item.kind == "heading" and looks_like_heading(f"{_bare(item.text)}.")]
     main = min(known, default=0)
     tables = set[int]()
@@ -163,7 +163,11 @@ def _read_body(items: Sequence[Item], blocks: Blocks, kind: SectionKind) -> None
             if skipped is not None and not found and not _MORE.match(text) and item.level > main:
                 continue
             skipped, section = None, text
-            kind = _continue(text, kind, item.level > main)
+            if item.level > main:
+                exact = found if looks_like_heading(f"{_bare(text)}.") and found != "other" else None
+                kind = exact or above
+            else:
+                kind = above = continue_section(text, above)
         elif item.table and item.table not in tables:
             tables.add(item.table)
             _read_table([one for one in items if one.table == item.table], blocks)
@@ -173,15 +177,6 @@ def _read_body(items: Sequence[Item], blocks: Blocks, kind: SectionKind) -> None
 
 def _bare(text: str) -> str:
     return re.sub(r"^[\d.]+\s+", "", clean(text)).rstrip(".: ")
-
-
-def _continue(heading: str, parent: SectionKind, is_below: bool) -> SectionKind:
-    """The kind of what follows a heading; one below a section stays in it unless it is exactly another's."""
-    found = find_heading_kind(heading)
-    if is_below:
-        exact = found if looks_like_heading(f"{_bare(heading)}.") and found != "other" else None
-        return exact or (parent if parent != "abstract" else "other")
-    return found or (parent if parent in ("methods", "results", "discussion", "conclusion") else "other")
 
 
 def _read_table(items: Sequence[Item], blocks: Blocks) -> None:

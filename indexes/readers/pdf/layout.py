@@ -25,7 +25,7 @@ CAPTION = re.compile(
 )
 """What a caption begins with."""
 _SAYS = re.compile(
-    r"(?:and|or|to|in|of|for|also|which|is|are|was|were|has|have|had|(?:show|present|list|summari[sz]e|give|display|report|provide|describe|"
+    r"(?:\([a-z]\)\s*)?(?:and|or|to|in|of|for|also|which|is|are|was|were|has|have|had|(?:show|present|list|summari[sz]e|give|display|report|provide|describe|"
     r"depict|illustrate|contain|compare|indicate|detail|outline|demonstrate|include|reveal)(?:s|d|ed)?)\b|[),;]"
 )
 _RUNNING_HEAD_PAGES = 3
@@ -579,24 +579,17 @@ class _Flow:
         self, line: Line, column: tuple[float, float], last: tuple[Line, tuple[float, float]] | None, following: Line | None
     ) -> bool:
         layout, text = self._layout, line.text
-        known = looks_like_heading(text)
-        if len(text.split()) > _LONGEST_HEADING or not re.search(r"[^\W\d_]{3}", text) or text.endswith((",", ";")):
+        known, is_large = looks_like_heading(text), layout.is_set and line.size > 1.06 * layout.body
+        if len(text.split()) > _LONGEST_HEADING or not re.search(r"[^\W\d_]{3}", text) or (text.endswith((",", ";")) and not is_large):
             return False
-        ended = last is None or bool(_ENDS.search(last[0].text)) or not self._follows(last[0], line, _WIDE * layout.leading)
         goes_on = self._open is not None and self._open.kind == "heading" and last is not None and _look(last[0]) == _look(line)
-        ended = ended or goes_on or (last is not None and _look(last[0]) != _look(line))
-        if not ended or not (_STARTS.match(text) or goes_on):
-            return False
-        if not layout.is_set:
-            return known
-        if line.size > 1.06 * layout.body:
-            return True
-        if line.size < (1 - _SAME_SIZE) * layout.body:
+        apart = last is None or _look(last[0]) != _look(line) or not self._follows(last[0], line, _WIDE * layout.leading)
+        if not (apart or goes_on or _ENDS.search(last[0].text)) or not (_STARTS.match(text) or goes_on):
             return False
         short = line.right < column[1] - 0.15 * (column[1] - column[0])
-        if known and (short or line.bold):
-            return True
-        if text.endswith(".") and not known:
+        if is_large or (known and (short or line.bold)) or not layout.is_set:
+            return is_large or known
+        if line.size < (1 - _SAME_SIZE) * layout.body or text.endswith("."):
             return False
         styled = not layout.is_body(line) or line.bold
         drop = line.height - following.height if following and following.page == line.page else 0.0
