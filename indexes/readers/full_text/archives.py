@@ -1,4 +1,4 @@
-"""The files of XML in a folder, an archive (zip, tar, PMC's .tar.gz) or by themselves, as bytes; one in memory at a time."""
+"""The papers, as XML or PDF, in a folder, an archive (zip, tar, PMC's .tar.gz) or by themselves, as bytes; one in memory at a time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from indexes.readers.base import source
 from indexes.readers.base.fields import OnBad
 from retrieval.core.errors import BadInput, BadRecord
 
-SUFFIXES = (".nxml", ".xml", ".tar", ".tgz", ".tar.gz", ".zip")
+SUFFIXES = (".nxml", ".xml", ".pdf", ".tar", ".tgz", ".tar.gz", ".zip")
 """The suffixes, also with ".gz", of what may hold texts; pictures and supplements lie beside them in PMC's packages."""
 LARGEST = 50_000_000
-"""Bytes, unpacked, in a file of XML: the longest papers have 5 MB."""
+"""Bytes, unpacked, in a file: the longest papers have 5 MB of XML."""
 MOST_ENTRIES = 1_000_000
 DENSEST, ALLOWED = 200, 500_000_000
 """An archive that unpacks to more than `ALLOWED` bytes, and to `DENSEST` times its own size, was made to fill a disk."""
@@ -28,7 +28,7 @@ File = tuple[str, bytes]
 
 
 def find_files(path: Path, on_bad: OnBad) -> Iterator[File]:
-    """The name and content of each file of XML, archives unpacked; a name in an archive follows the archive's and "!/"."""
+    """The name and content of each file of XML or PDF, archives unpacked; a name in an archive follows the archive's and "!/"."""
     if not path.is_dir():
         yield from _read_file(path, on_bad)
         return
@@ -38,8 +38,6 @@ def find_files(path: Path, on_bad: OnBad) -> Iterator[File]:
             f"{path} contains no full text: expected files ending in {', '.join(SUFFIXES)}, or one of these with .gz; name the "
             "folder or the files themselves."
         )
-    for pdf in sorted(path.rglob("*.[pP][dD][fF]")):
-        on_bad(BadRecord(pdf, "the file", "expected JATS XML, got a PDF, which is not read as a full text yet"))
     for file in files:
         yield from _read_file(file, on_bad)
 
@@ -71,7 +69,7 @@ def _read_file(path: Path, on_bad: OnBad) -> Iterator[File]:
 
 def _check_file(path: Path, place: str, name: str, raw: bytes, on_bad: OnBad) -> Iterator[File]:
     if len(raw) > LARGEST:
-        on_bad(BadRecord(path, place, f"expected papers, got XML of over {LARGEST // 10**6} MB; split it into papers"))
+        on_bad(BadRecord(path, place, f"expected papers, got a file of over {LARGEST // 10**6} MB; split it into papers"))
     elif not raw.strip():
         on_bad(BadRecord(path, place, "expected a paper, got an empty file; fetch it again"))
     else:
@@ -134,7 +132,7 @@ def _unpack(path: Path, name: str, content: IO[bytes], on_bad: OnBad) -> Iterato
         except tarfile.TarError as error:
             on_bad(_make_archive_error(Path(where), "its start", error))
     elif raw.startswith(b"PK\x03\x04"):
-        on_bad(BadRecord(path, name, "expected XML, got a zip archive within the archive; unpack it first"))
+        on_bad(BadRecord(path, name, "expected a paper, got a zip archive within the archive; unpack it first"))
     else:
         yield from _check_file(path, name, where, raw, on_bad)
 

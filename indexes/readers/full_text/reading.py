@@ -11,6 +11,7 @@ from indexes.readers.base.fields import OnBad, make_records, raise_bad
 from indexes.readers.full_text.archives import find_files
 from indexes.readers.full_text.article import read_article
 from indexes.readers.full_text.jats import parse_articles
+from indexes.readers.full_text.pdf import read_pdf_text
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import FullText
 
@@ -24,6 +25,9 @@ def read_full_texts(path: Path, on_bad: OnBad = raise_bad) -> Iterator[FullText]
     for name, raw in find_files(path, on_bad):
         source = name if "!" in name else Path(name).name
         try:
+            if b"%PDF-" in raw[:1024]:
+                yield from make_records(Path(name), [("the file", raw)], partial(read_pdf_text, name=name, source=source), on_bad)
+                continue
             articles = ((f"article {number}", one) for number, one in enumerate(parse_articles(BytesIO(raw), name), 1))
             yield from make_records(Path(name), articles, partial(read_article, source=source), on_bad)
         except BadRecord:

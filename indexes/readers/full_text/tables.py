@@ -52,11 +52,15 @@ class Row:
 
 
 def read_rows(table: etree._Element, number: int = 0) -> Iterator[Row]:
+    """The rows of a table of JATS; `number` is that of the row before, where one table goes on from another."""
+    return name_rows(list(_lay_out(table)), number)
+
+
+def name_rows(rows: Sequence[tuple[Cells, bool]], number: int = 0) -> Iterator[Row]:
     """The rows below the heads that say something; a row that only names a group is the context of those that follow.
 
-    `number` is that of the row before, where one table goes on from another.
+    `rows` are cells, and whether the markup says that they are heads.
     """
-    rows = list(_lay_out(table))
     width = max((cell.column + cell.span for cells, _ in rows for cell in cells), default=0)
     head_count = _count_heads(rows)
     heads = _Heads([cells for cells, _ in rows[:head_count]])

@@ -22,6 +22,7 @@ from pypdf.generic import (
 
 from indexes.readers.base import apart
 from indexes.readers.prose import docx as docx_reader
+from indexes.readers.pdf import lines as pdf_lines
 from indexes.readers.prose import pdf as pdf_reader
 from indexes.readers.prose.passage import Passage
 from retrieval.core.errors import BadInput
@@ -265,7 +266,7 @@ def test_a_file_that_would_take_forever_or_fill_the_memory_is_given_up(
 
 
 def test_too_many_pages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_reader, "MOST_PAGES", 2)
+    monkeypatch.setattr(pdf_lines, "MOST_PAGES", 2)
     with pytest.raises(BadInput, match="has 3 pages and at most 2 are read"):
         pdf_reader.read_pdf(pdf([["One."], ["Two."], ["Three."]]), "book.pdf")
 

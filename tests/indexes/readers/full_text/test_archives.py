@@ -42,7 +42,7 @@ def test_a_folder_of_files_packages_and_archives_is_read_whole(tmp_path: Path) -
         "package.tar.gz!/PMC2/two.nxml",
         "some.zip!/three.nxml",
     ]
-    assert len(bad) == 1 and "paper.pdf" in bad[0] and "got a PDF" in bad[0]
+    assert len(bad) == 1 and "paper.pdf" in bad[0] and "is damaged: it cannot be read as PDF" in bad[0]
 
 
 def test_an_archive_that_is_cut_off_is_told_and_the_rest_is_read(tmp_path: Path) -> None:

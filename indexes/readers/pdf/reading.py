@@ -1,0 +1,61 @@
+"""A PDF as items in reading order, and what its first page and the file itself say of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from indexes.readers.base import apart
+from indexes.readers.pdf.layout import Item, Layout
+from indexes.readers.pdf.lines import Pages, read_pages
+from indexes.readers.prose.readable import is_readable
+from retrieval.core.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """`front` are the lines of the first page, as drawn; `edges` what stands at the edges of pages; `said` what the file says.
+
+    `words` is the median of a page's words, `is_landscape` whether most pages are wider than high.
+    """
+
+    items: Sequence[Item]
+    front: Sequence[str]
+    edges: Sequence[str]
+    said: dict[str, str]
+    pages: int
+    words: float
+    is_landscape: bool
+
+
+def read_printed(raw: bytes, name: str) -> Printed:
+    """The text of a PDF; raises `BadInput` for one that is damaged, has a password or too many pages, or has no readable text."""
+    pages = read_pages(raw, name)
+    front = [line.text for line in next(filter(None, pages.lines))]
+    counts = [sum(len(line.words) for line in page) for page in pages.lines if page]
+    layout = Layout(pages)
+    items = layout.read()
+    if not is_readable("\n".join(item.text or " ".join(text for text, *_ in item.cells) for item in items)):
+        raise BadInput(
+            f"{name} has no readable text layer: its fonts do not say which letters they draw; recognise its text (OCR) first."
+        )
+    return Printed(items, front, list(dict.fromkeys(layout.edges)), pages.said, len(pages.lines), median(counts), _is_wide(pages))
+
+
+def _is_wide(pages: Pages) -> bool:
+    return sum(width > 1.15 * height for width, height in pages.sizes) > len(pages.sizes) / 2
+
+
+def read_printed_apart(raw: bytes, name: str) -> Printed:
+    """The same in a process of its own."""
+    items, *others = apart.read_apart(f"{__name__}:encode_printed", raw, name)
+    return Printed([Item(*item[:-1], [tuple(cell) for cell in item[-1]]) for item in items], *others)
+
+
+def encode_printed(raw: bytes, name: str) -> Any:
+    """A PDF's text as JSON."""
+    printed = read_printed(raw, name)
+    items = [(one.kind, one.text, one.page, one.level, one.size, one.table, one.cells) for one in printed.items]
+    return [items, printed.front, printed.edges, printed.said, printed.pages, printed.words, printed.is_landscape]
