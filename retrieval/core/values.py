@@ -35,12 +35,14 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence to be grounded (TREC BioGen Task A): `known_pmids` already support it and are not to be repeated."""
+    """A sentence to be grounded (TREC BioGen Task A): `known_pmids` already support it and are not to be repeated; `own` are
+    the papers that it stands in, which are no evidence for it."""
 
     text: str
     question: str = ""
     known_pmids: tuple[str, ...] = ()
     id: str = ""
+    own: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
