@@ -19,6 +19,8 @@ OPPOSITE: dict[Stance, Stance] = {"support": "contradict", "contradict": "suppor
 Standing = Literal["plain", "partial", "retracted"]
 QualifierKind = Literal["hedge", "subgroup", "population", "dose", "condition"]
 Span = tuple[int, int]
+_MOST_CONTEXT = 40
+"""Words of a row's caption and heads that are read with it."""
 SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "table", "caption", "other"]
 """What a heading stands for; a table's rows and the captions of tables and figures are kinds of their own."""
 
@@ -183,6 +185,17 @@ class Sentence:
     cues: tuple[Cue, ...] = ()
     location: Location | None = None
     context: str = ""
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is a row of a table."""
+        return self.location is not None and self.location.kind == "table"
+
+    @property
+    def in_context(self) -> str:
+        """Its words as models read them: behind the beginning of what it needs to be understood."""
+        context = " ".join(self.context.split()[:_MOST_CONTEXT])
+        return f"{context}: {self.text}" if context else self.text
 
 
 @dataclass(frozen=True, slots=True)
