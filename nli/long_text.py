@@ -12,12 +12,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli.judge import Abstract, drop_question
-from retrieval.core.values import SectionKind, Sentence
+from nli.text.sentences import split_document
+from retrieval.core.values import Block, Document, FullText, Location, Section, SectionKind, Sentence
 
 Window = tuple[Sentence, ...]
 """Sentences that stand together, few enough to be read beside a claim and a title."""
 FINDINGS: frozenset[SectionKind] = frozenset({"results", "conclusion", "table", "caption", "other"})
 Floats = NDArray[np.float64]
+
+
+def list_blocks(text: FullText) -> tuple[Block, ...]:
+    """All blocks of a paper, those of its abstract first: one, or one for each of its sections."""
+    return (*_list_abstract(text.record), *text.blocks)
+
+
+def list_sentences(text: FullText) -> tuple[Sentence, ...]:
+    """All sentences of a paper in order, each with its location; offsets are into the block there."""
+    pairs = ((block, span) for block in list_blocks(text) for span in block.spans)
+    return tuple(
+        Sentence(text.record.pmid, index, start, end, block.text[start:end], location=block.location, context=block.context)
+        for index, (block, (start, end)) in enumerate(pairs)
+    )
+
+
+def _list_abstract(record: Document) -> Iterator[Block]:
+    spans = split_document(record)
+    for number, part in enumerate(record.sections or (Section("", 0, len(record.abstract)),), 1):
+        own = tuple((start - part.start, end - part.start) for start, end in spans if part.start <= start < part.end)
+        if own:
+            yield Block(Location("abstract", part.label, number), record.abstract[part.start : part.end], own)
 
 
 def cut_windows(sentences: Iterable[Sentence], most_words: int) -> Iterator[Window]:

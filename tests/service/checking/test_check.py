@@ -135,7 +135,9 @@ def test_a_cited_paper_is_read_with_its_full_text_and_a_paper_is_no_evidence_for
         checker = Checker(make_reading_grounder(index))
         cited = checker.check(Reading.of(read_text("Zeta lowers pressure (PMID 1). Omega lowers sugar (PMID 2).")))
         itself = checker.check(
-            Reading.of(read_text("\n\n".join([title, "A. Vermeer", aim, "Methods", "A line.", "Zeta lowers pressure in adults."])))
+            Reading.of(
+                read_text("\n\n".join([title, "A. Vermeer", aim, "Methods", "A line.", "Zeta lowers pressure in adults."]))
+            )
         )
     first, second = (one for sentence in cited.sentences if sentence.result for one in sentence.result.cited)
     assert first.sentence and first.sentence.location
