@@ -69,7 +69,7 @@ def read_paper(reader: Reader, claim: Claim, entry: Entry, window: Window = ()) 
     except ModelUnusable as error:
         return PaperReading(entry.pmid, UNREAD, None, reader.name, f"it could not be read: {error}")
     if len(readings) > 1:
-        return join_readings(*readings, row_decides=reader.paper.full_text.row_decides)
+        return join_readings(readings[0], readings[1], reader.paper.full_text.row_decides)
     return readings[0] if readings else PaperReading(entry.pmid, UNREAD, None, reader.name)
 
 

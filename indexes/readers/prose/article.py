@@ -79,7 +79,8 @@ def _place(parts: Sequence[Part]) -> Iterator[tuple[Part, str, SectionKind]]:
 
     Text without a heading after an abstract that the source marks is the introduction: few journals print a heading over it.
     """
-    section, kind = "", "other"
+    section: str = ""
+    kind: SectionKind = "other"
     before: SectionKind | None = None
     for part in parts:
         if part.heading:
