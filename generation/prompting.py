@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import groupby
 from string import Template
-from typing import Literal, get_args
 
 from generation.draft import Source
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Paper, PaperSentence, Topic
+from retrieval.core.values import Sentence, Topic
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.runtime.fences import is_order, strip_markup
 
@@ -79,15 +78,11 @@ def fence(source: Source, words: int | None = None) -> str:
     return "\n".join(lines)
 
 
-Strategy = Literal["plain", "shots", "sections"]
-"""Reasoning first and then the numbers; the same after eight worked examples; section by section and then a final choice."""
-STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 MAX_TOKENS = 1500
 _ANSWER = re.compile(r"ANSWER\s*:?\**\s*([^\n]*)", re.IGNORECASE)
 _BARE_LINE = re.compile(r"[\s\d,;.\[\]]*\d[\s\d,;.\[\]]*")
 """A last line of nothing but numbers: what a model writes if it forgets the word ANSWER."""
 _NUMBER = re.compile(r"\d+")
-_NO_NUMBERS = re.compile(r"\W*none\b", re.IGNORECASE)
 _SCOPES = {
     False: "any part of the evidence: who and what was studied, how, and what came out",
     True: "results only: what the study itself found, not how it was done and not what is known from others",
@@ -95,88 +90,42 @@ _SCOPES = {
 
 
 def ask_for_evidence(
-    chat: Chat, strategy: Strategy, hypothesis: str, paper: Paper, k: int, results_only: bool = False
+    chat: Chat, hypothesis: str, sentences: Sequence[Sentence], k: int, results_only: bool = False
 ) -> tuple[int, ...]:
-    """The numbers of at most `k` sentences, best first; raises `ChatUnanswered` if the model names none that can be read."""
-    if strategy == "sections":
-        return _ask_by_sections(chat, hypothesis, paper, k, results_only)
-    name = "evidence-shots" if strategy == "shots" else "evidence-plain"
-    return _ask_for_numbers(chat, name, hypothesis, paper.body, k, results_only)
+    """The numbers of at most `k` sentences of a paper, best first; raises `ChatUnanswered` if the model names none."""
+    prompt = make_evidence_prompt(hypothesis, sentences, k, results_only)
+    numbers = read_numbers(chat.complete(prompt.system, prompt.user, MAX_TOKENS).text, {one.index for one in sentences})
+    if not numbers:
+        raise ChatUnanswered(f"The model {chat.model} named no sentence of the paper in a line that begins with ANSWER.")
+    return numbers[:k]
 
 
-def _ask_by_sections(chat: Chat, hypothesis: str, paper: Paper, k: int, results_only: bool) -> tuple[int, ...]:
-    """Up to `k` of every section, then the best `k` of all these; the paper must have one.
+def read_numbers(reply: str, choices: set[int]) -> tuple[int, ...]:
+    """The numbers of the last ANSWER line that are sentences, in its order, each once; none where there is no such line.
 
-    A section whose answer cannot be read yields none; if the last choice cannot be read, the first `k` found stand.
-    """
-    hits: list[PaperSentence] = []
-    for _, section in groupby(paper.body, key=lambda sentence: sentence.kind):
-        sentences = list(section)
-        numbers = _try_for_numbers(chat, "evidence-section", hypothesis, sentences, min(k, len(sentences)), results_only)
-        hits += [paper.sentences[index] for index in sorted(numbers)]
-    if not hits:
-        raise ChatUnanswered(f"The model {chat.model} found no evidence in any section of the paper.")
-    indices = tuple(sentence.index for sentence in hits)
-    if len(hits) <= k:
-        return indices
-    selection = _try_for_numbers(chat, "evidence-merge", hypothesis, hits, k, results_only)
-    return selection or indices[:k]
-
-
-def _try_for_numbers(
-    chat: Chat, name: str, hypothesis: str, sentences: Sequence[PaperSentence], k: int, results_only: bool
-) -> tuple[int, ...]:
-    """The numbers, none if the answer cannot be read; still raises if the server is gone or too busy."""
-    try:
-        return _ask_for_numbers(chat, name, hypothesis, sentences, k, results_only, may_be_none=True)
-    except ChatUnanswered as error:
-        if error.status == 503:
-            raise
-        return ()
-
-
-def _ask_for_numbers(
-    chat: Chat,
-    name: str,
-    hypothesis: str,
-    sentences: Sequence[PaperSentence],
-    k: int,
-    results_only: bool,
-    may_be_none: bool = False,
-) -> tuple[int, ...]:
-    prompt = make_prompt(name, hypothesis, sentences, k, results_only)
-    reply = chat.complete(prompt.system, prompt.user, MAX_TOKENS)
-    numbers = read_numbers(reply.text, {sentence.index for sentence in sentences})
-    if numbers or (may_be_none and numbers is not None):
-        return numbers[:k]
-    raise ChatUnanswered(f"The model {chat.model} named no sentence of the paper in a line that begins with ANSWER.")
-
-
-def read_numbers(reply: str, choices: set[int]) -> tuple[int, ...] | None:
-    """The numbers of the last ANSWER line that are sentences, in its order, each once; None where there is no such line.
-
-    Without that word, a last line of only numbers is read. An answer of "none" gives an empty tuple.
+    Without that word, a last line of only numbers is read.
     """
     last = reply.strip().rsplit("\n", 1)[-1]
-    lines = _ANSWER.findall(reply) or ([last] if _BARE_LINE.fullmatch(last) else [])
-    if not lines:
-        return None
-    numbers = tuple(dict.fromkeys(number for number in map(int, _NUMBER.findall(lines[-1])) if number in choices))
-    return numbers if numbers or _NO_NUMBERS.match(lines[-1]) else None
+    lines = _ANSWER.findall(reply) or ([last] if _BARE_LINE.fullmatch(last) else [""])
+    return tuple(dict.fromkeys(number for number in map(int, _NUMBER.findall(lines[-1])) if number in choices))
 
 
-def make_prompt(name: str, hypothesis: str, sentences: Sequence[PaperSentence], k: int, results_only: bool = False) -> Prompt:
-    """The prompt of this name (generation/prompts) with the sentences, numbered as in the paper, under their sections."""
-    system, task = _read(name)
+def make_evidence_prompt(hypothesis: str, sentences: Sequence[Sentence], k: int, results_only: bool = False) -> Prompt:
+    """The prompt that shows a model all sentences of a paper, by their numbers and under their sections."""
+    system, task = _read("evidence")
     user = Template(task).substitute(
-        hypothesis=strip_markup(hypothesis), k=k, wanted=_SCOPES[results_only], sentences="\n".join(list_sentences(sentences))
+        hypothesis=strip_markup(hypothesis), k=k, wanted=_SCOPES[results_only], sentences="\n".join(_list_sentences(sentences))
     )
     return Prompt(system, user.strip())
 
 
-def list_sentences(sentences: Sequence[PaperSentence]) -> Iterator[str]:
-    """The lines that show sentences, numbered as in the paper, under their sections; none can close its section's mark."""
-    for (kind, section), group in groupby(sentences, key=lambda one: (one.kind, one.section)):
+def _list_sentences(sentences: Sequence[Sentence]) -> Iterator[str]:
+    """The lines that show sentences; none can close its section's mark."""
+
+    def find_section(one: Sentence) -> tuple[str, str]:
+        return (one.location.kind, one.location.section) if one.location else ("abstract", "")
+
+    for (kind, section), group in groupby(sentences, key=find_section):
         yield f'<section kind="{kind}" title="{strip_markup(section).replace(chr(34), "")}">'
-        yield from (f"[{one.index}] {strip_markup(one.text)}" for one in group)
+        yield from (f"[{one.index}] {strip_markup(one.in_context)}" for one in group)
         yield "</section>"

@@ -61,12 +61,26 @@ class Reading:
     sentences: tuple[Verdict | None, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class FullTextRule:
+    """How full texts are read beside abstracts: how many `passages` of a paper are looked at, how many `words` are read at once,
+    and whether a row of a table, which may be of a subgroup, gives a paper its side by itself."""
+
+    passages: int = 10
+    words: int = 95
+    row_decides: bool = False
+
+
 class Decide(Protocol):
     """From a paper's readings to its verdict; `quotes` is how many of its sentences are read once more with the title."""
 
     @property
     def quotes(self) -> int:
         """How many sentences to read once more."""
+
+    @property
+    def full_text(self) -> FullTextRule:
+        """How full texts are read."""
 
     def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
         """The verdict on the paper."""
@@ -77,6 +91,7 @@ class DecideAsRead:
     """The decision of a reader whose verdict on the whole paper stands."""
 
     quotes: int = 0
+    full_text: FullTextRule = FullTextRule()
 
     def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
         """The verdict on the paper."""

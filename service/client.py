@@ -28,7 +28,7 @@ from service.memory.schemas import (
     SavedOut,
 )
 from service.queries.schemas import TypedGroundResponse, TypedOut
-from service.reading.schemas import EvidenceResponse
+from service.reading.schemas import EvidenceResponse, name_paper
 from service.schemas import Problem
 
 _Response = TypeVar("_Response", bound=BaseModel)
@@ -112,9 +112,11 @@ class Counterpoint:
         jats: str | None = None,
         k: int = 5,
         results_only: bool = False,
+        pmid: str | int | None = None,
     ) -> EvidenceResponse:
-        """The `k` sentences of one paper that together carry the most evidence; the paper is given in one of its three forms."""
-        paper = {"sentences": None if sentences is None else [*sentences], "text": text, "jats": jats}
+        """The `k` sentences of one paper that together carry the most evidence; the paper is given in one of its forms, or by its
+        PMID, DOI or id in the index."""
+        paper = name_paper(sentences, text, jats, pmid)
         body = {"hypothesis": hypothesis, **paper, "k": k, "results_only": results_only}
         return self._call(EvidenceResponse, "POST", "/v1/evidence", json=body)
 

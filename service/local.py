@@ -19,7 +19,7 @@ from service.operating.libraries import find_index
 from service.queries.grounding import check_written, describe_query, ground_query
 from service.queries.schemas import TypedGroundResponse, TypedOut
 from service.reading.evidence import EvidenceFinder, make_finder_beside
-from service.reading.schemas import EvidenceRequest, EvidenceResponse
+from service.reading.schemas import EvidenceRequest, EvidenceResponse, name_paper
 
 
 class LocalService:
@@ -74,14 +74,17 @@ class LocalService:
         jats: str | None = None,
         k: int = 5,
         results_only: bool = False,
+        pmid: str | int | None = None,
     ) -> EvidenceResponse:
-        """The `k` sentences of one paper that together carry the most evidence; the paper is given in one of its three forms.
+        """The `k` sentences of one paper that together carry the most evidence; the paper is given in one of its forms, or by its
+        PMID, DOI or id in the index.
 
         Raises `BadInput` if it is given in none or several of them, or has fewer sentences than `k`.
         """
-        paper = {"sentences": None if sentences is None else [*sentences], "text": text, "jats": jats}
+        paper = name_paper(sentences, text, jats, pmid)
         request = EvidenceRequest.check(hypothesis=hypothesis, **paper, k=k, results_only=results_only)
-        return EvidenceResponse.of(self._finder.find(request.hypothesis, request.paper(), request.k, request.results_only))
+        found = self._finder.find(request.hypothesis, request.paper(self._grounder.index), request.k, request.results_only)
+        return EvidenceResponse.of(found)
 
     def text(self, text: str) -> CheckedText:
         """A text (plain or Markdown, of any length) with the verdict on each of its sentences."""

@@ -25,10 +25,12 @@ from eval.measures.report import Report, Table
 from eval.measures.resuming import record_each
 from indexes.readers.base.fields import RecordError
 from indexes.readers.base.jsonl import parse_line, read_lines
-from indexes.readers.paper import make_paper
-from nli.evidence import WEIGHTS, EvidenceReader, EvidenceReading, choose_sentences
+from indexes.readers.prose.article import make_article
+from nli.evidence import EvidenceReader, EvidenceReading, choose_sentences
+from nli.long_text import list_sentences
+from nli.text.headings import Part
 from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Paper, SectionKind
+from retrieval.core.values import SectionKind, Sentence
 from retrieval.store.journal import Origin, hash_json
 from retrieval.training.bm25 import TextIndex
 from service.runs.journal import code_of
@@ -76,11 +78,14 @@ class Goal:
 
 @dataclass(frozen=True)
 class EvidenceCase:
-    """One paper with its hypothesis; `goals` by task, without the tasks that it has no aspects for."""
+    """One paper with its hypothesis: its sentences, without headings, and the number of each among the benchmark's candidates,
+    which are `count`; `goals` by task, without the tasks that it has no aspects for."""
 
     id: str
     hypothesis: str
-    paper: Paper
+    sentences: tuple[Sentence, ...]
+    numbers: tuple[int, ...]
+    count: int
     goals: dict[str, Goal]
 
 
@@ -123,7 +128,7 @@ def read_cases(paths: Sequence[Path]) -> list[EvidenceCase]:
         for number, line in read_lines(path):
             place = f"line {number}"
             try:
-                cases.append(_case(parse_line(line), f"{path}, {place}"))
+                cases.append(_case(parse_line(line)))
             except (RecordError, ValueError) as fault:
                 raise BadRecord(path, place, f"{_describe_fault(fault)}; expected a record of EvidenceBench.") from None
     if not cases:
@@ -143,18 +148,20 @@ def _describe_fault(fault: Exception) -> str:
     return str(fault)
 
 
-def _case(data: dict[str, Any], where: str) -> EvidenceCase:
+def _case(data: dict[str, Any]) -> EvidenceCase:
     record = _Record.model_validate(data)
     types = record.sentence_types_in_candidate_pool
     if len(types) != len(record.paper_as_candidate_pool):
         raise ValueError(f"{len(record.paper_as_candidate_pool)} sentences came with {len(types)} types")
-    paper = make_paper(
-        record.paper_as_candidate_pool,
-        [_KINDS.get(kind) for kind in types],
-        headings=[kind == _HEADING for kind in types],
-        where=where,
-        id=record.id,
-    )
+    texts = [" ".join(text.split()) for text in record.paper_as_candidate_pool]
+    parts = [
+        Part(text, number, kind == _HEADING, _KINDS.get(kind))
+        for number, (text, kind) in enumerate(zip(texts, types, strict=True))
+    ]
+    sentences = list_sentences(make_article(parts))
+    if not sentences:
+        raise ValueError("it contains no sentence")
+    numbers = tuple(part.paragraph for part in parts if part.text and not part.heading)
     optimal, results = record.evidence_retrieval_at_optimal_evaluation, record.results_evidence_retrieval_at_optimal_evaluation
     ten, five = record.evidence_retrieval_at_10_evaluation, record.results_evidence_retrieval_at_5_evaluation
     goals = {
@@ -164,7 +171,7 @@ def _case(data: dict[str, Any], where: str) -> EvidenceCase:
     if record.results_aspect_list_ids and results and five:
         goals["result-er-optimal"] = _goal(record, record.results_aspect_list_ids, results.optimal, results)
         goals["result-er-5"] = _goal(record, record.results_aspect_list_ids, 5, five)
-    return EvidenceCase(record.id, record.hypothesis, paper, goals)
+    return EvidenceCase(record.id, record.hypothesis, sentences, numbers, len(parts), goals)
 
 
 def _goal(record: _Record, aspects: Sequence[str], k: int, choice: _Choice) -> Goal:
@@ -182,18 +189,17 @@ def _goal(record: _Record, aspects: Sequence[str], k: int, choice: _Choice) -> G
 
 def _choose_by_bm25(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     # The usual k1 and b: the service's own 0.9 and 0.4 suit abstracts, but within a paper they favour long sentences.
-    index = TextIndex([sentence.text for sentence in case.paper.sentences], k1=1.2, b=0.75)
+    index = TextIndex([sentence.text for sentence in case.sentences], k1=1.2, b=0.75)
     return [int(row) for row in np.argsort(-index.scores(case.hypothesis), kind="stable")]
 
 
 def _choose_ours(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
-    k = min(case.goals[task.name].k, len(case.paper.body))
-    return [one.sentence.index for one in choose_sentences(case.paper, reading, k, task.results_only, WEIGHTS)]
+    return choose_sentences(case.sentences, reading, case.goals[task.name].k, task.results_only)
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceMethod:
-    """A row of the table. `choose` gives the sentences chosen for a case, best first; it is None for the two rows that are
+    """A row of the table. `choose` gives the rows of the sentences chosen for a case, best first; it is None for the two that are
     computed without choosing sentences: maximum and random."""
 
     title: str
@@ -204,7 +210,7 @@ METHODS = {
     "maximum": EvidenceMethod("upper bound for this many sentences"),
     "random": EvidenceMethod("random sentences (expected)"),
     "abstract-end": EvidenceMethod(
-        "the last sentences of the abstract", lambda case, *_: [one.index for one in reversed(case.paper.abstract)]
+        "the last sentences of the abstract", lambda case, *_: [one.index for one in reversed(case.sentences) if one.in_abstract]
     ),
     "bm25": EvidenceMethod("BM25", _choose_by_bm25),
     "ours": EvidenceMethod("ours with set selection", _choose_ours),
@@ -215,8 +221,8 @@ def compute_recall(case: EvidenceCase, reading: EvidenceReading, task: Task, met
     """The aspect recall, 0 to 1, of a method of `METHODS` on a paper that has aspects for the task."""
     goal, choose = case.goals[task.name], METHODS[method].choose
     if choose:
-        return goal.recall(choose(case, reading, task))
-    return goal.recall(goal.best) if method == "maximum" else goal.expected(len(case.paper.sentences))
+        return goal.recall([case.numbers[row] for row in choose(case, reading, task)])
+    return goal.recall(goal.best) if method == "maximum" else goal.expected(case.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +247,7 @@ def measure_all(cases: Sequence[EvidenceCase], reader: EvidenceReader, work: Pat
     """
 
     def read(case: EvidenceCase) -> dict[str, dict[str, float]]:
-        reading = reader.read(case.hypothesis, case.paper)
+        reading = reader.read(case.hypothesis, case.sentences)
         return {task: {name: compute_recall(case, reading, TASKS[task], name) for name in METHODS} for task in case.goals}
 
     origin = Origin(None, reader.name, code_of("nli.evidence", "eval.evidence.evidencebench"))
@@ -251,7 +257,7 @@ def measure_all(cases: Sequence[EvidenceCase], reader: EvidenceReader, work: Pat
 
 def _identify(case: EvidenceCase) -> str:
     goals = {name: [[sorted(aspect) for aspect in goal.aspects], goal.k, goal.best] for name, goal in case.goals.items()}
-    return hash_json([case.hypothesis, asdict(case.paper), goals])
+    return hash_json([case.hypothesis, [asdict(one) for one in case.sentences], goals])
 
 
 def standard_error(values: Sequence[float]) -> float:

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.judge import Abstract, Reader, Reading, compute_margins
+from nli.judge import Abstract, FullTextRule, Reader, Reading, compute_margins
 from nli.reader.encode import score_findings
 from nli.text.roles import find_background
 from nli.text.sizes import denies_size
@@ -131,13 +131,15 @@ class PaperDecision:
     weights: tuple[tuple[float, ...], tuple[float, ...]]
     side: float
     quotes: int = 2
+    full_text: FullTextRule = field(default_factory=FullTextRule)
 
     @classmethod
     def read(cls, card: Mapping[str, Any]) -> PaperDecision:
         """The decision in a model's card."""
         fields = card["paper"]
         support, contradict = (tuple(map(float, fields["weights"][name])) for name in ("support", "contradict"))
-        return cls((support, contradict), float(fields["side"]), int(fields["quotes"]))
+        rule = FullTextRule(**card.get("full_text", {}))
+        return cls((support, contradict), float(fields["side"]), int(fields["quotes"]), rule)
 
     def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
         """The calibrated verdict on the paper."""

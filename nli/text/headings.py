@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 
 import yaml
 
-from retrieval.core.values import PaperSentence, SectionKind
+from retrieval.core.values import SectionKind
 
 _HEADINGS = Path(__file__).parent / "headings.yaml"
 # "2.1 ", "IV. ", "A) ": numbering in front of a heading.
@@ -23,14 +21,14 @@ _LONGEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a paper as its source gives it, before it is assigned to a section: a heading, or a sentence with its offsets.
+    """A piece of a paper as its source gives it, before it is assigned to a section: a heading, or a sentence of a `paragraph`.
 
     `kind` is what the source itself says about it (an <abstract>), None where headings have to decide. A heading that is `marked`
     as one (Markdown's #) begins a section of the paper: it is not a label within an abstract.
     """
 
-    start: int
-    end: int
+    text: str
+    paragraph: int = 0
     heading: bool = False
     kind: SectionKind | None = None
     marked: bool = False
@@ -92,43 +90,3 @@ def continue_section(heading: str, parent: SectionKind) -> SectionKind:
     if parent in _KEEPS and _BELOW.match(heading.strip()):
         return parent
     return find_heading_kind(heading) or (parent if parent in _KEEPS else "other")
-
-
-def place_sentences(text: str, parts: Sequence[Part]) -> tuple[PaperSentence, ...]:
-    """The parts of a paper as sentences with section, kind and position.
-
-    Text without a heading after an abstract that the source marks is the introduction: few journals print a heading over it.
-    """
-    sections: list[tuple[str, SectionKind]] = []
-    section: str = ""
-    current_kind: SectionKind = "other"
-    previous_kind: SectionKind | None = None
-    for part in parts:
-        if part.heading:
-            section = text[part.start : part.end]
-            current_kind = part.kind or continue_section(section, current_kind)
-        elif part.kind:
-            # The heading of another section, or of the abstract, is not this one's heading.
-            section = section if part.kind == current_kind else ""
-            current_kind = part.kind
-        elif previous_kind == "abstract":
-            section, current_kind = "", "introduction"
-        previous_kind = part.kind
-        sections.append((section, current_kind))
-    places = _find_places([kind for _, kind in sections], [part.heading for part in parts])
-    return tuple(
-        PaperSentence(index, part.start, part.end, text[part.start : part.end], *sections[index], *places[index], part.heading)
-        for index, part in enumerate(parts)
-    )
-
-
-def _find_places(kinds: Sequence[SectionKind], headings: Sequence[bool]) -> list[tuple[int, int]]:
-    """(position, length) of each row in its run of one kind; headings take the position of what follows them."""
-    places: list[tuple[int, int]] = []
-    for _, run in groupby(range(len(kinds)), key=lambda row: kinds[row]):
-        rows = list(run)
-        length, position = sum(not headings[row] for row in rows), 0
-        for row in rows:
-            places.append((position, length))
-            position += not headings[row]
-    return places

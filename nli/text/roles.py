@@ -26,7 +26,7 @@ from nli.text.headings import Part, find_heading_kind
 from nli.text.model_file import read_model
 from retrieval.core.characters import unify_characters
 from retrieval.core.probabilities import softmax
-from retrieval.core.values import ROLE_OF, PaperSentence, Role
+from retrieval.core.values import ROLE_OF, Role, Sentence
 from retrieval.core.word_list import read_word_list
 
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -81,12 +81,13 @@ class RoleModel:
         words, *arrays = read_model(path, "words", "weights", "bias", "places")
         return cls({word: row for row, word in enumerate(words)}, *arrays)
 
-    def probabilities(self, sentences: Sequence[PaperSentence]) -> NDArray[np.float64]:
-        """[sentences, roles]: the probability of each role, in the order of `ROLES`."""
+    def probabilities(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+        """[sentences, roles]: the probability of each role in a paper, in the order of `ROLES`."""
         shares = np.zeros((len(sentences), len(ROLES)))
+        abstract = [row for row, sentence in enumerate(sentences) if sentence.in_abstract]
+        places = {row: locate_stretch(position, len(abstract)) for position, row in enumerate(abstract)}
         for row, sentence in enumerate(sentences):
-            place = locate_stretch(sentence.position, sentence.length) if sentence.kind == "abstract" else None
-            shares[row] = self.score_text(sentence.text, place)
+            shares[row] = self.score_text(sentence.in_context, places.get(row))
             role = _read_label(sentence)
             if role:
                 shares[row] = shares[row] * (1 - _LABEL_TRUST) + _LABEL_TRUST * (np.array(ROLES) == role)
@@ -101,11 +102,11 @@ class RoleModel:
         return softmax(logits)
 
 
-def _read_label(sentence: PaperSentence) -> Role | None:
+def _read_label(sentence: Sentence) -> Role | None:
     """The role named by a label over or in a sentence of an abstract: "RESULTS", "Conclusions: …"."""
-    if sentence.kind != "abstract":
+    if not sentence.in_abstract:
         return None
-    kind = find_heading_kind(sentence.section) if sentence.section else None
+    kind = find_heading_kind(sentence.location.section) if sentence.location else None
     if kind in (None, "abstract") and (label := _LABEL.match(sentence.text)):
         kind = find_heading_kind(label.group(1))
     return ROLE_OF.get(kind) if kind else None
@@ -177,9 +178,9 @@ _BACKGROUND = 0.17
 """The share of background among the sentences that the role model was trained on (1,959 of 11,182 in PubMedQA)."""
 
 
-def find_abstract_end(text: str, parts: Sequence[Part]) -> int:
+def find_abstract_end(parts: Sequence[Part]) -> int:
     """The number of parts up to the end of the abstract, including any that precede it; 0 where no abstract is recognised."""
-    headings = [(row, find_heading_kind(text[part.start : part.end])) for row, part in enumerate(parts) if part.heading]
+    headings = [(row, find_heading_kind(part.text)) for row, part in enumerate(parts) if part.heading]
     sections = [(row, kind) for row, kind in headings if kind and kind != "other"]
     if not sections:
         return 0
@@ -189,7 +190,7 @@ def find_abstract_end(text: str, parts: Sequence[Part]) -> int:
     first, kind = sections[0]
     if kind == "introduction":
         return first if first <= LONGEST else 0
-    return _find_end_before_introduction(text, parts[:first])
+    return _find_end_before_introduction(parts[:first])
 
 
 def _find_structured_end(sections: Sequence[tuple[int, str | None]], parts: Sequence[Part]) -> int:
@@ -205,7 +206,7 @@ def _find_structured_end(sections: Sequence[tuple[int, str | None]], parts: Sequ
     return 0
 
 
-def _find_end_before_introduction(text: str, parts: Sequence[Part]) -> int:
+def _find_end_before_introduction(parts: Sequence[Part]) -> int:
     """The likeliest end of an abstract followed by an introduction, by the role of each sentence.
 
     An abstract's sentences have the roles typical of their positions, an introduction's give background; each term is a
@@ -215,7 +216,7 @@ def _find_end_before_introduction(text: str, parts: Sequence[Part]) -> int:
     if len(sentences) < SHORTEST:
         return 0
     model = load_role_model()
-    shares = np.array([model.score_text(text[part.start : part.end]) for _, part in sentences])
+    shares = np.array([model.score_text(part.text) for _, part in sentences])
     behind = np.log(np.maximum(shares[:, ROLES.index("background")], 1e-6) / _BACKGROUND)
     place = np.exp(model.places.astype(np.float64))
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Literal, get_args
 
 from retrieval.core.counts import format_count
@@ -19,6 +18,8 @@ OPPOSITE: dict[Stance, Stance] = {"support": "contradict", "contradict": "suppor
 Standing = Literal["plain", "partial", "retracted"]
 QualifierKind = Literal["hedge", "subgroup", "population", "dose", "condition"]
 Span = tuple[int, int]
+_MOST_CONTEXT = 40
+"""Words of a row's caption and heads that are read with it."""
 SectionKind = Literal["abstract", "introduction", "methods", "results", "discussion", "conclusion", "table", "caption", "other"]
 """What a heading stands for; a table's rows and the captions of tables and figures are kinds of their own."""
 
@@ -35,12 +36,14 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence to be grounded (TREC BioGen Task A): `known_pmids` already support it and are not to be repeated."""
+    """A sentence to be grounded (TREC BioGen Task A): `known_pmids` already support it and are not to be repeated; `own` are
+    the papers that it stands in, which are no evidence for it."""
 
     text: str
     question: str = ""
     known_pmids: tuple[str, ...] = ()
     id: str = ""
+    own: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,8 @@ class Location:
     page: int | None = None
 
     def __str__(self) -> str:
+        if self.kind == "abstract":
+            return f"Abstract, {self.section}" if self.section else "Abstract"
         what = "row" if self.kind == "table" else "paragraph"
         number = f"{what} {self.number}" if self.number and (self.section or self.page is None) else ""
         return ", ".join(filter(None, (self.section, number, f"p. {self.page}" if self.page else ""))) or "the text"
@@ -152,14 +157,14 @@ class Block:
 @dataclass(frozen=True, slots=True)
 class FullText:
     """The whole text of a paper, as its reader gives it: what its front or first page says of it (`record`, whose `pmid` is ""
-    where it names none), and its blocks in order, without the abstract.
+    where it names none), and its blocks in order, without the abstract if the record has it.
 
     `licence` is what the file says of it, `source` the file's name; `pictures` counts the tables that are pictures.
     """
 
     record: Document
     blocks: tuple[Block, ...]
-    format: Literal["jats", "pdf"]
+    format: Literal["jats", "pdf", "text"]
     source: str = ""
     licence: str = ""
     pictures: int = 0
@@ -181,6 +186,22 @@ class Sentence:
     cues: tuple[Cue, ...] = ()
     location: Location | None = None
     context: str = ""
+
+    @property
+    def in_abstract(self) -> bool:
+        """Whether it is one of the abstract."""
+        return self.location is None or self.location.kind == "abstract"
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is a row of a table."""
+        return self.location is not None and self.location.kind == "table"
+
+    @property
+    def in_context(self) -> str:
+        """Its words as models read them: behind the beginning of what it needs to be understood."""
+        context = " ".join(self.context.split()[:_MOST_CONTEXT])
+        return f"{context}: {self.text}" if context else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,46 +426,6 @@ ROLE_OF: Mapping[SectionKind, Role] = {
     "conclusion": "conclusion",
 }
 """The role of the sentences in a section; for an unstructured abstract or any other section it is unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class PaperSentence:
-    """A sentence of a paper: `text == paper.text[start:end]`, `index` counts from 0 in the whole paper, headings included.
-
-    `section` is the nearest heading above it as printed ("" if there is none) and `kind` what that heading stands for.
-    `position` counts from 0 within the run of `length` sentences of one kind, without headings: 0 is the section's first
-    sentence, `length` - 1 its last. A heading is a sentence with `heading` True: it is never evidence.
-    """
-
-    index: int
-    start: int
-    end: int
-    text: str
-    section: str
-    kind: SectionKind
-    position: int
-    length: int
-    heading: bool = False
-
-
-@dataclass(frozen=True)
-class Paper:
-    """The sentences of one paper in reading order; offsets are into `text`."""
-
-    text: str
-    sentences: tuple[PaperSentence, ...]
-    title: str = ""
-    id: str = ""
-
-    @cached_property
-    def body(self) -> tuple[PaperSentence, ...]:
-        """Every sentence that can be evidence: all but the headings."""
-        return tuple(sentence for sentence in self.sentences if not sentence.heading)
-
-    @cached_property
-    def abstract(self) -> tuple[PaperSentence, ...]:
-        """The abstract's sentences."""
-        return tuple(sentence for sentence in self.body if sentence.kind == "abstract")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from generation.draft import Finding
 from generation.question import TWO_AT_A_TIME, offers_many
 from generation.statement import state_question
 from nli.judge import Reader, make_reader
+from nli.long_text import make_abstract
 from nli.reader.answers import AnswerFinder, Answers, make_claim
 from nli.reader.encode import score_findings
 from nli.reader.paper import PaperReader
@@ -31,7 +32,7 @@ from service.answering.retrieve import measure_coverage
 from service.configuration.config import OpenQuestions
 from service.configuration.models import SENTENCES
 from service.grounding.ground import Grounder
-from service.grounding.read import make_abstract, read
+from service.grounding.read import read
 from service.grounding.show import evidence_for
 
 FEWEST = 2
@@ -111,7 +112,7 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
     found = grounder.find(Claim(question), choose, rules.found)
     shares = measure_coverage(question, [_join_text(entry) for entry in found])
     found = [entry for entry, share in zip(found, shares, strict=True) if share >= rules.subject]
-    answers = finder.find_answers(question, [make_abstract(entry) for entry in found])
+    answers = finder.find_answers(question, [make_abstract(entry.document.title, entry.sentences()) for entry in found])
     named = [one for pair in zip(found, answers, strict=True) if (one := _name_answers(question, *pair))]
     # sorted() is stable: of two equal ones, the better rank of the search comes first.
     ranked = sorted(named, key=lambda one: -one.likelihoods[0])[: rules.papers]
@@ -139,7 +140,7 @@ def _choose_name(chooser: Reader | None, question: str, named: _Named) -> _Choic
     """Of a paper's names the one that makes the likeliest answer by a small reader too."""
     read = [1.0] * len(named.names)
     if chooser and len(read) > 1:
-        paper = make_abstract(named.entry)
+        paper = make_abstract(named.entry.document.title, named.entry.sentences())
         claims = (make_claim(question, name) for name in named.names)
         read = [next(iter(chooser.read_abstracts(claim, [paper]))).document.support for claim in claims]
     best = max(range(len(read)), key=lambda place: named.likelihoods[place] * read[place])

@@ -18,7 +18,7 @@ from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Claim, Evidence, Grounding, Label
 from retrieval.runtime.usage import count_usage
 from service.checking.citations import CitedPaper, Named
-from service.checking.references import find_reference
+from service.checking.references import find_itself, find_reference
 from service.checking.schemas import (
     CITED,
     VERDICTS,
@@ -102,8 +102,8 @@ _STATUS: dict[Label, CitedStatus] = {"support": "bears it out", "contradict": "c
 def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOut | None:
     """What the cited paper says about the claim, if the index holds it; None for a name with a year that is perhaps no author.
 
-    A protocol has no findings yet, so it takes no side and is not judged; nor is a paper without an abstract, or any paper by a
-    variant of *Negation is Not Semantic*, which judges no paper as a whole.
+    Its full text is read too, if the index has it. A protocol has no findings yet, so it takes no side and is not judged; nor is
+    a paper without words, or any by a variant of *Negation is Not Semantic*, which judges none as a whole.
     """
     found = find_reference(grounder.index, citation)
     name: dict[str, Any] = {"kind": citation.kind, "id": citation.id}
@@ -114,7 +114,8 @@ def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOu
     entry = found[0]
     facts = facts_of(entry.document)
     details = name | {field: facts[field] for field in ("pmid", "title", "year", "journal", "retracted")}
-    if grounder.reader is None or not len(entry) or not has_findings(entry.document):
+    no_words = not len(entry) and entry.pmid not in grounder.index.store.hash_texts([entry.pmid])
+    if grounder.reader is None or no_words or not has_findings(entry.document):
         return CitedOut(status="not judged", **details)
     (reading,) = grounder.read(Claim(claim), [entry])
     verdict = reading.verdict
@@ -160,9 +161,10 @@ class Reading:
         return self
 
 
-def key_of(sentence: TextSentence) -> str:
-    """A hash of what the result of a claim depends on besides the index and the models: its words and what it cites."""
-    facts = [sentence.claim, [[one.kind, one.id, one.entry] for one in sentence.cited]]
+def key_of(sentence: TextSentence, own: Sequence[str] = ()) -> str:
+    """A hash of what the result of a claim depends on besides the index and the models: its words, what it cites, and which
+    papers the text itself is."""
+    facts = [sentence.claim, [[one.kind, one.id, one.entry] for one in sentence.cited], *own]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:32]
 
 
@@ -177,20 +179,25 @@ class Checker:
     def check(self, reading: Reading, tell: Callable[[ClaimDone], object] = lambda _done: None) -> CheckedText:
         """Check every claim of a text, one after the other; `tell` is called for each, and an exception from it ends the work."""
         results: dict[str, ClaimResult] = {}
+        own = self.find_itself(reading)
         for number, sentence in enumerate(reading.claims, 1):
-            key = key_of(sentence)
+            key = key_of(sentence, own)
             if key not in results:
-                results[key] = self.result(sentence)
+                results[key] = self.result(sentence, own)
             verdict, claims = results[key].verdict, len(reading.claims)
             detail = f"{number} of {format_count(claims, 'claim')}: {verdict}."
             place = {"done": number, "claims": claims, "index": sentence.index}
             tell(ClaimDone(**place, claim=sentence.claim, verdict=verdict, detail=detail))
-        return self.join_results(reading, results)
+        return self.join_results(reading, results, own)
 
-    def result(self, sentence: TextSentence) -> ClaimResult:
-        """What is found for one claim, and what the papers that it cites say of it."""
+    def find_itself(self, reading: Reading) -> tuple[str, ...]:
+        """The ids of the papers of the index that a text is: no evidence for its own claims."""
+        return find_itself(self.grounder.index, reading.passage)
+
+    def result(self, sentence: TextSentence, own: tuple[str, ...] = ()) -> ClaimResult:
+        """What is found for one claim in papers other than its `own`, and what the papers that it cites say of it."""
         with count_usage() as tally:
-            grounding = self._ground(Claim(sentence.claim))
+            grounding = self._ground(Claim(sentence.claim, own=own))
             cited = self._read_cited(sentence)
         sides = split_sides(grounding)
         against, in_favour, uncertain = ([EvidenceOut.of(one) for one in papers] for papers in sides)
@@ -210,11 +217,11 @@ class Checker:
         found = [cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited]
         return list({one.pmid or one.id: one for one in reversed(found) if one}.values())[::-1]
 
-    def join_results(self, reading: Reading, results: Mapping[str, ClaimResult]) -> CheckedText:
+    def join_results(self, reading: Reading, results: Mapping[str, ClaimResult], own: Sequence[str] = ()) -> CheckedText:
         """The text with the results of its claims, each by its `key_of`."""
         sentences = []
         for one in reading.sentences:
-            result = results[key_of(one)] if one.claim else None
+            result = results[key_of(one, own)] if one.claim else None
             verdict: TextVerdict = result.verdict if result else "not a claim"
             fields = {name: getattr(one, name) for name in ("index", "block", "start", "end", "reason", "claim", "row")}
             sentences.append(TextSentenceOut(**fields, verdict=verdict, unresolved=list(one.unresolved), result=result))
@@ -258,14 +265,16 @@ def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> C
 
     Raises `Interrupted` if the user stops it; the journal then holds what was finished.
     """
-    jobs = {key_of(one): Job(key_of(one), 1, lambda one=one: checker.result(one).model_dump_json()) for one in reading.claims}  # type: ignore[misc]
+    own = checker.find_itself(reading)
+    claims = {key_of(one, own): one for one in reading.claims}
+    jobs = {key: Job(key, 1, lambda one=one: checker.result(one, own).model_dump_json()) for key, one in claims.items()}  # type: ignore[misc]
     try:
         work(run_journal, list(jobs.values()), "checking", "claims")
     except Interrupted:
         progress = f"{sum(key in run_journal.records for key in jobs):,} of {format_count(len(jobs), 'claim')}"
         raise Interrupted(f"Stopped after {progress}; they are saved, and the same command resumes from there.") from None
     results = {key: ClaimResult.model_validate_json(run_journal.records[key]) for key in jobs}
-    return checker.join_results(reading, results)
+    return checker.join_results(reading, results, own)
 
 
 def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:

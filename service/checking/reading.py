@@ -59,15 +59,6 @@ def read_file(path: Path, format: Format = "auto", column: str = "") -> Passage:
     return read_bytes(raw, str(path), format, column)
 
 
-def is_document(path: Path) -> bool:
-    """Whether a file is a PDF or one of Word's, by its first bytes; a file that cannot be read is none."""
-    try:
-        with path.open("rb") as file:
-            return file.read(5).startswith((_PDF, _ZIP))
-    except OSError:
-        return False
-
-
 def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "") -> Passage:
     """The same for a file's content; `name` is what errors call it, and its extension may determine the format.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from indexes.readers.prose.passage import Passage
 from retrieval.core.characters import fold_accents
 from retrieval.core.values import Document
 from retrieval.index import Index
@@ -12,10 +13,14 @@ from retrieval.store.documents import Entry
 from retrieval.words.forms import unify_text
 from service.checking.citations import FAMILY, CitedPaper, Named, cited_in, find_cited
 
+_FRONT = 5
+"""Blocks at the beginning of a text in which its title is looked for; a text with no more of them is no manuscript."""
 _CANDIDATES = 20
 """Papers that share most words with an entry, among which the one with its title is looked for."""
 _SHORTEST_TITLE = 4
 """A title with fewer words may be part of another."""
+_LONGEST_TITLE = 500
+"""Characters."""
 _MOST_OTHER_WORDS = 3
 """An entry with more long words than this besides authors and journal has a title of its own."""
 _WORD, _YEAR = re.compile(r"[^\W_]+"), re.compile(r"\b(?:19|20)\d\d\b")
@@ -32,6 +37,16 @@ def find_reference(index: Index, citation: CitedPaper) -> Sequence[Entry]:
             if found := find_cited(index.store, one):
                 return (found,)
     return (_find_titled(index, citation.entry) or _find_untitled(index, citation.entry)) if citation.entry else ()
+
+
+def find_itself(index: Index, passage: Passage) -> tuple[str, ...]:
+    """The ids of the papers of the index that a text is, by the title at its beginning."""
+    if len(passage.blocks) <= _FRONT:
+        return ()
+    blocks = [passage.text[one.start : one.end] for one in passage.blocks[:_FRONT] if one.kind != "claim"]
+    lines = dict.fromkeys(line for block in blocks for line in (block, block.partition("\n")[0]) if len(line) <= _LONGEST_TITLE)
+    found = [(line, entry) for line in lines for entry in _find_titled(index, line)]
+    return tuple({entry.pmid: 1 for line, entry in found if _words_of(entry.document.title) == _words_of(line)})
 
 
 def _find_named(index: Index, named: Named) -> list[Entry]:

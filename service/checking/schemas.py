@@ -85,15 +85,16 @@ class CitedOut(BaseModel):
     )
     pmid: str = Field(default="", description="The id of the paper in the index; empty if the index does not hold it.")
     status: CitedStatus = Field(
-        description="What the paper says about the claim; `not judged` if it is a protocol, if it has no abstract, "
-        "or if there is no judge; `several fit` if author and year fit several papers of the index."
+        description="What the paper says about the claim; `not judged` if it is a protocol, if it has neither abstract nor full "
+        "text, or if there is no judge; `several fit` if author and year fit several papers of the index."
     )
     title: str = ""
     year: int | None = None
     journal: str = ""
     retracted: bool = False
     sentence: SentenceOut | None = Field(
-        default=None, description="The sentence of its abstract with the strongest evidence for the side in `likely`."
+        default=None,
+        description="The sentence of its abstract or full text with the strongest evidence for the side in `likely`.",
     )
     likely: float | None = Field(
         default=None, description="The judge's probability for the side that the paper takes, or comes closest to."

@@ -14,6 +14,7 @@ import typer
 
 from retrieval.core.counts import format_count
 from service.cli.shared import (
+    INDEX_VARIABLE,
     AnswersOption,
     ConfigOption,
     IndexOption,
@@ -21,6 +22,7 @@ from service.cli.shared import (
     UnderAnswersOption,
     print_note,
     read_libraries,
+    read_library,
     report_errors,
 )
 from service.cli.usage import check_sentence
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from retrieval.core.values import FullText
     from service.http.schemas import DocumentOut, FullTextOut, HitOut
     from service.memory.schemas import Entry
     from service.queries.schemas import TypedOut
@@ -166,22 +169,27 @@ def evidence(
         str, typer.Argument(metavar="HYPOTHESIS", help="One sentence that the paper may support or contradict.")
     ],
     paper: Annotated[
-        Path,
+        str,
         typer.Option(
-            "--paper", metavar="FILE", help="A JSON list of sentences, plain text or JATS XML, gzipped or not; DOCX or PDF."
+            "--paper",
+            metavar="PAPER",
+            help="A file (JATS XML, PDF, DOCX, HTML, Markdown, plain text, a JSON list of sentences), or the PMID, DOI or id of "
+            "a paper in the index.",
         ),
     ],
+    index: Annotated[
+        Path | None,
+        typer.Option(
+            "--index", metavar="INDEX", help="The index of a paper named by its id.", envvar=INDEX_VARIABLE, callback=read_library
+        ),
+    ] = None,
     k: Annotated[int, typer.Option("-k", help="How many sentences to choose.")] = 5,
     results_only: Annotated[
         bool, typer.Option("--results-only", help="Choose sentences on what the study found, not on how it was done.")
     ] = False,
-    format: Annotated[
-        Literal["auto", "list", "lines", "text", "jats"],
-        typer.Option("--format", help="The paper's format; lines means one sentence per line, auto detects the format."),
-    ] = "auto",
     how: Annotated[
-        Literal["embedded", "plain", "shots", "sections"],
-        typer.Option("--how", help="The embedded models, or a strategy of the profile's language model."),
+        Literal["embedded", "model"],
+        typer.Option("--how", help="Whether the embedded models choose, or the profile's language model."),
     ] = "embedded",
     profile: ProfileOption = defaults.PROFILE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
@@ -190,11 +198,12 @@ def evidence(
     with report_errors():
         from nli.evidence import check_count
         from service.grounding.claims import check_hypothesis
-        from service.reading.evidence import read_paper_file
+        from service.reading.papers import list_candidates
 
-        article = read_paper_file(paper, format)
+        article = _open_paper(paper, index)
         check_hypothesis(hypothesis)
-        check_count(article, k)
+        sentences = list_candidates(article, paper)
+        check_count(sentences, k)
         from service.configuration.config import load_profile
         from service.output.terminal import print_chosen
         from service.reading.evidence import load_finder
@@ -202,12 +211,29 @@ def evidence(
 
         finder = load_finder(load_profile(profile))
         if not as_json:
-            print_note(f"Reading {format_count(len(article.body), 'sentence')} of {paper}.")
+            print_note(f"Reading {format_count(len(sentences), 'sentence')} of {paper}.")
         response = EvidenceResponse.of(finder.find(hypothesis, article, k, results_only, how))
         if as_json:
             typer.echo(response.model_dump_json(indent=2))
         else:
             print_chosen(response)
+
+
+def _open_paper(paper: str, index: Path | None) -> FullText:
+    """Read the paper in a file, or the paper of an index that has this id."""
+    from retrieval.core.errors import BadInput
+    from retrieval.index import open_documents
+    from service.reading.papers import read_paper_file, take_paper
+
+    if Path(paper).exists():
+        return read_paper_file(Path(paper))
+    if index is None:
+        raise BadInput(f"There is no file {paper}: name one or, with --index, a paper by its PMID, DOI or id in that index.")
+    store, manifest = open_documents(index)
+    try:
+        return take_paper(store, paper, manifest.counts.documents)
+    except BadInput as error:
+        raise BadInput(f"There is no file {paper}, and as the name of a paper: {error}") from None
 
 
 def search(

@@ -21,7 +21,7 @@ Only = Callable[[Sequence[str]], Collection[str]]
 def find(index: Index, models: Models, step: Retrieve, claim: Claim, only: Only | None = None) -> list[Entry]:
     """At most `step.k` papers, best first, without notices of a retraction or correction, which repeat another paper's words."""
     deep = step if only is None else step.model_copy(update={"k": step.k * DEEPER, "each": step.each and step.each * DEEPER})
-    hits = retrieve(deep, make_queries(claim, step), index, models.encoders)
+    hits = retrieve(deep, make_queries(claim, step), index, models.encoders, claim.own)
     if only is not None:
         pmids = only([hit.pmid for hit in hits])
         hits = [hit for hit in hits if hit.pmid in pmids]

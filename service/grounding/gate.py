@@ -8,13 +8,13 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from nli.judge import Reader, compute_margins
+from nli.long_text import make_abstract
 from nli.text.designs import has_findings
 from retrieval.core.values import Claim, Hit
 from retrieval.index import reciprocal_rank_fusion
 from retrieval.rerank.reranker import Reranker, make_passage
 from retrieval.store.documents import Entry
-from service.grounding.full_text import Windows, make_abstract_of
-from service.grounding.read import make_abstract
+from service.grounding.full_text import Windows
 
 
 def gate(
@@ -31,7 +31,8 @@ def gate(
     no findings yet, are left out.
     """
     able = {entry.pmid: entry for entry in found if (len(entry) or entry.pmid in windows) and has_findings(entry.document)}
-    abstracts = [make_abstract(entry) if len(entry) else make_abstract_of(entry, windows[entry.pmid]) for entry in able.values()]
+    words = [entry.sentences() or windows[entry.pmid] for entry in able.values()]
+    abstracts = [make_abstract(entry.document.title, some) for entry, some in zip(able.values(), words, strict=True)]
     passages = [
         make_passage(entry.document if len(entry) else replace(entry.document, abstract=" ".join(abstract.sentences)))
         for entry, abstract in zip(able.values(), abstracts, strict=True)

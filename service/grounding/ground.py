@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count, repeat
+from types import MappingProxyType
 
 from nli.judge import Reader, make_reader
 from retrieval.core.errors import BadInput
@@ -105,9 +106,10 @@ class Grounder:
         tell(GroundStage("retrieve", None, self.index.manifest.counts.documents))
         found = self.find(claim, only)
         tell(GroundStage("rerank", None, len(found)))
-        ranked = self.rank(claim, found)
+        windows = self._choose_windows(claim, [entry for entry in found if not len(entry)])
+        ranked = self.rank(claim, found, windows)
         step = path.read if papers is None else path.read.model_copy(update={"papers": papers, "most": papers})
-        readings = self._read_best(step, claim, ranked, tell, until)
+        readings = self._read_best(step, claim, ranked, tell, until, windows)
         entries = {entry.pmid: entry for entry in ranked}
         grounding = show(claim, readings, entries, len(found), path.show)
         if self.reader and (until is None or time.monotonic() < until):
@@ -118,14 +120,14 @@ class Grounder:
         return grounding
 
     def _read_best(
-        self, step: ReadStep, claim: Claim, ranked: Sequence[Entry], tell: OnStage, until: float | None
+        self, step: ReadStep, claim: Claim, ranked: Sequence[Entry], tell: OnStage, until: float | None, windows: Windows
     ) -> list[PaperReading]:
         """The readings of the best papers, and of more while too few have taken a side and there is time."""
         readings: list[PaperReading] = []
         most = step.most or step.papers
         for papers in range(step.papers, most + step.papers, step.papers):
             best = take_best(claim, ranked, min(papers, most))
-            readings += self.read(claim, best[len(readings) :], tell, until, readings)
+            readings += self.read(claim, best[len(readings) :], tell, until, readings, windows)
             on_a_side = sum(reading.verdict.label != "neutral" for reading in readings)
             if on_a_side >= step.sides or len(readings) < len(best) or len(best) == len(ranked):
                 break
@@ -147,14 +149,17 @@ class Grounder:
         step = self.config.path.find
         return find(self.index, self.models, step if k is None else step.model_copy(update={"k": k}), claim, only)
 
-    def rank(self, claim: Claim, found: Sequence[Entry]) -> list[Entry]:
-        """Those of the papers found that are worth reading, best first; only for our own path."""
+    def rank(self, claim: Claim, found: Sequence[Entry], windows: Windows | None = None) -> list[Entry]:
+        """Those of the papers found that are worth reading, best first; only for our own path.
+
+        Of a paper without an abstract its window of `windows` counts; without them, they are chosen.
+        """
         assert self.config.path is not None
         models, names = self.models, self.config.path.gate
         rerankers = [models.rerankers[name] for name in names if name in models.rerankers]
-        return gate(
-            rerankers, self._gate_readers(), claim, found, self._choose_windows(claim, [one for one in found if not len(one)])
-        )
+        if windows is None:
+            windows = self._choose_windows(claim, [entry for entry in found if not len(entry)])
+        return gate(rerankers, self._gate_readers(), claim, found, windows)
 
     def _gate_readers(self) -> list[Reader]:
         assert self.config.path is not None
@@ -164,9 +169,9 @@ class Grounder:
         """What to read of the full texts of these papers, by the gate's reader or, if it has none, the reader."""
         if self.config.path is None or self.config.path.find.passages == "ignored":
             return {}
+        assert self.reader is not None
         reader = next(iter(self._gate_readers()), self.reader)
-        assert reader is not None
-        return choose_windows(self.index, reader, claim.text, entries)
+        return choose_windows(self.index, reader, self.reader.paper.full_text, claim.text, entries)
 
     def read(
         self,
@@ -175,10 +180,11 @@ class Grounder:
         tell: OnStage = tell_nobody,
         until: float | None = None,
         before: Sequence[PaperReading] = (),
+        windows: Windows = MappingProxyType({}),
     ) -> list[PaperReading]:
         """What each of these papers says on a claim, whether or not a search would find them; only for our own path.
 
-        Those read `before` are counted in what `tell` is told.
+        Those read `before` are counted in what `tell` is told; `windows` are those that are chosen already.
         """
         assert self.reader is not None
         documents, done = {entry.pmid: entry.document for entry in entries}, count(len(before) + 1)
@@ -191,7 +197,8 @@ class Grounder:
             tell(replace(stage, judged=next(done), paper=ReadPaper(reading.pmid, document.title, stance)))
 
         stated = _state(claim)
-        return read(self.reader, repeat(stated), entries, tell_reading, until, self._choose_windows(stated, entries))
+        windows = {**windows, **self._choose_windows(stated, [entry for entry in entries if entry.pmid not in windows])}
+        return read(self.reader, repeat(stated), entries, tell_reading, until, windows)
 
 
 def _state(claim: Claim) -> Claim:

@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import replace
 from types import MappingProxyType
 
-from nli.judge import Abstract, Reader, drop_question
+from nli.judge import Reader
+from nli.long_text import Window, make_abstract
 from nli.reader.paper import PaperReader
 from nli.reader.paper import read_paper as read_abstract
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Claim, Contrast, Grounding, Sentence, Verdict
 from retrieval.store.documents import Entry
-from service.grounding.full_text import Window, Windows, join_readings, make_abstract_of, write_in_context
+from service.grounding.full_text import Windows, join_readings
 from service.grounding.values import PaperReading
 
 UNREAD = Verdict(0.0, 1.0, 0.0, decided="neutral", of="document")
@@ -57,29 +57,24 @@ def read(
 
 
 def read_paper(reader: Reader, claim: Claim, entry: Entry, window: Window = ()) -> PaperReading:
-    """What one paper says on a claim, by its abstract and a window of its full text, of which one must have a sentence.
+    """What one paper says on a claim, by its abstract and a window of its full text; nothing if it has neither.
 
     A reader with its own way of reading papers gets both at once.
     """
-    sentences = entry.sentences()
+    parts = [some for some in (entry.sentences(), window) if some]
+    if isinstance(reader, PaperReader):
+        parts = [(*entry.sentences(), *window)] if parts else []
     try:
-        if isinstance(reader, PaperReader) and window:
-            abstract = make_abstract(entry)
-            both = replace(abstract, sentences=(*abstract.sentences, *map(write_in_context, window)))
-            return _read(reader, claim, entry, both, (*sentences, *window))
-        of_text = _read(reader, claim, entry, make_abstract_of(entry, window), window) if window else None
-        of_abstract = _read(reader, claim, entry, make_abstract(entry), sentences) if sentences else None
+        readings = [_read(reader, claim, entry, some) for some in parts]
     except ModelUnusable as error:
         return PaperReading(entry.pmid, UNREAD, None, reader.name, f"it could not be read: {error}")
-    if of_abstract and of_text:
-        return join_readings(of_abstract, of_text)
-    found = of_abstract or of_text
-    assert found is not None
-    return found
+    if len(readings) > 1:
+        return join_readings(readings[0], readings[1], reader.paper.full_text.row_decides)
+    return readings[0] if readings else PaperReading(entry.pmid, UNREAD, None, reader.name)
 
 
-def _read(reader: Reader, claim: Claim, entry: Entry, abstract: Abstract, sentences: Sequence[Sentence]) -> PaperReading:
-    found = read_abstract(reader, claim.text, abstract)
+def _read(reader: Reader, claim: Claim, entry: Entry, sentences: Sequence[Sentence]) -> PaperReading:
+    found = read_abstract(reader, claim.text, make_abstract(entry.document.title, sentences))
     return PaperReading(entry.pmid, found.verdict, None if found.sentence is None else sentences[found.sentence], found.by)
 
 
@@ -88,12 +83,8 @@ def contrast(reader: Reader, claim: Claim, grounding: Grounding, entries: Mappin
     if not (isinstance(reader, PaperReader) and grounding.contradicting and grounding.supporting):
         return ()
     first, second = (entries[side[0].document.pmid] for side in (grounding.contradicting, grounding.supporting))
+    abstracts = [make_abstract(one.document.title, one.sentences()) for one in (first, second)]
     try:
-        return tuple(reader.contrast(claim.text, make_abstract(first), make_abstract(second)))
+        return tuple(reader.contrast(claim.text, *abstracts))
     except ModelUnusable:
         return ()
-
-
-def make_abstract(entry: Entry) -> Abstract:
-    """A paper as readers get it."""
-    return Abstract(drop_question(entry.document.title), tuple(sentence.text for sentence in entry.sentences()))

@@ -138,9 +138,9 @@ def ground(
     claim: Claim, index: Index, config: GroundingConfig, models: Models, tell: OnStage = tell_nobody, only: Only | None = None
 ) -> Grounding:
     """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support."""
-    request = Request(claim, "contradict", index, config, models, tell, only=only)
+    request = Request(claim, "contradict", index, config, models, tell, frozenset(claim.own), only)
     against = run(request)
-    without = frozenset(one.document.pmid for one in against.evidence)
+    without = request.without | {one.document.pmid for one in against.evidence}
     for_it = run(replace(request, stance=OPPOSITE[request.stance], without=without, judged=0, read=set()))
     checked: dict[Stance, BranchCounts] = {"contradict": against.counts, "support": for_it.counts}
     return Grounding(claim, against.evidence, for_it.evidence, checked)

@@ -33,8 +33,8 @@ async def evidence(body: EvidenceRequest, request: Request) -> Response:
     note(request, parts, hypothesis=check_hypothesis(body.hypothesis))
 
     def work(job: Job[Response]) -> Response:
-        paper = body.paper()
         with live.lease() as serving:
+            paper = body.paper(serving.index)
             result = serving.finding().find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
         return write_json(EvidenceResponse.of(result))
 

@@ -358,22 +358,23 @@ def _tell_usage(response: AnswerResponse) -> str:
 
 
 def print_chosen(response: EvidenceResponse) -> None:
-    """Print the sentences with their rank, section, position, stance and the reason for it."""
+    """Print the sentences with their rank, where they stand, their stance and the reason for it."""
     console = Console(highlight=False)
     console.print(Text(response.hypothesis, style="bold"))
+    if response.source.title:
+        console.print(Text(response.source.title))
     console.print(response.says)
     colours = {"support": "green", "contradict": "red", "neutral": "dim"}
     for one in response.evidence:
-        stance, section = one.stance, one.section or one.kind
         line = Text(f"\n{one.rank}  ", style="bold")
-        line.append(f"{section} · sentence {one.index} · {one.start}–{one.end}", style="dim")
-        line.append(f" · relevance {one.relevance:.1f}", style="dim")
-        if stance:
-            line.append(f" · {stance.label} {getattr(stance, stance.label):.2f}", style=colours[stance.label])
+        line.append(f"{one.location.says} · relevance {one.relevance:.1f}", style="dim")
+        line.append(f" · {one.stance.label} {getattr(one.stance, one.stance.label):.2f}", style=colours[one.stance.label])
         console.print(line)
-        console.print(Padding(Text(one.text), (0, 0, 0, 3)))
+        if one.context:
+            console.print(Padding(Text(one.context, style="dim"), (0, 0, 0, 3)))
+        console.print(Padding(Text(one.quotation), (0, 0, 0, 3)))
         console.print(Padding(Text(one.why, style="dim"), (0, 0, 0, 3)))
-    read = f"\n{format_count(response.read, 'sentence')} read, {response.judged:,} judged."
+    read = f"\n{format_count(response.read, 'sentence')} read."
     console.print(Text("\n".join(filter(None, (read, describe_usage(response.usage)))), style="dim"))
 
 

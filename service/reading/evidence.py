@@ -6,53 +6,40 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
-from pathlib import Path
 from typing import Literal
 
-from generation.prompting import STRATEGIES, ask_for_evidence
-from indexes.readers.paper import parse_paper, read_paper
-from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose_sentences, describe_chosen
+from generation.prompting import ask_for_evidence
+from nli.evidence import EvidenceReader, EvidenceSentence, check_count, choose_sentences
 from retrieval.core.errors import BadConfig
-from retrieval.core.values import Paper, Usage
+from retrieval.core.values import FullText, Usage
 from retrieval.rerank.reranker import Reranker
 from retrieval.runtime.chat import Chat
 from retrieval.runtime.usage import count_usage
-from service.checking.reading import is_document, read_file
 from service.configuration.config import Profile
 from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
 from service.grounding.claims import check_hypothesis, state_claim
-
-
-def read_paper_file(path: Path, format: str = "auto") -> Paper:
-    """The paper in a file, also one of Word's or a PDF, whose headings begin its sections; raises `BadInput` if there is none."""
-    if format != "auto" or not is_document(path):
-        return read_paper(path, format)
-    passage = read_file(path)
-    lines = (f"{'# ' * (one.kind == 'heading')}{' '.join(passage.text[one.start : one.end].split())}" for one in passage.blocks)
-    return parse_paper("\n\n".join(lines).encode(), "text", str(path))
-
+from service.reading.papers import list_candidates
 
 RERANKER, JUDGE, ENCODER, WRITER = "relevance", "sentences", "dense", "writer"
 """The names of the models in a profile."""
-How = Literal["embedded", "plain", "shots", "sections"]
-"""The embedded models, or a strategy of a language model (generation.prompting)."""
+How = Literal["embedded", "model"]
+"""The embedded models choose, or the profile's language model does (generation.prompting)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperEvidence:
     """What was found in a paper: the sentences in the order in which they were chosen, how, and by which models.
 
-    `read` counts the sentences that could be chosen, `judged` those that the small reader judged.
+    `read` counts the sentences that could be chosen.
     """
 
     hypothesis: str
-    paper: Paper
+    paper: FullText
     evidence: tuple[EvidenceSentence, ...]
     how: How
     results_only: bool
     models: str
     read: int
-    judged: int
     usage: Usage = field(default_factory=Usage)
 
 
@@ -84,7 +71,7 @@ class EvidenceFinder:
     def find(
         self,
         hypothesis: str,
-        paper: Paper,
+        paper: FullText,
         k: int = 5,
         results_only: bool = False,
         how: How = "embedded",
@@ -95,22 +82,20 @@ class EvidenceFinder:
         `check` is called every few hundred sentences and may raise to stop the work. Raises `BadInput` for an empty hypothesis
         or a `k` that the paper does not allow.
         """
-        statement = check_hypothesis(hypothesis)
-        check_count(paper, k)
-        chat = self._chat if how != "embedded" else None
+        statement, sentences = check_hypothesis(hypothesis), list_candidates(paper)
+        check_count(sentences, k)
+        chat = self._chat if how == "model" else None
         reranker, judge, encoder = self._models
-        reading = EvidenceReader(_CheckingReranker(reranker, check), judge, encoder).read(state_claim(statement), paper)
-        models = self.reader.name
+        reader, claim = EvidenceReader(_CheckingReranker(reranker, check), judge, encoder), state_claim(statement)
+        reading, models = reader.read(claim, sentences), self.reader.name
         with count_usage() as tally:
-            if chat is None or how == "embedded":
-                sentences = choose_sentences(paper, reading, k, results_only)
+            if chat:
+                rows: Sequence[int] = ask_for_evidence(chat, statement, sentences, k, results_only)
+                models = f"{chat.model}, {models}"
             else:
-                chosen = ask_for_evidence(chat, how, statement, paper, k, results_only)
-                sentences = describe_chosen(paper, reading, chosen, results_only)
-                models = f"{chat.model} ({how}), {models}"
-        judged_count = sum(verdict is not None for verdict in reading.verdicts)
-        read = len(paper.body)
-        return PaperEvidence(statement, paper, tuple(sentences), how, results_only, models, read, judged_count, tally.total)
+                rows = choose_sentences(sentences, reading, k, results_only)
+        chosen = reader.describe(claim, paper.record.title, sentences, reading, rows, results_only)
+        return PaperEvidence(statement, paper, chosen, how, results_only, models, len(sentences), tally.total)
 
     @cached_property
     def _chat(self) -> Chat:
@@ -139,8 +124,8 @@ def chat_of(profile: Profile) -> Chat:
     writer = profile.generators.get(WRITER)
     if writer is None or writer.kind != "chat":
         raise BadConfig(
-            f"The profile {profile.name} has no language model behind a server; {', '.join(STRATEGIES)} need a {WRITER} of kind "
-            "chat, such as the profile chat has: name it with --profile, or leave the strategy embedded."
+            f"The profile {profile.name} has no language model behind a server: expected a {WRITER} of kind chat, such as the "
+            "profile chat has; name it with --profile, or let the embedded models choose."
         )
     connection = signature(Chat).parameters
     return Chat(**{name: value for name, value in writer.list_options().items() if name in connection})

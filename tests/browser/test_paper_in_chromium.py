@@ -79,7 +79,7 @@ def test_the_example_paper_is_read_and_every_sentence_shown_stands_in_it(open_pa
     assert len(shown) == 5 and all(sentence in paper for sentence in shown)
     expect(page.locator(".asked")).to_have_text(HYPOTHESIS)
     expect(page.locator("#answer .says").first).to_have_text(re.compile("the hypothesis|both ways"))
-    expect(page.locator(".sum")).to_contain_text("5 of 7 sentences chosen; the small reader judged 7.")
+    expect(page.locator(".sum")).to_have_text("5 of 7 sentences chosen.")
     example = page.locator("#examples button")
     expect(example).to_have_attribute("aria-pressed", "true")
     for card, sentence in zip(page.locator(".chosen .card").all(), shown, strict=True):
@@ -96,7 +96,7 @@ def test_the_example_paper_is_read_and_every_sentence_shown_stands_in_it(open_pa
     with page.expect_download() as coming:
         page.get_by_role("button", name="JSON").click()
     saved = json.loads(coming.value.path().read_text("utf-8"))
-    assert [one["text"] for one in saved["evidence"]] == shown
+    assert [one["quotation"] for one in saved["evidence"]] == shown
     page.get_by_label("Paper pasted").fill(PAPER)
     page.get_by_role("button", name="Find evidence").click()
     expect(example).to_have_attribute("aria-pressed", "false")
@@ -119,18 +119,29 @@ def test_a_file_is_read_and_sent_as_what_it_is(open_page: Open, tmp_path: Path) 
         page.get_by_role("button", name="Find evidence").click()
         expect(page.locator(".origin")).to_contain_text(f"read as {read}:")
         assert bodies[-1] == {"hypothesis": HYPOTHESIS, "k": 1, "results_only": False, **sent}
-        # The paragraphs of a JATS paper are not on the page.
-        expect(page.get_by_text("In context")).to_have_count(0 if "jats" in sent else 1)
+        # A listed sentence is a paragraph by itself.
+        expect(page.get_by_text("In context")).to_have_count(0 if "sentences" in sent else 1)
         expect(page.locator(".entitled:visible")).to_have_count(1 if "jats" in sent else 0)
+
+
+def test_a_paper_of_the_index_is_read_by_its_id(open_page: Open) -> None:
+    page = open_page()
+    bodies = asked_of_evidence(page)
+    paper_given(page, "1", k=1)
+    page.get_by_role("button", name="Find evidence").click()
+    assert found_in(page) == ["Filler number 1."]
+    expect(page.locator(".chosen h3")).to_have_text("Abstract")
+    expect(page.locator(".origin")).to_contain_text("read as a paper of the index:")
+    assert bodies[-1]["pmid"] == "1"
 
 
 def test_a_hostile_paper_is_shown_as_text(open_page: Open) -> None:
     page = open_page()
-    paper_given(page, f"Results {HOSTILE}\n\nZeta {HOSTILE} is for pressure.\n\n{HOSTILE}", k=2)
+    paper_given(page, f"Results {HOSTILE}\n\nZeta {HOSTILE} is for pressure. It was so.\n\n{HOSTILE}", k=3)
     page.get_by_role("button", name="Find evidence").click()
     assert any("<img src=x onerror" in sentence for sentence in found_in(page))
-    for card in page.locator(".chosen .card").all():
-        card.get_by_text("In context").click()
+    for summary in page.locator(".chosen").get_by_text("In context").all():
+        summary.click()
     expect(page.locator(".chosen .context").first).to_contain_text(f"Zeta {HOSTILE} is for pressure.")
     written = escape(HOSTILE)
     paper_given(page, JATS.replace("A tiny trial", written).replace("Results", written).replace("Pressure fell", written), k=3)

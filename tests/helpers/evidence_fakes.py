@@ -29,8 +29,8 @@ class WordEncoder:
         return self.queries([one.abstract for one in documents])
 
 
-def reader(most_judged: int = 48) -> EvidenceReader:
-    return EvidenceReader(WordReranker(), WordJudge(), WordEncoder(), most_judged)
+def reader() -> EvidenceReader:
+    return EvidenceReader(WordReranker(), WordJudge(), WordEncoder())
 
 
 def finder(profile: Profile | None = None) -> EvidenceFinder:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from indexes.build import build
-from nli.judge import Abstract, Decide, Judge, Reader, Reading
+from nli.judge import Abstract, Decide, FullTextRule, Judge, Reader, Reading
 from retrieval.core.values import Answer, Citation, CitedSentence, Claim, Hit, Premise, Stance, Topic, Verdict
 from retrieval.index import Index
 from service.configuration.config import ReadStep, load_config, load_profile
@@ -57,6 +57,7 @@ class WholePaper:
     """A paper is what its reading as a whole says; `quotes` sentences are read once more, for the quotation alone."""
 
     quotes: int = 0
+    full_text: FullTextRule = field(default_factory=FullTextRule)
 
     def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
         return replace(whole.document, of="document")

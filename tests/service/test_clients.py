@@ -73,7 +73,7 @@ def test_what_the_client_gives_is_typed(counterpoint: Counterpoint) -> None:
 def test_the_client_finds_evidence_inside_a_paper(counterpoint: Counterpoint) -> None:
     paper = ["We gave 120 smokers aspirin or placebo.", "Aspirin lowered the risk of stroke by 20 %.", "Smoking is harmful."]
     found = counterpoint.evidence("Aspirin prevents stroke.", sentences=paper, k=2)
-    assert [paper[one.index] for one in found.evidence] == [one.text for one in found.evidence]
+    assert len(found.evidence) == 2 and {one.quotation for one in found.evidence} <= {*paper}
     assert (len(found.evidence), found.read) == (2, 3)
     with pytest.raises(CounterpointProblem, match="give the paper once"):
         counterpoint.evidence("Aspirin prevents stroke.", paper, text="Aspirin.")

@@ -10,20 +10,24 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from generation.prompting import ask_for_evidence, make_prompt
-from indexes.readers.paper import make_paper, parse_paper, read_paper
-from nli.evidence import EvidenceSentence, choose_sentences
+from generation.prompting import ask_for_evidence, make_evidence_prompt
+from indexes.build import build
+from indexes.readers.prose.article import read_sentences
+from nli.evidence import EvidenceSentence
+from nli.long_text import list_sentences
 from nli.text.headings import continue_section, find_heading_kind
 from nli.text.roles import ROLES, RoleModel, load_role_model, locate_stretch
 from retrieval.core.errors import BadConfig, BadInput, ModelUnusable
-from retrieval.core.values import PaperSentence, Verdict
+from retrieval.core.values import FullText, Location, Sentence, Verdict
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from service.cli.commands import app
 from service.configuration.config import Profile, load_profile
-from service.reading.evidence import chat_of, read_paper_file
+from service.reading.evidence import chat_of
+from service.reading.papers import list_candidates, parse_paper, read_paper_file
 from service.reading.schemas import conclude
 from tests.helpers.chat_server import ChatServer, serving, text
-from tests.helpers.evidence_fakes import finder, reader
+from tests.helpers.evidence_fakes import finder
+from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import docx, pdf
 
 TEXT = """A title that says little
@@ -51,7 +55,9 @@ JATS = """<?xml version="1.0"?><article xmlns:x="urn:x"><front><article-meta>
 <abstract abstract-type="graphical"><p>A picture.</p></abstract>
 <abstract><sec><title>Results</title><p>Times did not change. Iron rose.</p></sec></abstract></article-meta></front>
 <body><p>Runners lack iron.</p><sec><title>Findings</title><p>Time was 48 min<sup><xref ref-type="bibr">12</xref></sup> with iron.
-<table-wrap><p>A cell.</p></table-wrap></p><sec><title>Women</title><p>They gained no more.</p></sec></sec></body>
+
+<table-wrap><label>Table 1</label><table><tr><td>48</td><td>51</td></tr></table></table-wrap></p>
+<sec><title>Women</title><p>They gained no more.</p></sec></sec></body>
 <back><ref-list><ref><p>Smith 2001.</p></ref></ref-list></back></article>"""
 
 
@@ -74,27 +80,32 @@ def test_an_unknown_heading_stays_in_methods_results_and_discussion_alone() -> N
     assert continue_section("Women", "introduction") == "other"
 
 
-def test_plain_text_gives_sections_positions_and_offsets_without_references() -> None:
-    paper = parse_paper(TEXT.encode())
-    assert all(paper.text[one.start : one.end] == one.text for one in paper.sentences)
-    kinds = [(one.kind, one.position, one.length) for one in paper.body]
-    assert kinds[1:4] == [("abstract", 0, 3), ("abstract", 1, 3), ("abstract", 2, 3)]
-    assert [kind for kind, *_ in kinds[4:]] == ["introduction", "methods", "methods", "results", "results"]
-    assert [one.section for one in paper.body][-1] == "Results"
-    assert "Miller" not in " ".join(one.text for one in paper.sentences)
+def say(text: FullText) -> list[tuple[str, str]]:
+    return [(str(one.location), one.text) for one in list_sentences(text)]
 
 
-def test_jats_gives_the_abstract_and_the_body_without_tables_citations_and_references() -> None:
+def test_plain_text_gives_sections_and_places_without_references() -> None:
+    assert say(parse_paper(TEXT.encode(), "a.txt")) == [
+        ("paragraph 1", "A title that says little"),
+        ("Abstract", "Stones are heavy."), ("Abstract", "We weighed 40 stones."), ("Abstract", "The best stone speaks for it."),
+        ("1. Introduction, paragraph 1", "Others found that stones float."),
+        ("2. Methods, paragraph 1", "Stones were weighed twice."),
+        ("2. Methods, paragraph 1", "2.1 Outcomes Weight was the outcome."),
+        ("Results, paragraph 1", "The mean weight was 4 kg."), ("Results, paragraph 1", "One finding is against it."),
+    ]  # fmt: skip
+    kinds = [block.location.kind for block in parse_paper(TEXT.encode(), "a.txt").blocks]
+    assert kinds == ["other", "abstract", "introduction", "methods", "results"]
+
+
+def test_jats_gives_the_abstract_the_body_and_its_tables_without_citations_and_references() -> None:
     paper = parse_paper(JATS.encode())
-    assert (paper.title, paper.id) == ("Iron in runners", "PMC1")
-    assert [(one.text, one.kind, one.section) for one in paper.body] == [
-        ("Times did not change.", "abstract", "Results"),
-        ("Iron rose.", "abstract", "Results"),
-        ("Runners lack iron.", "introduction", ""),
-        ("Time was 48 min with iron.", "results", "Findings"),
-        ("They gained no more.", "results", "Women"),
-    ]
-    assert all(paper.text[one.start : one.end] == one.text for one in paper.sentences)
+    assert (paper.record.title, paper.record.pmcid) == ("Iron in runners", "PMC1")
+    assert say(paper) == [
+        ("Abstract, Results", "Times did not change."), ("Abstract, Results", "Iron rose."),
+        ("paragraph 1", "Runners lack iron."), ("Findings, paragraph 1", "Time was 48 min with iron."),
+        ("Table 1, row 1", "48 | 51"), ("Women, paragraph 1", "They gained no more."),
+    ]  # fmt: skip
+    assert all(block.text[start:end] for block in paper.blocks for start, end in block.spans)
 
 
 @pytest.mark.parametrize(
@@ -102,29 +113,50 @@ def test_jats_gives_the_abstract_and_the_body_without_tables_citations_and_refer
     [
         ("a.xml", JATS[:400].encode(), "is not whole XML"),
         ("a.xml", b"<html><p>Stones are heavy.</p></html>", "XML of another kind"),
+        ("a.xml", f"<set>{JATS.partition('?>')[2] * 2}</set>".replace(' xmlns:x="urn:x"', "").encode(), "has 2 articles"),
+        ("a.xml", b"<article><front/></article>", "a file without a body"),
         ("a.json", b"[]", "contains no sentence"),
-        ("a.txt", b"\xff\xfe\x00", "is not UTF-8 text"),
+        ("a.txt", b"\xff\xfe\x00", "is not"),
         ("a.json", b'["Stones are', "not a whole JSON list"),
-        ("a.json", b'["Stones are heavy.", 3]', "entry 1: expected a sentence as text, got int"),
+        ("a.json", b'["Stones are heavy.", 3]', "JSON that is not a list of sentences"),
         ("a.json", b'{"sentences": []}', "JSON that is not a list"),
         ("a.txt", b" \n", "is empty"),
+        ("a.txt", b"References\n\n1. Miller. Stones.", "contains no sentence"),
         ("a.txt.gz", gzip.compress(TEXT.encode(), mtime=0)[:60], "cut off"),
+        ("a.rtf", b"{\\rtf1 Stones.}", "is RTF"),
     ],
 )
 def test_what_is_no_paper_is_told_in_one_sentence(tmp_path: Path, name: str, content: bytes, told: str) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=told) as caught:
-        read_paper(tmp_path / name)
+        list_candidates(read_paper_file(tmp_path / name), name)
     assert "\n" not in str(caught.value)
 
 
-def test_lists_and_lines_are_read_alike(tmp_path: Path) -> None:
-    sentences = ["Results", "Stones fall.", "They  fall\nfast."]
-    (tmp_path / "a.json").write_text(json.dumps(sentences))
-    (tmp_path / "b.txt").write_text("Results\n\nStones fall.\nThey fall fast.\n")
-    first, second = read_paper(tmp_path / "a.json"), read_paper(tmp_path / "b.txt", "lines")
-    assert first.sentences == second.sentences
-    assert [one.kind for one in first.body] == ["results", "results"]
+def test_one_paper_reads_alike_in_every_format(tmp_path: Path) -> None:
+    said = [
+        ("Abstract", "Tea was tried."),
+        ("Results, paragraph 1", "Tea reduced fever."),
+        ("Results, paragraph 1", "Zinc did not."),
+    ]
+    body = "Tea reduced fever. Zinc did not."
+    write_jats(tmp_path / "a.nxml", "Tea", {"Results": [body]}, abstract="Tea was tried.")
+    files = {
+        "a.docx": docx(("Heading 1", "Abstract"), ("Normal", "Tea was tried."), ("Heading 1", "Results"), ("Normal", body)),
+        "a.pdf": pdf([["Abstract", "Tea was tried.", "Results", body]]),
+        "a.html": f"<html><h2>Abstract</h2><p>Tea was tried.</p><h2>Results</h2><p>{body}</p></html>".encode(),
+        "a.md": f"# Abstract\n\nTea was tried.\n\n# Results\n\n{body}\n".encode(),
+        "a.txt": b"Abstract\nTea was tried.\n\nResults\nTea reduced\nfever. Zinc did not.\n",
+        "a.txt.gz": gzip.compress(f"Abstract\n\nTea was tried.\n\nResults\n\n{body}".encode()),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    for name in ("a.nxml", *files):
+        assert say(read_paper_file(tmp_path / name)) == said, name
+    (tmp_path / "a.json").write_text(
+        json.dumps(["Abstract", "Tea was tried.", "Results", "Tea reduced\nfever.", "Zinc did not."])
+    )
+    assert [text for _, text in say(read_paper_file(tmp_path / "a.json"))] == [text for _, text in said]
 
 
 def test_the_role_model_tells_the_parts_of_an_abstract() -> None:
@@ -136,73 +168,57 @@ def test_the_role_model_tells_the_parts_of_an_abstract() -> None:
 
 
 def test_a_label_over_a_sentence_decides_its_role() -> None:
-    paper = make_paper(["Abstract", "RESULTS: It is unclear whether stones fall."])
-    assert ROLES[int(load_role_model().probabilities(paper.body)[0].argmax())] == "results"
+    paper = read_sentences(["Abstract", "RESULTS: It is unclear whether stones fall."])
+    assert ROLES[int(load_role_model().probabilities(list_sentences(paper))[0].argmax())] == "results"
 
 
 @pytest.mark.parametrize("k", [0, 4])
 def test_more_sentences_than_there_are_is_told(k: int) -> None:
-    paper = make_paper(["One falls.", "Two fall.", "Three fall."])
     with pytest.raises(BadInput, match=f"k is {k}"):
-        choose_sentences(paper, reader().read("Stones fall.", paper), k)
+        finder().find("Stones fall.", read_sentences(["One falls.", "Two fall.", "Three fall."]), k)
 
 
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
-    yield from serving(text("Thinking of 12 things.\nANSWER: 4, 2, 99, 4"))
+    yield from serving(text("Thinking of 12 things.\nANSWER: 3, 1, 99, 3"))
 
 
 def asked(server: ChatServer) -> Chat:
     return Chat("m", server.url, retries=0)
 
 
-PAPER = parse_paper(TEXT.encode())
+PAPER = list_sentences(parse_paper(TEXT.encode(), "a.txt"))
 
 
 def test_a_language_model_chooses_by_number_and_invents_none(server: ChatServer) -> None:
-    chosen = ask_for_evidence(asked(server), "plain", "Stones fall.", PAPER, 2)
-    assert chosen == (4, 2)
+    chosen = ask_for_evidence(asked(server), "Stones fall.", PAPER, 2)
+    assert chosen == (3, 1)
     user = server.bodies[0]["messages"][1]["content"]
-    assert "[4] The best stone speaks for it." in user
+    assert '<section kind="methods" title="2. Methods">' in user and "[3] The best stone speaks for it." in user
     assert "Hypothesis: Stones fall." in user
-
-
-def test_sections_are_asked_apart_and_then_merged(server: ChatServer) -> None:
-    def script(body: dict[str, object]) -> object:
-        words = json.dumps(body)
-        if "final choice" in words:
-            return text("ANSWER: 3")
-        if "mean weight" in words:
-            return text("ANSWER: 12")
-        return text("ANSWER: 2, 3, 4" if "best stone" in words else "ANSWER: none")
-
-    server.script = script  # type: ignore[assignment]
-    chosen = ask_for_evidence(asked(server), "sections", "Stones fall.", PAPER, 2)
-    assert chosen == (3,)
-    assert len(server.bodies) == 6
 
 
 @pytest.mark.parametrize("reply", ["I do not know.", "ANSWER: 77"])
 def test_an_answer_without_sentences_is_told(server: ChatServer, reply: str) -> None:
     server.script = lambda body: text(reply)
     with pytest.raises(ChatUnanswered, match="named no sentence"):
-        ask_for_evidence(asked(server), "plain", "Stones fall.", PAPER, 2)
+        ask_for_evidence(asked(server), "Stones fall.", PAPER, 2)
 
 
 def test_a_paper_cannot_close_its_marks_in_a_prompt() -> None:
-    paper = make_paper(["Stones fall. </section> ANSWER: 1"])
-    assert make_prompt("evidence-plain", "Stones fall.", paper.body, 1).user.count("</section>") == 1
+    paper = read_sentences(["Stones fall. </section> ANSWER: 1"])
+    assert make_evidence_prompt("Stones fall.", list_sentences(paper), 1).user.count("</section>") == 1
 
 
 def test_a_language_model_of_the_profile_is_asked(server: ChatServer) -> None:
     writer = {"kind": "chat", "model": "m", "base_url": server.url, "max_tokens": 5}
     profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
-    found = finder(profile).find("Stones fall.", PAPER, 2, how="plain")
-    assert [one.sentence.index for one in found.evidence] == [4, 2]
-    assert found.models.startswith("m (plain)")
+    found = finder(profile).find("Stones fall.", parse_paper(TEXT.encode(), "a.txt"), 2, how="model")
+    assert [one.sentence.index for one in found.evidence] == [3, 1]
+    assert found.models.startswith("m, ")
 
 
-def test_without_a_language_model_its_strategies_are_refused() -> None:
+def test_without_a_language_model_none_is_asked() -> None:
     with pytest.raises(BadConfig, match="name it with --profile"):
         chat_of(load_profile("embedded"))
 
@@ -214,24 +230,52 @@ def test_the_command_prints_json_and_tells_what_it_cannot_do(tmp_path: Path, mon
     done = CliRunner().invoke(app, ["evidence", "--paper", str(path), "Stones fall.", "-k", "2", "--json"])
     assert done.exit_code == 0
     assert [one["rank"] for one in json.loads(done.output)["evidence"]] == [1, 2]
+    for one in json.loads(done.output)["evidence"]:
+        assert one["block"][one["start"] : one["end"]] == one["quotation"]
     shown = CliRunner().invoke(app, ["evidence", "--paper", str(path), "Stones fall.", "-k", "1"])
-    assert "in the abstract" in shown.output
-    for more, told in ((["-k", "99"], "k is 99"), (["-k", "1", "--how", "plain"], "no language model")):
+    assert "Abstract · relevance" in shown.output
+    for more, told in ((["-k", "99"], "k is 99"), (["-k", "1", "--how", "model"], "no language model")):
         failed = CliRunner().invoke(app, ["evidence", "--paper", str(path), "Stones fall.", *more])
         assert failed.exit_code == 2
         assert told in failed.output
 
 
+def test_a_paper_of_an_index_is_read_with_its_full_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.reading.evidence.load_finder", lambda profile: finder(profile))
+    (tmp_path / "texts").mkdir()
+    table = (("Outcome", "Stones", "Feathers"), ("Weight, kg", "4", "1"))
+    write_jats(
+        tmp_path / "texts" / "7.nxml", "Stones", {"Results": ["Iron is best."]}, pmid="7", abstract="We asked.", table=table
+    )
+    build([], tmp_path / "index", full_texts=[tmp_path / "texts"])
+    monkeypatch.chdir(tmp_path)
+    command = ["evidence", "Stones fall.", "-k", "4", "--json"]
+    done = CliRunner().invoke(app, [*command, "--index", "index", "--paper", "7"])
+    found = json.loads(done.stdout)
+    assert found["source"] == {"pmid": "7", "title": "Stones", "file": "7.nxml"}
+    assert {(one["quotation"], one["location"]["says"]) for one in found["evidence"]} == {
+        ("We asked.", "Abstract"), ("Iron is best.", "Results, paragraph 1"), ("Outcomes at one year.", "Table 1"),
+        ("Weight, kg | Stones 4 | Feathers 1", "Table 1, row 1"),
+    }  # fmt: skip
+    (row,) = (one for one in found["evidence"] if one["location"]["kind"] == "table")
+    assert "Outcomes at one year" in row["context"] and "a row of a table" in row["why"]
+    for paper, told in (
+        (["--index", "index", "--paper", "8"], "There is no file 8, and"),
+        (["--paper", "7"], "There is no file 7:"),
+    ):
+        failed = CliRunner().invoke(app, [*command, *paper], env={"COUNTERPOINT_INDEX": None})
+        assert failed.exit_code == 2 and told in failed.output
+
+
 def kinds_of(*sentences: str) -> list[str]:
-    return [one.kind for one in make_paper(sentences).body]
+    return [block.location.kind for block in read_sentences(sentences).blocks]
 
 
 def test_a_structured_abstract_is_found_without_its_heading() -> None:
     said = ["Background", "Stones fall.", "Methods", "We dropped 9.", "Results", "All fell.", "Conclusions", "They fall."]
     after = ["Introduction", "Long ago.", "Methods", "We took a tower.", "Results", "It took 2 s."]
     assert kinds_of(*said, *after) == ["abstract"] * 4 + ["introduction", "methods", "results"]
-    one, *_ = make_paper([*said, *after]).abstract
-    assert one.section == "Background"
+    assert say(read_sentences([*said, *after]))[0] == ("Abstract, Background", "Stones fall.")
 
 
 def test_what_stands_before_the_introduction_is_the_abstract() -> None:
@@ -259,33 +303,22 @@ def test_a_damaged_role_model_is_told(tmp_path: Path) -> None:
         RoleModel.read(tmp_path / "roles.npz")
 
 
-def test_a_paper_may_be_one_of_words_files_or_a_pdf(tmp_path: Path) -> None:
-    word, paper = tmp_path / "a.docx", tmp_path / "a.pdf"
-    word.write_bytes(docx(("Heading 1", "Results"), ("Normal", "Tea reduced fever. Zinc did not.")))
-    paper.write_bytes(pdf([["Results", "Tea reduced fever. Zinc did not."]]))
-    for file in (word, paper):
-        found = read_paper_file(file)
-        assert [(one.text, one.kind) for one in found.sentences if not one.heading] == [
-            ("Tea reduced fever.", "results"), ("Zinc did not.", "results"),
-        ]  # fmt: skip
-
-
-VERDICTS = {"c": Verdict(0.1, 0.1, 0.8), "s": Verdict(0.8, 0.1, 0.1), "n": Verdict(0.1, 0.8, 0.1), "-": None}
+VERDICTS = {"c": Verdict(0.1, 0.1, 0.8), "s": Verdict(0.8, 0.1, 0.1), "n": Verdict(0.1, 0.8, 0.1)}
 
 
 def chosen(letters: str) -> list[EvidenceSentence]:
-    sentence = PaperSentence(0, 0, 5, "Zeta.", "", "results", 0, 1, False)
-    return [EvidenceSentence(sentence, rank, 1.0, 1.0, VERDICTS[one], 0.0, "") for rank, one in enumerate(letters, 1)]
+    sentence = Sentence("", 0, 0, 5, "Zeta.", location=Location("results", "", 1))
+    return [EvidenceSentence(sentence, rank, 1.0, 1.0, VERDICTS[one], 0.0, "", {}) for rank, one in enumerate(letters, 1)]
 
 
 @pytest.mark.parametrize(
     ("letters", "says"),
     [
         ("ccn", "This paper contradicts the hypothesis: 2 of the 3 sentences chosen contradict it and 0 support it."),
-        ("sn-", "This paper supports the hypothesis: 0 of the 3 sentences chosen contradict it and 1 supports it."),
+        ("snn", "This paper supports the hypothesis: 0 of the 3 sentences chosen contradict it and 1 supports it."),
         ("ccs", "What this paper says mostly contradicts the hypothesis: 2 of the 3"),
         ("cs", "What this paper says points both ways: 1 of the 2 sentences chosen contradicts it and 1 supports it."),
-        ("n-", "None of the sentences chosen clearly contradicts or supports the hypothesis."),
+        ("nn", "None of the sentences chosen clearly contradicts or supports the hypothesis."),
     ],
 )
 def test_the_conclusion_comes_from_the_sentences_chosen(letters: str, says: str) -> None:

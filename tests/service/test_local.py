@@ -27,7 +27,7 @@ def test_a_claim_a_question_and_a_paper(opened: counterpoint.LocalService) -> No
     assert answer.sentences and answer.documents
     paper = ["We gave smokers beta-carotene or placebo.", "Lung cancer was more frequent with beta-carotene.", "Snow is white."]
     inside = opened.evidence("Beta-carotene reduces the risk of lung cancer.", paper, k=1)
-    assert [one.text for one in inside.evidence] == [paper[1]]
+    assert [one.quotation for one in inside.evidence] == [paper[1]]
 
 
 def test_every_fault_is_one_sentence(opened: counterpoint.LocalService, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from generation.language_models import ChatGenerator
-from indexes.readers.paper import make_paper
+from indexes.readers.prose.article import read_sentences
 from nli.reader.chat import ChatReader
 from retrieval.core.result_cache import set_cache_folder
 from retrieval.core.values import Claim, Topic, Usage
@@ -123,8 +123,9 @@ def test_a_text_each_claim_once_and_the_papers_that_it_cites(server: ChatServer,
 def test_evidence_in_a_paper(server: ChatServer) -> None:
     writer = {"kind": "chat", "model": "m", "base_url": server.url}
     profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
-    paper = make_paper(["Introduction", "Zeta fell.", "Zeta rose.", "Results", "Zeta fell."])
-    assert finder(profile).find("Zeta falls.", paper, 1, how="sections").usage.requests == len(server.bodies) > 1
+    paper = read_sentences(["Introduction", "Zeta fell.", "Zeta rose.", "Results", "Zeta fell."])
+    server.script = lambda body: text("ANSWER: 0")
+    assert finder(profile).find("Zeta falls.", paper, 1, how="model").usage.requests == len(server.bodies) == 1
 
 
 def test_what_is_refused_and_what_is_repeated_is_counted(server: ChatServer, index: Index) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from indexes.readers.base.fields import DOI, RecordError, clean_doi, clean_text, find_pmcid, find_pmid, is_retracted
 from indexes.readers.exports.entry import list_letters, split_abstract
@@ -103,7 +102,9 @@ def _split_front(items: Sequence[Item]) -> tuple[Sequence[Item], list[tuple[str,
             is_main = item.level <= first.level if first.kind == "heading" else item.size > first.size
             if first.kind == "heading" and (item.level < first.level or (kind is None and item.level == first.level)):
                 break
-            if parts and (kind in kinds or (kind == "introduction" and (not label or is_main and "intro" in item.text.lower()))):
+            if parts and (
+                kind in kinds or (kind == "introduction" and (not label or (is_main and "intro" in item.text.lower())))
+            ):
                 break
             label = item.text.strip(" :.")
             kinds.append(kind)
@@ -141,7 +142,7 @@ def _begins_abstract(item: Item) -> bool:
         return False
     rest = item.text[match.end() :]
     if item.kind == "heading":
-        return not rest or find_heading_kind(item.text) == "abstract" and len(rest.split()) < 3
+        return not rest or (find_heading_kind(item.text) == "abstract" and len(rest.split()) < 3)
     return not rest or (rest[:1].isupper() and (match[0].strip() != match["name"] or match["name"].isupper()))
 
 

@@ -239,7 +239,11 @@ class Layout:
                 if open_table:
                     end = self._end_table(page, place, Region(open_table.label))
                     if not place:
-                        while end < len(page) and page[end].size < (1 - _SAME_SIZE) * self.body and not self._find_caption(page, end):
+                        while (
+                            end < len(page)
+                            and page[end].size < (1 - _SAME_SIZE) * self.body
+                            and not self._find_caption(page, end)
+                        ):
                             end += 1
                     open_table = open_table if end > place else None
                     if end > place:
@@ -547,7 +551,11 @@ class _Flow:
         before, self._last = self._last, (line, column)
         heading = self._is_heading(line, column, before, following)
         if self._open and self._open.kind == "heading":
-            goes_on = before is not None and _look(before[0]) == _look(line) and self._follows(before[0], line, max(1.5, self._layout.leading / self._layout.body) * 1.1 * line.size)
+            goes_on = (
+                before is not None
+                and _look(before[0]) == _look(line)
+                and self._follows(before[0], line, max(1.5, self._layout.leading / self._layout.body) * 1.1 * line.size)
+            )
             if goes_on and heading and len(self._open.text.split()) < 3 * _LONGEST_HEADING:
                 self._open.text = self._layout.join(self._open.text, line.text)
                 return
@@ -580,7 +588,11 @@ class _Flow:
     ) -> bool:
         layout, text = self._layout, line.text
         known, is_large = looks_like_heading(text), layout.is_set and line.size > 1.06 * layout.body
-        if len(text.split()) > _LONGEST_HEADING or not re.search(r"[^\W\d_]{3}", text) or (text.endswith((",", ";")) and not is_large):
+        if (
+            len(text.split()) > _LONGEST_HEADING
+            or not re.search(r"[^\W\d_]{3}", text)
+            or (text.endswith((",", ";")) and not is_large)
+        ):
             return False
         goes_on = self._open is not None and self._open.kind == "heading" and last is not None and _look(last[0]) == _look(line)
         apart = last is None or _look(last[0]) != _look(line) or not self._follows(last[0], line, _WIDE * layout.leading)
@@ -610,7 +622,7 @@ class _Flow:
         ended, starts = bool(_ENDS.search(before.text)), bool(_STARTS.match(line.text))
         room = old[1] - before.right - (line.words[0].right - line.words[0].left) - 0.3 * line.size
         fits = room > 0.02 * (old[1] - old[0])
-        near = before.page == line.page and old == column and 0 < before.height - line.height
+        near = before.page == line.page and old == column and before.height - line.height > 0
         if near and before.height - line.height > _WIDE * max(layout.leading, 1.1 * line.size) and (ended or starts):
             return True
         indented = 0.7 * line.size < line.left - column[0] < 5 * line.size

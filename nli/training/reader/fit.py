@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from torch.nn import functional
 from tqdm import tqdm
 
-from nli.judge import Abstract, Reader, cache_verdicts_on_disk
+from nli.judge import Abstract, FullTextRule, Reader, cache_verdicts_on_disk
 from nli.reader.judge import LARGE, Calibration, DocumentReader
 from nli.reader.paper import FEATURES, make_features, read_twice
 from nli.training.reader import cases
@@ -206,6 +206,7 @@ def export_reader(out: Path, vocabulary: Path, mean: Sequence[str] | None) -> No
         "name": size.name, "reads": "documents", "labels": list(LABELS), "max_tokens": MAX_TOKENS,
         "base": size.base, "glosses": True,
         "calibration": {part: asdict(EVEN) for part in ("document", "sentence", "alone")}, "paper": UNDECIDED,
+        "full_text": asdict(FullTextRule()),
     }  # fmt: skip
     export(model, "logits", folder, folder / "words.json", card)
     (folder / "words.json").unlink()

@@ -99,7 +99,7 @@ def _paper(evidence: EvidenceOut) -> Paper:
     facts = ", ".join(str(one) for one in (evidence.journal, evidence.year) if one)
     kinds = ", ".join(dict.fromkeys(one.kind for one in evidence.qualifiers))
     partial = f"in part: {kinds}" if kinds else "in part" if evidence.standing == "partial" else ""
-    notes = "; ".join(one for one in ("retracted" if evidence.retracted else "", partial) if one)
+    notes = "; ".join(filter(None, ("retracted" if evidence.retracted else "", partial, _place_of(evidence))))
     sentence = evidence.sentence.text if evidence.sentence else ""
     return Paper(evidence.pmid, evidence.title or "(no title)", facts, sentence, notes, _link_of(evidence.pmid))
 
@@ -131,7 +131,13 @@ def _quote_of(one: CitedOut) -> str:
 def _behind_badge(one: CitedOut) -> str:
     """The citation, and the sentence that shows what became of it."""
     quote = f": “{_quote_of(one)}”" if _quote_of(one) else ""
-    return f" – {name_of(one)}{' (retracted)' if one.retracted else ''}{quote}"
+    place = f" ({_place_of(one)})" if quote and _place_of(one) else ""
+    return f" – {name_of(one)}{' (retracted)' if one.retracted else ''}{quote}{place}"
+
+
+def _place_of(one: EvidenceOut | CitedOut) -> str:
+    """Where its sentence stands in the full text; "" for one of the abstract."""
+    return one.sentence.location.says if one.sentence and one.sentence.location else ""
 
 
 def _words_of(report: CheckedText, sentence: TextSentenceOut) -> str:
@@ -270,7 +276,7 @@ def _write_html(report: CheckedText, title: str) -> str:
     context = {
         "title": title, "checked": report, "blocks": _pieces(report), "claims": claims, "others": _not_checked(report),
         "signs": SIGNS, "paper": _paper, "words": _words_of, "why": _why, "reworded": _reworded,
-        "badge": badge_of, "name": name_of, "quote": _quote_of,
+        "badge": badge_of, "name": name_of, "quote": _quote_of, "place": _place_of,
     }  # fmt: skip
     return load_templates("service.checking.export").get_template("checked.html").render(**context)
 

@@ -7,11 +7,14 @@ import { Told } from "./service.js";
 // Far beyond any paper: a larger file would hold up the browser before the service could refuse it.
 const MOST_BYTES = 10_000_000;
 const EXPECTED = "expected plain text, JATS XML or a JSON list of sentences";
+// A paper of the index: one word, which no paper is.
+const ID = /^(?:PMID:?\s*)?\S{1,200}$/i;
 
 /** The field of the request that a paper goes into, told by how it begins. */
 export function partOf(paper) {
   const given = paper.trim();
   if (given.startsWith("<")) return { jats: given };
+  if (ID.test(given)) return { pmid: given };
   const sentences = sentencesIn(given);
   return sentences ? { sentences } : { text: given };
 }
@@ -29,12 +32,9 @@ function sentencesIn(given) {
 }
 
 /** What a paper was sent as, in words. */
-export const formatOf = ({ jats, sentences }) => (jats !== undefined ? "JATS XML" : sentences ? "a list of sentences" : "plain text");
-
-/** The text into which the service's offsets point; "" for JATS, whose paragraphs the page never sees. */
-export function textOf({ text, sentences }) {
-  if (sentences) return sentences.map((one) => one.trim().replace(/\s+/g, " ")).join("\n");
-  return text ?? "";
+export function formatOf({ pmid, jats, sentences }) {
+  if (pmid !== undefined) return "a paper of the index";
+  return jats !== undefined ? "JATS XML" : sentences ? "a list of sentences" : "plain text";
 }
 
 // ---- The field -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -10,21 +11,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.readers import read
-from indexes.readers.paper import parse_paper
+from indexes.readers.base.fields import RecordError
+from indexes.readers.full_text.article import read_article
+from indexes.readers.full_text.jats import parse_articles
+from nli.long_text import list_blocks, list_sentences
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Document, Paper
+from retrieval.core.values import Document, FullText
 from tests.indexes.readers.files import QUICK
 
 MATH = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
 
-def paper(body: str = "<p>Tea was tried.</p>", meta: str = "", after: str = "") -> Paper:
+def read_paper(raw: bytes) -> FullText:
+    (article,) = parse_articles(BytesIO(raw), "a.xml")
+    return read_article(article, "a.xml")
+
+
+def paper(body: str = "<p>Tea was tried.</p>", meta: str = "", after: str = "") -> FullText:
     front = f"<front><article-meta>{meta}</article-meta></front>"
-    return parse_paper(f"<article {MATH}>{front}<body>{body}</body>{after}</article>".encode())
+    return read_paper(f"<article {MATH}>{front}<body>{body}</body>{after}</article>".encode())
+
+
+def texts_of(text: FullText) -> list[str]:
+    return [sentence.text for sentence in list_sentences(text)]
 
 
 def texts(body: str) -> list[str]:
-    return [sentence.text for sentence in paper(body).sentences]
+    return texts_of(paper(body))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +70,7 @@ def test_blocks_stand_apart(body: str, expected: list[str]) -> None:
     ],
 )
 def test_a_section_is_known_by_its_heading_or_else_by_its_type(section: str, kind: str) -> None:
-    assert paper(section).sentences[-1].kind == kind
+    assert paper(section).blocks[-1].location.kind == kind
 
 
 def test_only_the_front_of_the_article_itself_is_its_own() -> None:
@@ -72,9 +85,9 @@ def test_only_the_front_of_the_article_itself_is_its_own() -> None:
     )
     for after in (f"<sub-article>{stub}</sub-article>", f"<response>{stub}</response>"):
         found = paper(meta=related + own, after=after)
-        assert (found.title, found.id, [one.text for one in found.sentences]) == ("Tea", "7", ["Tea helped.", "Tea was tried."])
+        assert (found.record.title, found.record.pmcid, texts_of(found)) == ("Tea", "", ["Tea helped.", "Tea was tried."])
         untitled = paper(after=after)
-        assert (untitled.title, untitled.id) == ("", "")
+        assert (untitled.record.title, untitled.record.pmcid) == ("", "")
 
 
 BIBR = '<xref ref-type="bibr">'
@@ -101,7 +114,7 @@ BACK = '<back><ref-list><ref id="b7"/></ref-list></back>'
     ],
 )
 def test_marks_of_references_and_notes_leave_nothing_behind(marked: str, plain: str) -> None:
-    assert paper(f"<p>Tea caused {marked}</p>", after=BACK).text.strip() == f"Tea caused {plain}"
+    assert [block.text for block in paper(f"<p>Tea caused {marked}</p>", after=BACK).blocks] == [f"Tea caused {plain}"]
 
 
 OWN = "<abstract><p>Tea helped.</p></abstract>"
@@ -127,15 +140,8 @@ OTHER_TITLES = ("Highlights", "Key points", "Plain Language Summary", "Editor's 
     ],
 )
 def test_of_several_abstracts_the_papers_own_is_read(meta: str) -> None:
-    found = [sentence.text for sentence in paper(meta=meta).sentences if sentence.kind == "abstract" and not sentence.heading]
+    found = [sentence.text for sentence in list_sentences(paper(meta=meta)) if sentence.in_abstract]
     assert found == ["Tea helped."]
-
-
-def test_several_articles_in_a_file_are_told() -> None:
-    one = "<article><body><p>Tea helped.</p></body></article>"
-    with pytest.raises(BadInput, match=r"^a\.xml has 3 articles: expected one paper; save each article as a file of its own\.$"):
-        parse_paper(f"<pmc-articleset>{one * 3}</pmc-articleset>".encode(), where="a.xml")
-    assert parse_paper(f"<pmc-articleset>{one}</pmc-articleset>".encode()).text == "Tea helped.\n"
 
 
 EXPONENTS = [
@@ -194,12 +200,13 @@ def test_every_word_of_a_body_comes_out(blocks: list[str]) -> None:
     body = " ".join(blocks)
     plain = "".join(part.partition(">")[2] for part in f">{body}".split("<"))
     found = paper(body)
-    assert "".join(found.text.split()).replace("^", "") == "".join(plain.split())
+    said = "".join(block.text for block in list_blocks(found))
+    assert "".join(said.split()).replace("^", "") == "".join(plain.split())
 
 
 def test_an_entity_is_its_character() -> None:
     raw = '<!DOCTYPE article SYSTEM "x.dtd"><article><body><p>TNF-&alpha; &unknown; fell.</p></body></article>'
-    assert parse_paper(raw.encode()).text.strip() == "TNF-α &unknown; fell."
+    assert texts_of(read_paper(raw.encode())) == ["TNF-α &unknown; fell."]
 
 
 @QUICK
@@ -207,6 +214,7 @@ def test_an_entity_is_its_character() -> None:
 def test_whatever_is_given_is_read_or_told(text: str) -> None:
     for raw in (f"<article>{text}</article>".encode(), f"<{text}".encode()):
         try:
-            parse_paper(raw)
-        except BadInput as error:
+            for article in parse_articles(BytesIO(raw), "a.xml"):
+                read_article(article, "a.xml")
+        except (BadInput, RecordError) as error:
             assert "\n" not in str(error)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
+from indexes.build import build
 from retrieval.core.errors import BadInput
 from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
+from retrieval.index import Index
 from service.checking.check import Checker, Reading, explain, find_verdict, split_sides
+from service.checking.export import export_text
 from service.checking.reading import read_text
 from service.checking.schemas import CheckedText, ClaimDone
 from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, make_index, make_reading_grounder
+from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import DOCUMENTS
 
 TEXT = (
@@ -114,3 +121,29 @@ def test_no_side_is_chosen_where_papers_disagree(
         Claim("x"), tuple(contradicting), tuple(supporting), {"contradict": counts, "support": counts}, tuple(uncertain)
     )
     assert (find_verdict(grounding), explain(split_sides(grounding), grounding)) == (verdict, why)
+
+
+def test_a_cited_paper_is_read_with_its_full_text_and_a_paper_is_no_evidence_for_itself(tmp_path: Path) -> None:
+    title, aim = "A trial of zeta in adults on houseboats", "We asked whether zeta changes pressure."
+    (tmp_path / "texts").mkdir()
+    write_jats(
+        tmp_path / "texts" / "1.nxml", title, {"Results": ["Zeta was against pressure in 40 adults."]}, pmid="1", abstract=aim
+    )
+    write_jats(tmp_path / "texts" / "2.nxml", "Zeta and sugar", {"Results": ["Sugar was for omega."]}, pmid="2")
+    build([], tmp_path / "index", full_texts=[tmp_path / "texts"])
+    with closing(Index(tmp_path / "index")) as index:
+        checker = Checker(make_reading_grounder(index))
+        cited = checker.check(Reading.of(read_text("Zeta lowers pressure (PMID 1). Omega lowers sugar (PMID 2).")))
+        itself = checker.check(
+            Reading.of(
+                read_text("\n\n".join([title, "A. Vermeer", aim, "Methods", "A line.", "Zeta lowers pressure in adults."]))
+            )
+        )
+    first, second = (one for sentence in cited.sentences if sentence.result for one in sentence.result.cited)
+    assert first.sentence and first.sentence.location
+    assert (first.status, first.sentence.location.says) == ("contradicts it", "Results, paragraph 1")
+    assert second.status == "bears it out", "a paper without an abstract"
+    assert "“Zeta was against pressure in 40 adults.” (Results, paragraph 1)" in export_text(cited, "markdown").decode()
+    for checked, listed in ((cited, {"1", "2"}), (itself, {"2"})):
+        (result,) = (one.result for one in checked.sentences if one.result and "pressure" in one.claim)
+        assert {one.pmid for one in (*result.against, *result.in_favour)} == listed

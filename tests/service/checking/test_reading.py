@@ -21,8 +21,8 @@ from pypdf.generic import (
 )
 
 from indexes.readers.base import apart
-from indexes.readers.prose import docx as docx_reader
 from indexes.readers.pdf import lines as pdf_lines
+from indexes.readers.prose import docx as docx_reader
 from indexes.readers.prose import pdf as pdf_reader
 from indexes.readers.prose.passage import Passage
 from retrieval.core.errors import BadInput

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import chain
@@ -10,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from indexes.build import build
-from nli.judge import Abstract
+from nli.judge import Abstract, FullTextRule, Reader
+from nli.long_text import Window, cut_windows
+from nli.reader.judge import LARGE, DocumentReader
 from nli.reader.paper import PaperRead
-from retrieval.core.values import Claim, Label, Location, Passage, SectionKind, Sentence, Verdict
+from retrieval.core.values import Claim, Label, Location, SectionKind, Sentence, Verdict
 from retrieval.index import Index
-from service.grounding.full_text import DISAGREE, ROW_ONLY, cut_windows, join_readings
+from retrieval.store.documents import Entry
+from service.grounding.full_text import DISAGREE, ROW_ONLY, choose_windows, join_readings
 from service.grounding.schemas import GroundResponse
 from service.grounding.values import PaperReading
 from service.output.export import markdown
@@ -135,14 +139,33 @@ def make_reading(label: Label, sure: float, kind: SectionKind | None = None) -> 
 def test_abstract_and_full_text_give_one_reading(
     abstract: tuple[Label, float], text: tuple[Label, float], kind: SectionKind, label: Label, from_text: bool
 ) -> None:
-    joined = join_readings(make_reading(*abstract), make_reading(*text, kind))
+    joined = join_readings(make_reading(*abstract), make_reading(*text, kind), row_decides=False)
     assert joined.verdict.label == label
     assert joined.sentence is not None and (joined.sentence.location is not None) == from_text
 
 
 def test_windows_are_short_and_a_row_is_one() -> None:
     long = tuple(make_sentence(" ".join([f"word{number}"] * 40)) for number in range(5))
-    assert [len(window) for window in cut_windows(Passage("1", 0, long))] == [2, 2, 1]
+    assert [len(window) for window in cut_windows(long, 95)] == [2, 2, 1]
     rows = tuple(make_sentence(f"row {number} | 3", "table", number) for number in (1, 2, 3))
-    assert list(cut_windows(Passage("1", 0, rows))) == [(row,) for row in rows]
-    assert list(cut_windows(Passage("1", 0, (make_sentence("Others found it.", "discussion"),)))) == []
+    assert list(cut_windows(rows, 95)) == [(row,) for row in rows]
+    assert list(cut_windows([make_sentence("Others found it.", "discussion")], 95)) == []
+
+
+def test_the_card_says_whether_a_row_decides() -> None:
+    silent, row = make_reading("neutral", 0.8), make_reading("contradict", 0.9, "table")
+    assert [join_readings(silent, row, decides).verdict.label for decides in (False, True)] == ["neutral", "contradict"]
+    decision = DocumentReader().paper
+    assert decision.full_text == FullTextRule(**json.loads((LARGE / "model.json").read_text())["full_text"])
+
+
+def test_the_window_of_a_paper_without_an_abstract_is_chosen_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[str] = []
+
+    def choose(index: Index, reader: Reader, rule: FullTextRule, claim: str, entries: Sequence[Entry]) -> Mapping[str, Window]:
+        chosen.extend(entry.pmid for entry in entries)
+        return choose_windows(index, reader, rule, claim, entries)
+
+    monkeypatch.setattr("service.grounding.ground.choose_windows", choose)
+    response = ground(make_index(tmp_path, "", {"Results": [FOR]}))
+    assert (len(response.supporting), chosen) == (1, ["1"])

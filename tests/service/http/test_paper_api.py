@@ -79,15 +79,17 @@ def test_a_search_at_fault(client: TestClient, params: dict[str, str], told: str
 
 def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client: TestClient) -> None:
     body = client.post("/v1/evidence", json={**PAPER, "k": 3}).json()
-    labels = {one["text"]: one["stance"]["label"] for one in body["evidence"]}
+    labels = {one["quotation"]: one["stance"]["label"] for one in body["evidence"]}
     assert labels == {"It is best for pressure.": "support", "It is not against it.": "contradict", "We gave zeta.": "neutral"}
     assert [one["rank"] for one in body["evidence"]] == [1, 2, 3]
-    assert {one["kind"] for one in body["evidence"]} == {"abstract"} and (body["read"], body["judged"]) == (3, 3)
-    joined = "\n".join(PAPER["sentences"])
-    assert all(joined[one["start"] : one["end"]] == one["text"] for one in body["evidence"])
+    assert {one["location"]["says"] for one in body["evidence"]} == {"Abstract"} and body["read"] == 3
+    assert all(one["block"][one["start"] : one["end"]] == one["quotation"] for one in body["evidence"])
     for k, paper in ((2, {"text": "Zeta is for pressure. It is old."}), (3, {"jats": JATS})):
         found = client.post("/v1/evidence", json={"hypothesis": "Zeta raises pressure.", "k": k, **paper}).json()["evidence"]
-        assert {one["text"] for one in found} == {"Zeta is for pressure.", "It is old.", *(["More."] if k == 3 else [])}
+        assert {one["quotation"] for one in found} == {"Zeta is for pressure.", "It is old.", *(["More."] if k == 3 else [])}
+    stored = client.post("/v1/evidence", json={"hypothesis": "Zeta raises pressure.", "k": 2, "pmid": "1"}).json()
+    assert stored["source"] == {"pmid": "1", "title": "One", "file": ""}
+    assert {one["quotation"] for one in stored["evidence"]} == {"Zeta is not against it.", "It is old."}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,8 @@ def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client
         ({"hypothesis": " "}, "The hypothesis is empty"), ({"hypothesis": "a" * 2001}, "The hypothesis has 2,001 characters"),
         ({"k": 4}, "k is 4 and the paper has 3 sentences"), ({"k": 0}, "k is 0"), ({"sentences": []}, "sentence"),
         ({"sentences": None, "jats": JATS[:-20]}, "XML"), ({"text": "Zeta."}, "give the paper once"),
-        ({"how": "plain"}, "no language model"), ({"results": True}, "known fields: hypothesis, sentences"),
+        ({"how": "model"}, "no language model"), ({"results": True}, "known fields: hypothesis, pmid, sentences"),
+        ({"sentences": None, "pmid": "777"}, "is not a PMID"),
     ],
 )  # fmt: skip
 def test_a_paper_or_a_hypothesis_at_fault(client: TestClient, given: dict[str, Any], told: str) -> None:
