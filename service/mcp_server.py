@@ -154,7 +154,7 @@ def _add_reading(server: MCPServer, libraries: Libraries) -> None:
     @server.tool(annotations=_READS, name="libraries")
     def list_libraries() -> LibraryList:
         """List the libraries that can be searched, with what each holds."""
-        return LibraryList.of(libraries.list_all())
+        return LibraryList.of(libraries.list_all(), "read")
 
     @server.tool(annotations=_READS)
     def search(

@@ -37,15 +37,18 @@ def serve(
         "profile": profile, "workers": workers,
     }  # fmt: skip
     with report_errors():
-        from service.operating.settings import hand_down_access, load_settings
+        from service.operating.settings import hand_down_access, load_settings, with_token
         from service.serve.server import check_settings, listen, run, write_address
 
-        settings = load_settings(**options)
+        settings = with_token(load_settings(**options))
         hand_down_access(settings)
         check_settings(settings)
         listener = listen(settings.host, settings.port)
         with suppress(OSError):  # a log on a full disk is no reason not to serve
-            print_note(f"Counterpoint is listening on {write_address(settings.host, settings.port)} (stop it with Ctrl-C).")
+            address = write_address(settings.host, settings.port)
+            print_note(f"Counterpoint is listening on {address} (stop it with Ctrl-C).")
+            if settings.token:
+                print_note(f"To change libraries, open {address}/?token={settings.token.get_secret_value()}")
         run(settings, listener)
 
 

@@ -23,7 +23,7 @@ from service.http.reference.docs import add_examples
 from service.http.requests import problems
 from service.http.requests.access import AccessControl, OuterMiddleware, require_key
 from service.http.requests.working import Parts, parts_of
-from service.http.schemas import BatchRequest, Health
+from service.http.schemas import BatchRequest, Health, LibraryChange
 from service.memory.memory import open_memory
 from service.memory.schemas import FeedbackRequest, SaveRequest
 from service.memory.watching import Watcher
@@ -51,6 +51,7 @@ _BODIES: dict[str, type[BaseModel]] = {
     "saved": SaveRequest,
     "feedback": FeedbackRequest,
     "typed": TypedRequest,
+    "libraries": LibraryChange,
 }
 """The model of a request's body, by the last matching part of the path."""
 
@@ -98,6 +99,7 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
     for routes in (claim_routes, library_routes, paper_routes, text_routes, memory_routes):
         app.include_router(routes.router)
     app.include_router(memory_routes.feed_router)
+    app.include_router(library_routes.changes)
     _add_routes(app)
     return app
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, Field
 
 from service.examples.schemas import ExamplesResponse, read_examples
 from service.http.requests import problems
-from service.http.requests.access import admit_request, holder_of
+from service.http.requests.access import admit_request, sender_of
+from service.http.requests.bodies import route_for
 from service.http.requests.working import choose_library, live_of, parts_of
-from service.http.schemas import LibraryList
+from service.http.schemas import LibraryChange, LibraryList, LibraryOut
 from service.operating.libraries import Library
 from service.schemas import Provenance
 
@@ -23,7 +24,26 @@ OneLibrary = Annotated[Library, Depends(choose_library)]
 @router.get("/v1/libraries")
 def list_libraries(request: Request) -> LibraryList:
     """The libraries that you may search; the id or the name of one is the parameter `library` of every call."""
-    return LibraryList.of(parts_of(request).libraries.list_all(holder_of(request)))
+    sender = sender_of(request)
+    return LibraryList.of(parts_of(request).libraries.list_all(sender.seen_as), sender.scope)
+
+
+changes = APIRouter(
+    route_class=route_for("write"),
+    dependencies=[Depends(admit_request)],
+    responses=problems.responses(400, 401, 403, 404, 413, 422, 429, 500, 503, 507),
+)
+LibraryId = Annotated[str, Path(max_length=200, description="The id or the name of a library.")]
+
+
+@changes.patch("/v1/libraries/{id}")
+def change_library(id: LibraryId, body: LibraryChange, request: Request) -> LibraryOut:
+    """Rename a library, describe it, or say which keys may see it, which only the scope `admin` may."""
+    sender, libraries = sender_of(request), parts_of(request).libraries
+    if body.keys is not None and sender.scope != "admin":
+        raise problems.Refused("Which keys may see a library is decided with the scope admin.", 403)
+    found = libraries.find(id, sender.seen_as)
+    return LibraryOut.of(libraries.change(found, body.name, body.description, body.keys, sender.seen_as))
 
 
 class SearchedIndex(BaseModel):

@@ -13,7 +13,7 @@ from retrieval.core.errors import BadInput
 from service.grounding.claims import check_claim
 from service.grounding.schemas import GroundResponse
 from service.http.requests import problems
-from service.http.requests.access import bearer_key, header_key, holder_of, require_key
+from service.http.requests.access import bearer_key, header_key, holder_of, require_key, sender_of
 from service.http.requests.bodies import JsonRoute, write_json
 from service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, run_grounding, whose_memory
 from service.memory.alerts import MEDIA_TYPE, write_feed
@@ -194,11 +194,11 @@ def alerts_feed(
         owner = memory.alerts.holder_of(token)
         if owner is None:
             raise problems.Refused("This feed's address is not valid; /v1/memory gives the address of your own.", 404)
-        holder = owner
+        sender = request.app.state.gate.sender(owner)
     else:
         request.app.state.gate.know(request, bearer.credentials if bearer else header or "")
-        holder = holder_of(request)
-    seen = tuple(one.id for one in libraries.list_all(holder))
+        sender = sender_of(request)
+    holder, seen = sender.holder, tuple(one.id for one in libraries.list_all(sender.seen_as))
     alerts = memory.alerts.find(Whose(holder, seen), since).alerts
     name = f"Counterpoint alerts{f' for {holder}' if holder else ''}"
     id = f"urn:counterpoint:alerts:{memory.alerts.feed_id(holder)}"

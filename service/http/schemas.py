@@ -15,9 +15,11 @@ from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label, Passage, Stance
 from retrieval.store.documents import Documents, Entry
+from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME
 from retrieval.store.texts import StoredText, write_passage
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
+from service.operating.settings import KeyScope
 from service.queries.papers import FoundPaper
 from service.queries.schemas import TypedGroundResponse
 from service.schemas import AUTHORS, LocationOut, Problem, RankedPaper, Rounded, Sent, SentenceOut, facts_of
@@ -317,8 +319,23 @@ class LibraryList(BaseModel):
     """The libraries that the sender may search, the one that is searched by default first."""
 
     libraries: list[LibraryOut]
+    scope: KeyScope = Field(
+        description="What the sender may do: read, write (change libraries) or admin (and say who sees them)."
+    )
 
     @classmethod
-    def of(cls, libraries: Iterable[Library]) -> LibraryList:
+    def of(cls, libraries: Iterable[Library], scope: KeyScope) -> LibraryList:
         """From the libraries as they are on disk."""
-        return cls(libraries=[LibraryOut.of(one) for one in libraries])
+        return cls(libraries=[LibraryOut.of(one) for one in libraries], scope=scope)
+
+
+class LibraryChange(Sent):
+    """What is to change of a library; what is left out stays."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Heart", "description": "The department's guidelines."}]})
+
+    name: str | None = Field(default=None, description=f"1 to {MOST_NAME} characters.")
+    description: str | None = Field(default=None, max_length=MOST_DESCRIPTION)
+    keys: list[str] | None = Field(
+        default=None, max_length=100, description="The holders of the keys that may see it; empty: all may."
+    )

@@ -9,7 +9,7 @@ import hashlib
 import logging
 import os
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from retrieval.cluster.client import RETRY_SECONDS, ClusterBusy, is_address, nam
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
 from retrieval.index import Index, look_at_index, read_index_manifest
 from retrieval.store import library as files
-from retrieval.store.library import LibraryFile, read_library_file
+from retrieval.store.library import LibraryFile, check_name, read_library_file
 from retrieval.store.manifest import NAME, Manifest
 from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
@@ -38,7 +38,8 @@ class NoSuchLibrary(CounterpointError):
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library as it is on disk: `place` is its index's folder or address, `damaged` says in a sentence why it cannot be used.
+    """A library as it is on disk: `place` is its index's folder or address, `folder` where its file lies, `damaged` says in a
+    sentence why it cannot be used.
 
     The manifest of an index on a cluster is read only for lists.
     """
@@ -46,6 +47,7 @@ class Library:
     id: str
     name: str
     place: Path
+    folder: Path
     description: str = ""
     keys: tuple[str, ...] = ()
     manifest: Manifest | None = None
@@ -110,6 +112,33 @@ class Libraries:
         """The library whose index is at this place, whether or not it is one of these."""
         name = name_place(place)
         return next((one for one in self._all() if name_place(one.place) == name), None) or _read_library(place)
+
+    def change(
+        self,
+        library: Library,
+        name: str | None = None,
+        description: str | None = None,
+        keys: Iterable[str] | None = None,
+        holder: str | None = None,
+    ) -> Library:
+        """Change what a library is called, what is said of it and who may see it; return it as it is then.
+
+        Raises `BadInput` for a name that is none or that another library has which this holder sees.
+        """
+        if is_address(library.folder):
+            raise BadInput(f"{library.name} is named by its address; put the address into a {files.NAME} to name it otherwise.")
+        file = read_library_file(library.folder) or LibraryFile(library.id)
+        if name is not None:
+            name = check_name(name)
+            if any(one.name == name and one.id != library.id for one in self.list_all(holder)):
+                raise BadInput(f"There is a library called “{name}” already; choose another name.")
+        replace(
+            file,
+            name=file.name if name is None else name,
+            description=file.description if description is None else description,
+            keys=file.keys if keys is None else tuple(keys),
+        ).write(library.folder)
+        return next(one for one in self.list_all() if one.id == library.id)
 
     def owner(self, place: str, index: str | None) -> str:
         """The id of the library at a place or, if no index is there, of the first with an index of this id; "" for neither."""
@@ -241,16 +270,16 @@ class Libraries:
 def _read_library(folder: Path) -> Library:
     """The library in a folder, or the one that is at an address itself."""
     if is_address(folder):
-        return Library(_hash_place(folder), read_address(folder).name, folder)
+        return Library(_hash_place(folder), read_address(folder).name, folder, folder)
     name = folder.resolve().name
     try:
         file = read_library_file(folder) or LibraryFile(_hash_place(folder))
         place = Path(file.address) if file.address else folder
         if file.address:
             read_address(place)
-        library = Library(file.id, file.name or name, place, file.description, file.keys)
+        library = Library(file.id, file.name or name, place, folder, file.description, file.keys)
     except CounterpointError as error:
-        return Library(_hash_place(folder), name, folder, damaged=str(error))
+        return Library(_hash_place(folder), name, folder, folder, damaged=str(error))
     if file.address:
         return library
     try:

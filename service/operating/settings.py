@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from ipaddress import ip_address
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from limits import parse_many
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -82,6 +83,9 @@ PREFIX = "COUNTERPOINT_"
 FILE_VARIABLE = "COUNTERPOINT_SETTINGS"
 _OTHER_VARIABLES = (FILE_VARIABLE, "COUNTERPOINT_DATA", "COUNTERPOINT_CLUSTER_JARS", "COUNTERPOINT_CLUSTER_PORT")
 """Those that begin alike and name no setting: this file, the data of evaluations, the local cluster of `bench`."""
+KeyScope = Literal["read", "write", "admin"]
+"""What a sender may do, each all that comes before it: ask and remember, change libraries, see all libraries and say who may."""
+SCOPES: tuple[KeyScope, ...] = ("read", "write", "admin")
 Origin = Literal["command line", "environment", "file", "default"]
 
 _SENDABLE = re.compile(r"[!-~]+")
@@ -131,6 +135,15 @@ class Settings(BaseSettings):
     keys: dict[str, SecretStr] = Field(
         default_factory=dict,
         description="API keys by their holder's name, plain or as sha256:HEX; none: no key is required.",
+    )
+    scopes: dict[str, KeyScope] = Field(
+        default_factory=dict,
+        description="What a key may do, by its holder's name: read, write (change libraries) or admin (see all and say who may).",
+    )
+    first_scope: KeyScope = Field(default="read", description="What the first key may do if scopes does not name it.")
+    token: SecretStr | None = Field(
+        default=None,
+        description="What the link holds with which the person at this machine may change libraries; empty: new at each start.",
     )
     rate: str = Field(
         default="",
@@ -196,6 +209,15 @@ class Settings(BaseSettings):
                 raise ValueError(f"the key of {name!r} has a space or a letter beyond ASCII, which no header can carry")
         return keys
 
+    @field_validator("scopes")
+    @classmethod
+    def _known_holders(cls, scopes: dict[str, KeyScope], info: ValidationInfo) -> dict[str, KeyScope]:
+        keys = info.data.get("keys", scopes)
+        for name in scopes:
+            if name not in keys:
+                raise ValueError(f"{name!r} is no holder of a key; the setting keys has {', '.join(keys) or 'none'}")
+        return scopes
+
     @field_validator("rate")
     @classmethod
     def _readable(cls, rate: str) -> str:
@@ -239,6 +261,10 @@ class Settings(BaseSettings):
         """The limits on running and waiting work."""
         return Limits(self.threads, self.waiting, self.wait_seconds, self.work_seconds)
 
+    def scope_of(self, holder: str) -> KeyScope:
+        """What the holder of a key may do."""
+        return self.scopes.get(holder) or (self.first_scope if holder == next(iter(self.keys), "") else "read")
+
     def digests(self) -> dict[str, bytes]:
         """The SHA-256 of each key, by its name."""
         return {name: _digest(key.get_secret_value()) for name, key in self.keys.items()}
@@ -264,14 +290,21 @@ def load_settings(**options: Any) -> Settings:
         raise BadConfig(
             f"The setting {name}, from the {find_origins(options).get(name, 'file')}, {_explain(name, fault)}."
         ) from None
-    except SettingsError:
-        # The only setting whose variable holds JSON.
-        example = f'{PREFIX}KEYS={{"clinic": "KEY"}}'
-        raise BadConfig(f"The setting keys, from the environment, should be a JSON object, as in {example}.") from None
+    except SettingsError as error:
+        # The only settings whose variables hold JSON.
+        name, value = ("scopes", "write") if '"scopes"' in str(error) else ("keys", "KEY")
+        example = f'{PREFIX}{name.upper()}={{"clinic": "{value}"}}'
+        raise BadConfig(f"The setting {name}, from the environment, should be a JSON object, as in {example}.") from None
     except Exception as error:  # YAML's own errors, and those for a file that is not a mapping
         raise BadConfig(
             f"The settings file {file} cannot be read ({type(error).__name__}); it should be a YAML mapping."
         ) from None
+
+
+def with_token(settings: Settings) -> Settings:
+    """The settings with a token for the person at this machine; without one if others reach the service, who need keys."""
+    own = is_own_machine(settings.host)
+    return settings.model_copy(update={"token": (settings.token or SecretStr(secrets.token_urlsafe(24))) if own else None})
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
@@ -307,6 +340,7 @@ def show_settings(settings: Settings) -> dict[str, str]:
     """Write every value as text; of a key, only its name."""
     values = {name: getattr(settings, name) for name in Settings.model_fields}
     values["keys"] = ", ".join(f"{name}: hidden" for name in settings.keys)
+    values["scopes"] = ", ".join(f"{name}: {scope}" for name, scope in settings.scopes.items())
     values["hosts"] = ", ".join(settings.hosts)
     return {name: "" if value is None else hide_login(str(value)) for name, value in values.items()}
 

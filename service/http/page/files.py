@@ -8,10 +8,11 @@ from functools import cache
 from importlib.resources import files
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from service.http.reference.docs import render_page
+from service.http.requests.problems import Refused
 from service.output.templates import load_templates
 
 _PAGE = "index.html"
@@ -73,8 +74,15 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/")
-async def page(request: Request) -> Response:
-    """The page, whether or not an index is loaded."""
+async def page(request: Request, token: str = "") -> Response:
+    """The page, whether or not an index is loaded; for the person at the machine, whose link has a token, with a cookie of it."""
+    if token:
+        gate = request.app.state.gate
+        if not gate.opens(token):
+            raise Refused("This link is of another start of the service; open the one that it printed last.", 403)
+        response = RedirectResponse("./", 303)
+        response.set_cookie(gate.cookie, token, httponly=True, samesite="strict")
+        return response
     return _respond(request, page_files()[_PAGE])
 
 

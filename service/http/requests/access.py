@@ -14,10 +14,11 @@ import re
 import time
 import uuid
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 from math import ceil
 from socket import gethostname
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
@@ -31,7 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service.http.requests import problems
 from service.http.requests.problems import Refused
 from service.operating import metrics
-from service.operating.settings import ANY, Settings, is_own_machine, read_host
+from service.operating.settings import ANY, SCOPES, KeyScope, Settings, is_own_machine, read_host
 from service.schemas.faults import short
 
 _SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
@@ -82,11 +83,30 @@ bearer_key = HTTPBearer(auto_error=False, description="An API key, if the operat
 header_key = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key, in the X-API-Key header.")
 
 
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who sent a request: the holder of its key ("" for none), and what they may do."""
+
+    holder: str = ""
+    scope: KeyScope = "read"
+
+    @property
+    def seen_as(self) -> str | None:
+        """The name by which libraries say who may see them; None is for who sees all."""
+        return None if self.scope == "admin" else self.holder
+
+
 class AccessControl:
-    """Admits requests that have a key, up to its limits; the limits are counted in this process."""
+    """Admits requests that have a key, up to its limits; the limits are counted in this process.
+
+    Who opened the link that `counterpoint serve` printed has its token in a cookie, and needs no key. Where no key is set,
+    everybody else may read: behind a proxy all visitors seem to come from this machine.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        self._digests = settings.digests()
+        self._digests, self._scope_of = settings.digests(), settings.scope_of
+        self._token = settings.token.get_secret_value().encode() if settings.token else b""
+        self.cookie = f"counterpoint-{settings.port}"
         self._limits: list[RateLimitItem] = parse_many(settings.rate) if settings.rate else []
         self._counts = MovingWindowRateLimiter(MemoryStorage())
 
@@ -98,19 +118,38 @@ class AccessControl:
                 owner = name
         return owner
 
+    def opens(self, token: str) -> bool:
+        """Whether this is the token of the link for the person at the machine."""
+        return bool(self._token) and hmac.compare_digest(token.encode("utf-8", "replace"), self._token)
+
+    def sender(self, holder: str) -> Sender:
+        """The holder of a key, or who has none."""
+        return Sender(holder, self._scope_of(holder) if holder else "read")
+
     def know(self, request: Request, key: str) -> None:
         """Let the request through if its key is known or none is required; otherwise raise the error to respond with."""
-        who = f"address {request.client.host if request.client else ''}"
-        if self._digests:
+        who, sender = f"address {request.client.host if request.client else ''}", Sender()
+        if not key and self.opens(request.cookies.get(self.cookie, "")):
+            sender = Sender(scope="admin")
+        elif self._digests:
             name = self.name(key)
             if name is None:
                 metrics.REFUSED.labels(reason="no key").inc()
                 message = "This API key is unknown." if key else "Give an API key as Authorization: Bearer KEY or X-API-Key: KEY."
                 raise Refused(message, 401, {"WWW-Authenticate": "Bearer"})
-            who = f"key {name}"
+            who, sender = f"key {name}", self.sender(name)
             request.scope.setdefault("state", {}).setdefault("told", {})["key"] = name
-            request.scope["state"]["holder"] = name
-        request.scope.setdefault("state", {})["who"] = who
+        request.scope.setdefault("state", {}).update(who=who, sender=sender)
+
+    def require(self, request: Request, scope: KeyScope) -> None:
+        """Let the request through if its sender has this scope; otherwise raise the error to respond with."""
+        kind, _, key = request.headers.get("authorization", "").partition(" ")
+        self.know(request, key if kind.lower() == "bearer" else request.headers.get("x-api-key", ""))
+        if SCOPES.index(sender_of(request).scope) < SCOPES.index(scope):
+            metrics.REFUSED.labels(reason="scope").inc()
+            raise Refused(
+                f"This needs a key with the scope {scope} or, at this machine, the link that `counterpoint serve` printed.", 403
+            )
 
     def spend(self, request: Request, claims: int) -> None:
         """Count claims against the limits of the sender of the request."""
@@ -130,9 +169,14 @@ class AccessControl:
             self._counts.hit(limit, who, cost=claims)
 
 
+def sender_of(request: Request) -> Sender:
+    """Who sent a request that was let through."""
+    return cast(Sender, request.scope["state"]["sender"])
+
+
 def holder_of(request: Request) -> str:
-    """The name of the key that a request came with; "" if no keys are set."""
-    return str(request.scope.get("state", {}).get("holder", ""))
+    """The name of the key that a request came with; "" if it came without."""
+    return sender_of(request).holder
 
 
 async def require_key(

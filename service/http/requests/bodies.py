@@ -20,7 +20,9 @@ from starlette.types import Receive, Scope, Send
 from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Answer, Grounding
 from service.http.requests import problems
+from service.http.requests.access import AccessControl
 from service.http.requests.working import parts_of
+from service.operating.settings import KeyScope
 from service.operating.work import Gone, Job, Workers
 from service.output.export import Format, export_text
 from service.schemas import Problem
@@ -51,6 +53,23 @@ class JsonRoute(APIRoute):
             return await handle(_JsonRequest(request.scope, request.receive))
 
         return handle_json
+
+
+def route_for(scope: KeyScope) -> type[JsonRoute]:
+    """A route for senders with this scope; all others are refused alike, whatever they send."""
+
+    class ScopedRoute(JsonRoute):
+        def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+            handle = super().get_route_handler()
+
+            async def handle_allowed(request: Request) -> Response:
+                gate: AccessControl = request.app.state.gate
+                gate.require(request, scope)
+                return await handle(request)
+
+            return handle_allowed
+
+    return ScopedRoute
 
 
 def _read(body: bytes) -> Any:

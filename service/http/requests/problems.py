@@ -28,7 +28,7 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 _KINDS = {
     400: ("bad-request", "The request cannot be read"),
     401: ("unauthorized", "An API key is needed"),
-    403: ("forbidden", "The request was sent to a foreign host or by another site"),
+    403: ("forbidden", "The request was sent to a foreign host, by another site, or without the right to do this"),
     404: ("not-found", "Not found"),
     405: ("method-not-allowed", "Method not allowed"),
     408: ("too-slow", "The body arrived too slowly"),

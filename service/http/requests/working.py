@@ -16,7 +16,7 @@ from retrieval.core.values import Answer, Claim, Grounding, RemovedSentence, Top
 from service.answering.events import KeptSentence, Stage
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
-from service.http.requests.access import admit_request, holder_of, require_key
+from service.http.requests.access import admit_request, holder_of, require_key, sender_of
 from service.memory.database import Whose
 from service.memory.memory import Memory
 from service.memory.schemas import Entry
@@ -54,7 +54,7 @@ def choose_library(
 ) -> Library:
     """The dependency of every call that works on a library: it is found and open, or the call is refused with the reason."""
     libraries = parts_of(request).libraries
-    found = libraries.find(library, holder_of(request))
+    found = libraries.find(library, sender_of(request).seen_as)
     libraries.check_ready()
     request.state.live = libraries.open(found)
     return found
@@ -75,9 +75,9 @@ def whose_memory(
     library: Annotated[str, Query(max_length=200, description="Only what belongs to this library, by its id or name.")] = "",
 ) -> Whose:
     """The dependency of every call on what is remembered: the sender's own, of the libraries that they may see."""
-    libraries, holder = parts_of(request).libraries, holder_of(request)
-    seen = [libraries.find(library, holder)] if library else libraries.list_all(holder)
-    return Whose(holder, tuple(one.id for one in seen))
+    libraries, sender = parts_of(request).libraries, sender_of(request)
+    seen = [libraries.find(library, sender.seen_as)] if library else libraries.list_all(sender.seen_as)
+    return Whose(sender.holder, tuple(one.id for one in seen))
 
 
 def note(request: Request, parts: Parts, **facts: str | int) -> None:
