@@ -13,11 +13,16 @@ import platformdirs
 _log = logging.getLogger("counterpoint")
 
 
-def find_user_folder(kind: Literal["cache", "state", "data"]) -> Path | None:
-    """The user's folder of this kind, made if missing; None for a user without a home that can be written, which is told once."""
+def find_user_folder(kind: Literal["cache", "state", "data"], make: bool = True) -> Path | None:
+    """The user's folder of this kind, made if missing, or only named if it is not to `make`.
+
+    None for a user without a home that can be written, which is told once.
+    """
     find = {"cache": platformdirs.user_cache_dir, "state": platformdirs.user_state_dir, "data": platformdirs.user_data_dir}[kind]
     try:
         folder = Path(find("counterpoint"))
+        if not make:
+            return folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             return folder

@@ -252,10 +252,10 @@ class Settings(BaseSettings):
         return find_user_folder("state")
 
     def libraries_folder(self, alone: bool = True) -> Path | None:
-        """The folder of libraries; the user's own stays out if an index is served `alone`."""
+        """The folder of libraries; to serve, the user's own is made if missing, and stays out if an index is served `alone`."""
         if self.libraries or (alone and self.index):
             return self.libraries
-        return find_user_folder("data")
+        return find_user_folder("data", make=alone)
 
     def limits(self) -> Limits:
         """The limits on running and waiting work."""

