@@ -24,7 +24,7 @@ $(DEMO)/manifest.json: $(INSTALLED) indexes/demo/corpus.jsonl
 		--description 'summaries written for demonstration, not PubMed'
 
 # Beside the demo, the libraries in the user's own data folder; others with: make serve LIBRARIES=/path/to/folder
-LIBRARIES ?= $(shell $(BIN)/python -c 'from retrieval.core.user_folders import find_user_folder; print(find_user_folder("data") or "libraries")')
+LIBRARIES ?= $(or $(COUNTERPOINT_LIBRARIES),$(shell $(BIN)/python -c 'from retrieval.core.user_folders import find_user_folder; print(find_user_folder("data") or "libraries")'))
 serve: $(DEMO)/manifest.json
 	@mkdir -p "$(LIBRARIES)"
 	$(BIN)/counterpoint serve --index $(DEMO) --libraries "$(LIBRARIES)" --port $(PORT)

@@ -198,7 +198,7 @@ def alerts_feed(
     else:
         request.app.state.gate.know(request, bearer.credentials if bearer else header or "")
         sender = sender_of(request)
-    holder, seen = sender.holder, tuple(one.id for one in libraries.list_all(sender.seen_as))
+    holder, seen = sender.holder, tuple(one.id for one in libraries.seen_by(sender.seen_as))
     alerts = memory.alerts.find(Whose(holder, seen), since).alerts
     name = f"Counterpoint alerts{f' for {holder}' if holder else ''}"
     id = f"urn:counterpoint:alerts:{memory.alerts.feed_id(holder)}"

@@ -13,9 +13,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+from service.operating.libraries import Libraries
 
 NAME = "memory.sqlite"
 _VERSION = 2
@@ -103,21 +104,11 @@ class Whose:
         return (self.holder,) if self.libraries is None else (self.holder, json.dumps(self.libraries))
 
 
-class Owners(Protocol):
-    """Knows the libraries, for rows that name only an index."""
-
-    def owner(self, place: str, index: str) -> str:
-        """The id of the library at a place or, if none is there, of the first with an index of this id; "" for none of them."""
-
-    def first(self) -> str:
-        """The id of the library to which belongs what fits no other; "" if there is none."""
-
-
 class Database:
     """The file in a folder, created if missing; safe to use from several threads and processes at once."""
 
-    def __init__(self, folder: Path, owners: Owners) -> None:
-        """Raises `MemoryUnusable` if the folder or the file cannot be written."""
+    def __init__(self, folder: Path, libraries: Libraries) -> None:
+        """`libraries` says whose the rows of an older file are. Raises `MemoryUnusable` if the file cannot be written."""
         self.path = folder / NAME
         try:
             # Nobody else may read what was asked.
@@ -133,12 +124,12 @@ class Database:
                 old = version == 1
                 for table in _OF_LIBRARIES if old else ():
                     connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
-                connection.create_function("library_of", 2, owners.owner)
+                connection.create_function("library_of", 2, libraries.owner)
                 for statement in f"{_DROP_INDEXES if old else ''}{_SCHEMA}{_FROM_1 if old else ''}".split(";\n"):
                     connection.execute(statement)
                 for table in _OF_LIBRARIES if old else ():
                     connection.execute(f"DROP TABLE old_{table}")
-                self._give_to(connection, owners.first())
+                self._give_to(connection, libraries.first())
                 connection.execute(f"PRAGMA user_version={_VERSION}")
                 connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:

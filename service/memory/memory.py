@@ -6,11 +6,12 @@ import logging
 from pathlib import Path
 
 from service.memory.alerts import Alerts
-from service.memory.database import TABLES, Database, MemoryUnusable, Owners, Whose
+from service.memory.database import TABLES, Database, MemoryUnusable, Whose
 from service.memory.feedback import Feedback
 from service.memory.history import History
 from service.memory.saved import SavedClaims
 from service.memory.schemas import MemoryOut
+from service.operating.libraries import Libraries
 
 _log = logging.getLogger("counterpoint")
 
@@ -49,10 +50,10 @@ class Memory:
                 change.execute(f"DELETE FROM {table} WHERE holder = ?", (holder,))
 
 
-def open_memory(folder: Path | None, owners: Owners, history_on: bool = True, watching: bool = True) -> Memory | None:
+def open_memory(folder: Path | None, libraries: Libraries, history_on: bool = True, watching: bool = True) -> Memory | None:
     """Open the memory in a folder; None if nothing is to be remembered, or if nothing can be, which is logged."""
     try:
-        return Memory(Database(folder, owners), history_on, watching) if folder else None
+        return Memory(Database(folder, libraries), history_on, watching) if folder else None
     except MemoryUnusable as error:
         _log.warning("nothing is remembered: %s", error)
         return None

@@ -87,16 +87,20 @@ class Libraries:
     def list_all(self, holder: str | None = None) -> list[Library]:
         """All libraries that a holder may see, that of `index` first, then by name, each looked at anew."""
         self._seen.clear()
-        return [_read_cluster(one) for one in self._all() if one.is_seen_by(holder)]
+        return [_read_cluster(one) for one in self.seen_by(holder)]
+
+    def seen_by(self, holder: str | None) -> list[Library]:
+        """The same libraries, without looking again at those whose files have the same stamps."""
+        return [one for one in self._all() if one.is_seen_by(holder)]
 
     def find(self, asked: str = "", holder: str | None = None) -> Library:
         """The library of this id or name; without either that of `index`, or else the first that is not damaged.
 
         Raises `NoSuchLibrary`, and `BadInput` for a name that several have.
         """
-        libraries = [one for one in self._all() if one.is_seen_by(holder)]
+        libraries = self.seen_by(holder)
         if not asked:
-            found = libraries[:1] if self._index else [one for one in libraries if not one.damaged][:1] or libraries[:1]
+            found = [one for one in libraries if one.folder == self._index or not one.damaged] or libraries
             if not found:
                 raise NoSuchLibrary("There is no library yet; make one first, or start the service with --index.")
             return found[0]
@@ -164,8 +168,9 @@ class Libraries:
             with suppress(OSError), os.scandir(self.folder) as entries:
                 folders = [Path(one) for one in entries if one.is_dir() and not one.name.startswith(".")]
         others = [self._look(one) for one in sorted(folders) if (one / NAME).is_file() or (one / files.NAME).is_file()]
-        own = {name_place(one.place) for one in first}
-        others = [one for one in others if name_place(one.place) not in own]
+        if first:
+            own = name_place(first[0].place)
+            others = [one for one in others if name_place(one.place) != own]
         return list(_tell_copies([*first, *sorted(others, key=lambda one: (one.name.casefold(), one.id))]))
 
     def _look(self, folder: Path) -> Library:

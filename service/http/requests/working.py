@@ -76,7 +76,7 @@ def whose_memory(
 ) -> Whose:
     """The dependency of every call on what is remembered: the sender's own, of the libraries that they may see."""
     libraries, sender = parts_of(request).libraries, sender_of(request)
-    seen = [libraries.find(library, sender.seen_as)] if library else libraries.list_all(sender.seen_as)
+    seen = [libraries.find(library, sender.seen_as)] if library else libraries.seen_by(sender.seen_as)
     return Whose(sender.holder, tuple(one.id for one in seen))
 
 

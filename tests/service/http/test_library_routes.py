@@ -120,7 +120,7 @@ def test_a_damaged_one_is_named_and_the_other_serves(folder: Path) -> None:
 
 def test_without_a_library_the_service_is_ready_and_says_so(tmp_path: Path) -> None:
     with opened(app_over(tmp_path, reload_seconds=0.05)) as client:
-        assert client.get("/v1/libraries").json() == {"libraries": []}
+        assert client.get("/v1/libraries").json() == {"libraries": [], "scope": "read"}
         assert "no library yet" in client.post("/v1/ground", json=CLAIM).json()["detail"]
         (tmp_path / "in").mkdir()
         make_library(tmp_path / "in", "first", "for").rename(tmp_path / "first")
