@@ -98,9 +98,15 @@ class LocalCluster:
         (home / "config").mkdir(parents=True, exist_ok=True)
         (home / "config" / "opensearch.yml").write_text(self._describe(number), "utf-8")
         (home / "config" / "log4j2.properties").write_text(_LOGGING, "utf-8")
+        options = [
+            f"-Xms{self.heap}",
+            f"-Xmx{self.heap}",
+            "-XX:+UseSerialGC",
+            *(["-XX:TieredStopAtLevel=1"] if self.brief else []),
+        ]
         with (home / "log").open("ab") as log:
             process = subprocess.Popen(
-                [find_java(), *self._list_options(), "-cp", fetch_jars(), MAIN, str(home.resolve())],
+                [find_java(), *options, "-cp", fetch_jars(), MAIN, str(home.resolve())],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
         (home / "pid").write_text(str(process.pid))
@@ -153,10 +159,6 @@ class LocalCluster:
                 return
             time.sleep(0.5)
         raise Unfinished(f"The {nodes} nodes were not together with status {status} after {wait:.0f} s; see {self.folder}/*/log.")
-
-    def _list_options(self) -> list[str]:
-        usual = [f"-Xms{self.heap}", f"-Xmx{self.heap}", "-XX:+UseSerialGC"]
-        return [*usual, "-XX:TieredStopAtLevel=1"] if self.brief else usual
 
     def _home(self, number: int) -> Path:
         return self.folder / f"node-{number}"

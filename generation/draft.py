@@ -75,5 +75,5 @@ class Generator(Protocol):
     def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
         """An answer to the topic's question from the sources alone; `prompt` names the instructions (generation/prompts)."""
 
-    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
+    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source]) -> Draft:
         """The sentence rewritten so that the sources support it; an empty draft if the generator cannot."""

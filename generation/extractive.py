@@ -138,7 +138,7 @@ class ExtractiveGenerator:
             return Draft(sentences=tuple(write_findings(sources, self._sentences, words)))
         return Draft(sentences=tuple(self._quote_nearest(topic.question, sources, words)))
 
-    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
+    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source]) -> Draft:
         """A quotation cannot be rewritten."""
         return Draft()
 

@@ -39,11 +39,7 @@ _CLAUSE = re.compile(
 def inflect(verb: str, auxiliary: str) -> str:
     """The verb as it stands without its auxiliary."""
     low = verb.lower()
-    if auxiliary == "do":
-        return low
-    if auxiliary == "does":
-        return make_third_person(low)
-    return make_past(low)
+    return low if auxiliary == "do" else make_third_person(low) if auxiliary == "does" else make_past(low)
 
 
 @cache

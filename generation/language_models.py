@@ -61,7 +61,7 @@ class ChatGenerator:
         """The model's answer; raises `ChatUnanswered` if there is none."""
         return self._ask(fill_prompt(prompt, topic, sources, self._document_words), self._max_tokens)
 
-    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
+    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source]) -> Draft:
         """The sentence as the model corrects it; an empty draft if it says that it cannot."""
         return self._ask(fill_prompt("rewrite", topic, sources, self._document_words, sentence), min(self._max_tokens, 200))
 
@@ -107,7 +107,7 @@ class CausalGenerator:
         """The model's answer."""
         return self._ask(lambda words: fill_prompt(prompt, topic, sources, words), self._max_tokens)
 
-    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source], limits: Limits) -> Draft:
+    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source]) -> Draft:
         """The sentence as the model corrects it; an empty draft if it says that it cannot."""
         return self._ask(lambda words: fill_prompt("rewrite", topic, sources, words, sentence), min(self._max_tokens, 200))
 

@@ -280,7 +280,7 @@ def merge(folder: Path, analyzer: str | None = None) -> Manifest:
         format = WITH_TEXTS if old.texts else FORMAT if analyzer else find_format(data, old)
         texts = bool(old.texts)
         if analyzer:
-            changes = _index_anew(data, analyzer, texts)
+            changes = _index_anew(data, texts)
             _finish(LuceneWriters.open(data, False, analyzer, texts), changes)
         else:
             _finish(LuceneWriters.open(data, True, old.analyzer, texts, old.has_fields))
@@ -298,7 +298,7 @@ def merge(folder: Path, analyzer: str | None = None) -> Manifest:
     return manifest
 
 
-def _index_anew(data: Path, analyzer: str, texts: bool) -> Iterator[Change]:
+def _index_anew(data: Path, texts: bool) -> Iterator[Change]:
     """All that is stored, in batches, for new Lucene indexes."""
     for folder in (LUCENE, PASSAGES):
         shutil.rmtree(data / folder, ignore_errors=True)

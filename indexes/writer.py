@@ -27,13 +27,7 @@ from indexes.readers.exports.entry import Paper, make_id
 from nli.text.negation import find_cues_by_sentence, load_cue_list
 from nli.text.sentences import split_document
 from retrieval.bm25.analysis import CONTENTS, FIELDS, make_contents, make_fields
-from retrieval.bm25.lucene import (
-    HEAP_VARIABLE,
-    load_analyzer_of_fields,
-    load_java_class,
-    load_pyserini,
-    start_on_lucene_thread,
-)
+from retrieval.bm25.lucene import HEAP_VARIABLE, load_analyzer_of_fields, load_java_class, load_pyserini, start_on_lucene_thread
 from retrieval.core.errors import BadConfig, BadInput
 from retrieval.core.values import Author, Document, FullText
 from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA, TALLIED, Row, Tally, find_targets

@@ -8,14 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.outputs import (
-    JsonOption,
-    MarkdownOption,
-    check_outputs,
-    option,
-    publish,
-    work_option,
-)
+from eval.commands.outputs import JsonOption, MarkdownOption, check_outputs, option, publish, work_option
 from service.cli.shared import AnalyzerOption, ProfileOption, get_command_line, print_note, report_errors
 from service.configuration import defaults
 

@@ -145,12 +145,8 @@ class PaperDecision:
         """The calibrated verdict on the paper."""
         support, contradict = np.asarray(self.weights) @ np.append(make_features(whole, quoted), 1.0)
         shares = softmax(np.array([support, 0.0, contradict])).tolist()
-        return Verdict(*shares, decided=self._label(shares[0], shares[2]), of="document")
-
-    def _label(self, support: float, contradict: float) -> Label:
-        if max(support, contradict) < self.side:
-            return "neutral"
-        return "support" if support >= contradict else "contradict"
+        side: Label = "support" if shares[0] >= shares[2] else "contradict"
+        return Verdict(*shares, decided=side if max(shares[0], shares[2]) >= self.side else "neutral", of="document")
 
 
 def make_features(whole: Reading, quoted: Sequence[Verdict]) -> NDArray[np.float64]:

@@ -71,7 +71,9 @@ def find_marks(document: Document) -> TrialMarks:
     named = frozenset(
         name
         for found in _NAMED.finditer(text)
-        if (name := found[1] or found[2]) and not re.search(r"\b[Aa]n? $", text[: found.start()]) and _may_name(name)
+        if (name := found[1] or found[2])
+        and sum(map(str.isalpha, name)) >= _SHORTEST
+        and not (_PLAIN.fullmatch(name) or re.search(r"\b[Aa]n? $", text[: found.start()]))
     )
     figures = {int(re.sub(r"\D", "", found)) for found in _FIGURE.findall(text.partition("\n")[2])}
     return TrialMarks(
@@ -80,10 +82,6 @@ def find_marks(document: Document) -> TrialMarks:
         frozenset(name for name in named if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", document.title)),
         frozenset(figure for figure in figures if figure % 50 and figure not in _YEARS),
     )
-
-
-def _may_name(name: str) -> bool:
-    return sum(map(str.isalpha, name)) >= _SHORTEST and not _PLAIN.fullmatch(name)
 
 
 def _reports_one_study(document: Document) -> bool:

@@ -136,18 +136,12 @@ def shorten_claims(claims: Iterable[str], rng: random.Random) -> Iterator[str]:
             yield claim
 
 
-def state_briefly(fields: Sequence[tuple[str, str, str]], rng: random.Random) -> Iterator[str]:
-    """Statements that have no verb, and orders, about an outcome, a treatment and another."""
-    forms = read_sections(QUERIES)["statements"]
+def fill(name: str, fields: Sequence[tuple[str, str, str]], rng: random.Random) -> Iterator[str]:
+    """Forms of a section of queries.txt, filled with an outcome, a treatment and another: statements without a verb and orders,
+    questions that no claim answers, or pairs of names."""
+    forms = read_sections(QUERIES)[name]
     for outcome, treatment, other in fields:
         yield rng.choice(forms).format(outcome=outcome, treatment=treatment, other=other)
-
-
-def ask_about(fields: Sequence[tuple[str, str, str]], rng: random.Random) -> Iterator[str]:
-    """Questions and requests that no claim answers."""
-    forms = read_sections(QUERIES)["questions"]
-    for outcome, treatment, _ in fields:
-        yield rng.choice(forms).format(outcome=outcome, treatment=treatment)
 
 
 def make_queries(texts: Sequence[str], rng: random.Random) -> Iterator[str]:
@@ -168,13 +162,6 @@ def make_queries(texts: Sequence[str], rng: random.Random) -> Iterator[str]:
             yield rng.choice((" AND ", " OR ", " NOT ", ", ", "; ", " vs ", " and ", "/", " + ", "[MeSH] AND ")).join(kept[:3])
         else:
             yield rng.choice(additions).replace("{}", " ".join(kept[:4]))
-
-
-def join_fields(fields: Sequence[tuple[str, str, str]], rng: random.Random) -> Iterator[str]:
-    """The same of an outcome and a treatment."""
-    forms = read_sections(QUERIES)["pairs"]
-    for outcome, treatment, other in fields:
-        yield rng.choice(forms).format(outcome=outcome, treatment=treatment, other=other)
 
 
 class Network(torch.nn.Module):
@@ -273,9 +260,17 @@ def read_examples(data: Path, rng: random.Random) -> list[Example]:
     fields = [(row["outcome"], row["intervention"], row["comparator"]) for row in rows if len(row["intervention"]) < LONGEST]
     rng.shuffle(claims)
     verbs, brief = find_verbs(claims), [one for one in fields if all(len(text.split()) <= BRIEF for text in one)]
-    stated = [*shorten_claims(claims[:CLAIMS], rng), *state_briefly(fields, rng), *invent_claims(brief * 5, verbs, rng)]
-    asked = [*questions * 3, *ask_claims(claims[::3], rng), *ask_about(fields[::4], rng)]
-    named = [*read_sections(QUERIES)["queries"] * 5, *join_fields(fields, rng), *(text for one in fields[1::3] for text in one)]
+    stated = [
+        *shorten_claims(claims[:CLAIMS], rng),
+        *fill("statements", fields, rng),
+        *invent_claims(brief * 5, verbs, rng),
+    ]
+    asked = [*questions * 3, *ask_claims(claims[::3], rng), *fill("questions", fields[::4], rng)]
+    named = [
+        *read_sections(QUERIES)["queries"] * 5,
+        *fill("pairs", fields, rng),
+        *(text for one in fields[1::3] for text in one),
+    ]
     examples: list[Example] = [*((text, "statement") for text in stated), *((text, "question") for text in asked)]
     examples += [(text, "phrase") for text in named]
     titles = sort_titles(list(dict.fromkeys(list_titles(data))), rng.sample(examples, SORTING))

@@ -173,8 +173,7 @@ class SharedCache:
         values: list[bytes | None] = []
         for at in range(0, len(keys), _KEYS_A_COMMAND):
             chunk = keys[at : at + _KEYS_A_COMMAND]
-            blobs = self._ask(partial(self._fetch, chunk)) or []
-            blobs += [None] * (len(chunk) - len(blobs))
+            blobs: Any = self._ask(partial(self._client.mget, [self._prefix + key for key in chunk])) or [None] * len(chunk)
             values += [_open(key, blob) for key, blob in zip(chunk, blobs, strict=True)]
         misses = values.count(None)
         _tell(self._kind, len(values) - misses, misses)
@@ -185,10 +184,6 @@ class SharedCache:
         rows = list(results)
         for at in range(0, len(rows), _KEYS_A_COMMAND):
             self._ask(partial(self._send, rows[at : at + _KEYS_A_COMMAND]))
-
-    def _fetch(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        values: Any = self._client.mget([self._prefix + key for key in keys])
-        return list(values)
 
     def _send(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         with self._client.pipeline(transaction=False) as pipeline:
@@ -204,15 +199,12 @@ class SharedCache:
         try:
             return work()
         except (RedisError, OSError) as error:
-            self._leave_alone(error)
+            with self._lock:
+                if time.monotonic() >= self._away_until:
+                    # Only the kind of error: a message may name the server's account.
+                    _log.warning("the shared cache (%s) cannot be used now: %s", self._kind, type(error).__name__)
+                    self._away_until = time.monotonic() + _AWAY_SECONDS
             return None
-
-    def _leave_alone(self, error: Exception) -> None:
-        with self._lock:
-            if time.monotonic() >= self._away_until:
-                # Only the kind of error: a message may name the server's account.
-                _log.warning("the shared cache (%s) cannot be used now: %s", self._kind, type(error).__name__)
-                self._away_until = time.monotonic() + _AWAY_SECONDS
 
 
 class CachesInTurn:

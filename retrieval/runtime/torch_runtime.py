@@ -160,7 +160,7 @@ def _download(model: str, revision: str | None, code: bool) -> Path:
     return folder
 
 
-def identify_model(model: str, folder: Path, code: bool = False) -> str:
+def identify_model(folder: Path, code: bool = False) -> str:
     """The model's name, "@", and what pins its weights: the hub's commit in its cache, elsewhere a hash of the files.
 
     The hash covers configuration and tokenizer too, because a swapped label or word changes verdicts as a weight does, and
@@ -250,7 +250,7 @@ class Runtime:
         self.device = _choose_device(device)
         self._autocast = _use_bfloat16(precision, self.device)
         folder = find_model(model, revision, code=trust_remote_code)
-        self.name = identify_model(model, folder, code=trust_remote_code)
+        self.name = identify_model(folder, code=trust_remote_code)
         with _LOADING:
             tokenizer, self.network = _load(model, folder, head, trust_remote_code)
         self.network.to(self.device)

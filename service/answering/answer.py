@@ -304,7 +304,7 @@ class _AnswerInProgress:
     ) -> tuple[DraftSentence | None, str]:
         """The generator's rewrite of a sentence that does not hold, or None and the reason."""
         try:
-            draft = generator.rewrite(sentence.text, self.topic, sources, self.limits)
+            draft = generator.rewrite(sentence.text, self.topic, sources)
         except ModelUnusable as error:
             return None, f"; it could not be rewritten: {error}"
         again = [one for one in _split(draft, sources) if not _find_fault(one.text, faults)]

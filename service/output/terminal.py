@@ -296,7 +296,8 @@ def print_answer(response: AnswerResponse) -> None:
         for citation in (one for sentence in response.sentences for one in sentence.citations):
             cited.setdefault((citation.number, citation.sentence.start), citation)
         for citation in cited.values():
-            _print_citation(citation, console)
+            console.print(Text(f"[{citation.number}] “{citation.sentence.text}”"))
+        console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
     if response.conflicts:
         console.print(Text("\nContradicting", style="bold red"))
         for conflict in response.conflicts:
@@ -344,11 +345,6 @@ def _print_finding(paper: EvidenceOut | PaperFindingOut, trial: str, console: Co
     reports = trial and f"one of several reports of {trial}"
     facts = " · ".join(str(fact) for fact in (paper.design.says, paper.pmid, paper.year, paper.journal, reports) if fact)
     print_whole_words(console, Text(f"   {paper.title or '(no title)'}  [{facts}]", style="dim"))
-
-
-def _print_citation(citation: CitationOut, console: Console) -> None:
-    console.print(Text(f"[{citation.number}] “{citation.sentence.text}”"))
-    console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
 
 
 def _tell_usage(response: AnswerResponse) -> str:

@@ -43,7 +43,7 @@ def suggest_words(index: Index, text: str) -> tuple[Suggestion, ...]:
     """A suggestion for each word of a text that no document contains, if the index has a similar one."""
     unknown = [word for word in find_missing(index, text) if _is_word(word) and _is_rare(word)]
     offers = ((word, _find_offer(index, word.lower())) for word in unknown)
-    return tuple(Suggestion(word, _like(word, offer)) for word, offer in offers if offer)
+    return tuple(Suggestion(word, offer.capitalize() if word[0].isupper() else offer) for word, offer in offers if offer)
 
 
 def find_missing(index: Index, text: str) -> tuple[str, ...]:
@@ -121,7 +121,3 @@ def _are_opposed(one: str, other: str) -> bool:
         for first, second in _OPPOSITES
         if not (one.startswith(first) and other.startswith(first)) and not (one.startswith(second) and other.startswith(second))
     )
-
-
-def _like(word: str, offer: str) -> str:
-    return offer.capitalize() if word[0].isupper() else offer

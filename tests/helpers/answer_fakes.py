@@ -84,7 +84,7 @@ class ScriptedGenerator:
             raise self.error
         return Draft(self.text)
 
-    def rewrite(self, sentence: str, topic: Topic, sources: list[Source] | Any, limits: Limits) -> Draft:
+    def rewrite(self, sentence: str, topic: Topic, sources: list[Source] | Any) -> Draft:
         self.asked.append(sentence)
         return Draft(self.rewrites)
 

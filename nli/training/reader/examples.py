@@ -18,16 +18,7 @@ from nli.judge import drop_question
 from nli.text.sentences import sentence_spans
 from nli.training.reader.comparisons import make_claim_lessons, make_sentence_lessons
 from nli.training.reader.families import make_family_lessons
-from nli.training.reader.lesson import (
-    CONTRADICT,
-    LABELS,
-    NEUTRAL,
-    SUPPORT,
-    UNLABELLED,
-    Lesson,
-    make_short,
-    measure_leans,
-)
+from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, UNLABELLED, Lesson, make_short, measure_leans
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of

@@ -26,14 +26,7 @@ from nli.reader.encode import CLOSE, START, DocumentTokenizer
 from nli.reader.judge import LARGE
 from nli.training.reader.encoder import SIZES, ReaderEncoder, find_size, load_base
 from nli.training.reader.examples import CLAIMS, make_lessons, make_taught_lessons, read_claims
-from nli.training.reader.lesson import (
-    LABELS,
-    LONGEST,
-    UNLABELLED,
-    LessonExample,
-    make_batches,
-    measure_length,
-)
+from nli.training.reader.lesson import LABELS, LONGEST, UNLABELLED, LessonExample, make_batches, measure_length
 from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, find_base_rows, read_words
 from retrieval.core.errors import BadInput, ModelUnusable
 from retrieval.runtime.engine import EncodedPair, collate

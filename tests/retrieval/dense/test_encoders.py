@@ -183,9 +183,9 @@ def test_a_models_own_code_is_run_only_where_it_is_allowed(own_code: Path, model
     trusted = BiEncoder(str(own_code), trust_remote_code=True)
     plain = BiEncoder(str(models / "one"))
     assert np.allclose(trusted.queries(QUERIES), -plain.queries(QUERIES), atol=1e-5)
-    names = [identify_model("own", own_code, code=code) for code in (True, False)]
+    names = [identify_model(own_code, code=code) for code in (True, False)]
     (own_code / "coded.py").write_text(f"{CODE}\n# changed\n")
-    same = [identify_model("own", own_code, code=code) == name for code, name in zip((True, False), names, strict=True)]
+    same = [identify_model(own_code, code=code) == name for code, name in zip((True, False), names, strict=True)]
     assert same == [False, True], "the code counts among the files where it is run"
     (own_code / "coded.py").unlink()
     with pytest.raises(ModelUnusable, match=r"lacks coded\.py"):
