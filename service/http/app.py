@@ -80,7 +80,9 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         workers = Workers(options.limits())
         memory = await asyncio.to_thread(open_memory, options.state_folder(), libraries, options.history, options.watch)
-        runner = Runner(Jobs(libraries.folder), libraries.find_place, options.profile) if libraries.folder else None
+        runner = (
+            Runner(Jobs(libraries.folder), libraries.find_place, options.profile, libraries.refresh) if libraries.folder else None
+        )
         app.state.parts = Parts(libraries, workers, options.log_claims, memory, runner, options.upload_bytes)
         watcher = Watcher(memory.saved, libraries) if memory and options.watch else None
         if when_loaded:

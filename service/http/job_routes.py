@@ -10,7 +10,9 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.cluster.client import is_address
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
+from retrieval.store.documents import Sort, Store, Wanted
 from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, make_id, read_library_file
 from service.http.library_routes import LibraryId, changes
 from service.http.requests import problems
@@ -19,8 +21,9 @@ from service.http.requests.working import parts_of
 from service.operating import uploads
 from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Search, State, Work, find_ids
 from service.operating.libraries import NoSuchLibrary
+from service.operating.searching import look_up
 from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft
-from service.schemas import Sent
+from service.schemas import RankedPaper, Sent, facts_of
 
 _BINARY = {"type": "string", "format": "binary"}
 FILES = r"/v1/libraries/[^/]+/files/[^/]+"
@@ -212,6 +215,62 @@ async def upload_file(
     return UploadOut.of(await run_sync(add_chunk, draft, name, chunk, offset, total, most))
 
 
+class SearchPreview(BaseModel):
+    """What a search would fetch."""
+
+    found: int = Field(description="How many papers it finds.")
+    titles: list[str] = Field(description="The first few.")
+
+
+@changes.post("/v1/preview", responses=problems.responses(502))
+def preview_search(body: SearchIn) -> SearchPreview:
+    """How many papers a search of PubMed or Europe PMC finds, and the first titles; nothing is kept."""
+    found, papers = look_up(body.source, body.query)
+    return SearchPreview(found=found, titles=[one.title for one in papers])
+
+
+class PaperOfLibrary(RankedPaper):
+    """A paper in the list of a library."""
+
+    full_text: bool = Field(description="Whether its full text is in the library.")
+
+
+class PaperList(BaseModel):
+    """Papers of a library."""
+
+    total: int = Field(description="How many there are of those asked for.")
+    papers: list[PaperOfLibrary]
+
+
+@router.get("/v1/libraries/{id}/papers")
+def list_papers(
+    id: LibraryId,
+    request: Request,
+    q: Annotated[str, Query(max_length=500, description="Words of title, authors, journal or id.")] = "",
+    since: Annotated[int | None, Query(description="From this year on.")] = None,
+    until: Annotated[int | None, Query(description="Up to this year.")] = None,
+    retracted: Annotated[bool | None, Query(description="Only retracted papers, or only others.")] = None,
+    full_text: Annotated[bool | None, Query(description="Only papers with a full text, or only others.")] = None,
+    sort: Sort = "id",
+    begin: Annotated[int, Query(ge=0, le=10_000_000, description="The first place of the list.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> PaperList:
+    """The papers of a library, by what is known of them."""
+    libraries = parts_of(request).libraries
+    library = libraries.find(id, sender_of(request).seen_as)
+    with libraries.open(library).lease() as serving:
+        store = serving.index.store
+        if not isinstance(store, Store):
+            raise problems.Refused("The papers of an index on a cluster are not listed; search them.", 409)
+        total, entries = store.browse(Wanted(q, since, until, retracted, full_text, sort), begin, begin + limit)
+        texts = store.full_texts([entry.pmid for entry in entries])
+    papers = [
+        PaperOfLibrary(rank=rank, full_text=entry.pmid in texts, **facts_of(entry.document))
+        for rank, entry in enumerate(entries, begin + 1)
+    ]
+    return PaperList(total=total, papers=papers)
+
+
 @changes.post("/v1/libraries/{id}/jobs", status_code=202)
 def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
     """Read uploaded files into a library, fetch papers for it or remove some; the job goes on by itself."""
@@ -282,7 +341,8 @@ def delete_library(
     found, jobs, parts = _find_kept(request, id), _jobs(request), parts_of(request)
     saved = parts.memory.saved.count(found.id)[0] if parts.memory else 0
     if saved and not confirmed:
-        raise problems.Refused(f"{saved} saved claims depend on {found.name}; delete it with `confirmed=true`.", 409)
+        depend = f"{format_count(saved, 'saved claim')} depend{'s' if saved == 1 else ''} on {found.name}"
+        raise problems.Refused(f"{depend}; delete it with `confirmed=true`.", 409)
     jobs.forget(found.id)
     parts.libraries.delete(found.id, name_draft(jobs.folder, found.id))
     if parts.memory:

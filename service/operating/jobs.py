@@ -208,11 +208,15 @@ class Step:
 
 @dataclass(slots=True)
 class Runner:
-    """Runs the jobs of a folder in a thread, while no other process does."""
+    """Runs the jobs of a folder in a thread, while no other process does.
+
+    `find` gives the place of a library; `when_changed` is called when one was made or changed.
+    """
 
     jobs: Jobs
     find: Callable[[str], Path | None]
     profile: str
+    when_changed: Callable[[], None] = bool
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
@@ -256,6 +260,7 @@ class Runner:
                 if not step.is_done() and not self._run_step(step, report, lock):
                     return
             finish(self.jobs.folder, job)
+            self.when_changed()
         except CounterpointError as error:
             report.fail(str(error))
         except Exception:
@@ -299,6 +304,7 @@ class Runner:
             yield Step("Removing papers", ["update", target, removed, *quiet])
         if place is None:
             target = publish(self.jobs.folder, job.library)
+            self.when_changed()
         manifest = read_manifest(target)
         wanted = job.work.vectors and (manifest.dense or manifest.counts.documents <= MOST_VECTORS)
         if wanted:

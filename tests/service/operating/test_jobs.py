@@ -139,9 +139,7 @@ def test_a_service_that_stops_leaves_its_job_to_the_next(jobs: Jobs, runner: Run
     assert calls(faked)[:2] == ["build", "build"]
 
 
-def test_only_one_process_runs_jobs_and_a_dead_one_leaves_none_beside_its_heir(
-    jobs: Jobs, runner: Runner, faked: Path
-) -> None:
+def test_only_one_process_runs_jobs_and_a_dead_one_leaves_none_beside_its_heir(jobs: Jobs, runner: Runner, faked: Path) -> None:
     (faked / "tell").write_text("wait")
     job = jobs.add(ID, Work(files=("a.jsonl",)))
     thread = begin(runner)
