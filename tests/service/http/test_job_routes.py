@@ -19,10 +19,8 @@ from tests.helpers.served import opened
 
 TOKEN = "the-token-of-this-start"
 KEYS = {name: f"a-key-of-{name}-long-enough" for name in ("reader", "writer", "other")}
-RECORDS = "".join(
-    json.dumps({"pmid": str(number), "title": f"Zeta {number}", "abstract": "Zeta lowers pressure."}) + "\n"
-    for number in range(1, 4)
-).encode()
+PAPERS = [{"pmid": str(number), "title": f"Zeta {number}", "abstract": "Zeta lowers pressure."} for number in range(1, 4)]
+RECORDS = "".join(json.dumps(paper) + "\n" for paper in PAPERS).encode()
 
 
 def served(folder: Path, **settings: Any) -> TestClient:
@@ -101,7 +99,6 @@ def test_what_saved_claims_depend_on_is_deleted_only_when_that_is_confirmed(clie
 
 def test_bad_input_is_one_sentence_and_changes_nothing(client: TestClient, folder: Path) -> None:
     id = make(client)
-    assert "already" in client.post("/v1/libraries", json={"name": "a/b"}).json()["detail"] or True
     for name in ("", "a/b", "a\nb", "x" * 101):
         assert client.post("/v1/libraries", json={"name": name}).status_code in (400, 422)
     put = f"/v1/libraries/{id}/files/"
@@ -128,10 +125,10 @@ def test_keys_see_and_change_only_what_is_theirs(folder: Path) -> None:
             assert client.get("/v1/jobs", headers=who).json() == {"jobs": []}
             assert client.get(f"/v1/jobs/{job}", headers=who).status_code == 404
         unknown = client.delete("/v1/libraries/ffffffffffff", headers=other)
-        for method, path in (
-            ("DELETE", f"/v1/libraries/{id}"), ("GET", f"/v1/libraries/{id}/files"), ("PUT", f"/v1/libraries/{id}/files/b?total=1"),
-        ):  # fmt: skip
-            refused = client.request(method, path, headers=other, content=b"1" if method == "PUT" else None)
+        for method, path in (("DELETE", ""), ("GET", "/files"), ("PUT", "/files/b?total=1")):
+            refused = client.request(
+                method, f"/v1/libraries/{id}{path}", headers=other, content=b"1" if method == "PUT" else None
+            )
             assert refused.status_code == unknown.status_code == 404
         assert client.post(f"/v1/jobs/{job}/stop", headers=writer).json()["state"] in ("stopped", "done")
 
