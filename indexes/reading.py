@@ -18,6 +18,7 @@ from indexes.readers.exports.entry import Paper, is_same, make_id
 from indexes.readers.full_text import read_full_texts
 from indexes.writer import Change, LuceneWriters, StoreWriter
 from retrieval.core.errors import BadRecord
+from retrieval.core.progress import make_bar
 from retrieval.core.values import Document
 from retrieval.store.manifest import IndexSource, Manifest
 
@@ -220,7 +221,7 @@ def read_all(
     """Read every source, each with its format, to its end; up to `skip_bad` bad records are left out."""
     skip, sources, changes = SkipBad(skip_bad), list[IndexSource](), Changes()
     for number, (path, kind) in enumerate(files):
-        bar = tqdm(desc=f"{path.name} [{number + 1}/{len(files)}]", unit=" records", disable=None, mininterval=0.5)
+        bar = make_bar(f"{path.name} [{number + 1}/{len(files)}]", "records")
         reading = SourceReading(target, lucene, number, path, kind, skip, changes)
         bad_before = len(skip.faults)
         with bar:
@@ -243,7 +244,7 @@ def read_all_texts(store: StoreWriter, lucene: LuceneWriters, paths: Sequence[Pa
     for number, path in enumerate(paths, first):
         seen, done, bad_before = 0, store.records_done(number), len(skip.faults)
         texts = read_full_texts(path, skip)
-        with tqdm(desc=path.name, unit=" texts", disable=None, mininterval=0.5) as bar:
+        with make_bar(path.name, "texts") as bar:
             while batch := list(islice(texts, _TEXTS_AT_ONCE)):
                 before, seen = seen, seen + len(batch)
                 bar.update(len(batch))

@@ -13,7 +13,6 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from indexes.plan import hold_lock, report_interrupt
 from indexes.vector_cache import VectorCache
@@ -21,6 +20,7 @@ from nli.text.sentences import sentence_spans
 from retrieval.bm25.analysis import make_contents
 from retrieval.core.code_hash import hash_code
 from retrieval.core.errors import BadInput, ModelUnusable, translate_write_errors
+from retrieval.core.progress import make_bar
 from retrieval.core.values import Document
 from retrieval.dense.codes import FLAT, Codec, Codes, Rows, check_factory, open_codec
 from retrieval.dense.encoder import Encoder, Vectors
@@ -192,7 +192,7 @@ class _Maker:
 
     def _read(self, batches: Iterator[list[Document]], total: int, what: str) -> Iterator[tuple[list[Document], list[int]]]:
         """What is to be encoded of each batch, and the hashes of it; a document without words is left out, as BM25 leaves it."""
-        with tqdm(desc=what, total=total, unit=" documents", disable=None, mininterval=0.5) as bar:
+        with make_bar(what, "documents", total) as bar:
             for batch in batches:
                 documents = [make_view(d, self._part.view) for d in batch if make_contents(d.title, d.abstract)]
                 if documents:

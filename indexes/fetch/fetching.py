@@ -13,11 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from tqdm import tqdm
-
 from indexes.plan import make_folder, report_interrupt
 from retrieval.core.counts import format_count
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
+from retrieval.core.progress import make_bar
 from retrieval.store.manifest import write_atomically
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
@@ -142,7 +141,7 @@ def _begin(folder: Path, source: Source, query: str, most: int, say: Callable[[s
 
 
 def _fetch_parts(folder: Path, source: Source, search: Search) -> None:
-    bar = tqdm(desc=source.name, total=search.wanted, initial=search.fetched, unit=" papers", disable=None, mininterval=0.5)
+    bar = make_bar(source.name, "papers", search.wanted, search.fetched)
     with bar:
         while (part := source.fetch_part(search)) is not None:
             search.parts += 1

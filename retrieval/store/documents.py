@@ -17,10 +17,11 @@ import sqlite3
 import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from retrieval.core.errors import IndexUnusable
 from retrieval.core.values import Author, Cue, Document, Notice, Section, Sentence, Span
@@ -282,6 +283,24 @@ def _make_uri(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
 
 
+Sort = Literal["id", "title", "newest", "oldest"]
+_ORDERS: dict[Sort, str] = {
+    "id": "pmid", "title": "title COLLATE NOCASE, pmid", "newest": "year DESC, pmid", "oldest": "year IS NULL, year, pmid",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which documents of a list, in which order: with these words in title, authors, journal or id; None is either."""
+
+    words: str = ""
+    since: int | None = None
+    until: int | None = None
+    retracted: bool | None = None
+    full_text: bool | None = None
+    sort: Sort = "id"
+
+
 class Documents(Protocol):
     """Read access to the documents of an index, wherever they lie; safe to use from several threads at once.
 
@@ -401,6 +420,26 @@ class Store:
             (year, begins, begins + "\U0010ffff"),
         )
         return [Entry(row, self._cue_names) for row in rows]
+
+    def browse(self, wanted: Wanted, begin: int, end: int) -> tuple[int, list[Entry]]:
+        """How many documents are wanted, and those from place `begin` up to place `end` of the list."""
+        where, values = ["1"], list[object]()
+        for word in wanted.words.split():
+            where.append("instr(lower(pmid || ' ' || title || ' ' || authors || ' ' || journal || ' ' || doi), ?)")
+            values.append(word.lower())
+        limits = {"year >= ?": wanted.since, "year <= ?": wanted.until, "(retracted > 0) = ?": wanted.retracted}
+        for condition, value in limits.items():
+            if value is not None:
+                where.append(condition)
+                values.append(value)
+        if wanted.full_text is not None:
+            texts = f"pmid IN (SELECT pmid FROM {TEXTS})" if self._has_texts else "0"
+            where.append(texts if wanted.full_text else f"NOT {texts}")
+        chosen = f"FROM documents WHERE {' AND '.join(where)}"
+        ((total,),) = self._query(f"SELECT count(*) {chosen}", values)
+        statement = f"SELECT {COLUMNS} {chosen} ORDER BY {_ORDERS[wanted.sort]} LIMIT ? OFFSET ?"
+        rows = self._query(statement, (*values, end - begin, begin))
+        return total, [Entry(row, self._cue_names) for row in rows]
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, by PMID, in batches."""

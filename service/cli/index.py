@@ -13,7 +13,6 @@ from service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_l
 from service.configuration import defaults
 
 if TYPE_CHECKING:
-    from indexes.fetch.fetching import Source
     from indexes.reading import SourcesRead, TextsRead
     from retrieval.dense.encoder import Encoder
 
@@ -194,13 +193,14 @@ def index_fetch(
     """Fetch what a search of PubMed or Europe PMC finds, and build an index of it; a fetch that was stopped resumes."""
     from indexes.cluster.places import build_at, check_target
     from indexes.fetch.fetching import fetch_papers, mark_built, name_papers_folder
+    from service.operating.searching import connect
 
     with report_errors():
         # Report an unusable --out before hours of work, not after them.
         check_target(out, overwrite)
         model = _load_encoder(out, profile, encoder) if dense else None
         papers = name_papers_folder(out)
-        remote = _connect(source)
+        remote = connect(source)
         try:
             search = fetch_papers(remote, query, papers, most, print_note)
         finally:
@@ -219,17 +219,6 @@ def index_fetch(
         _finish_vectors(out, model, dense)
         if examples:
             _make_examples(out, profile)
-
-
-def _connect(source: Literal["pubmed", "europepmc"]) -> Source:
-    from indexes.fetch.services import EuropePMC, PubMed
-    from service.operating.settings import load_settings
-
-    settings = load_settings()
-    if source == "europepmc":
-        return EuropePMC(settings.europepmc_url)
-    key = settings.ncbi_api_key.get_secret_value() if settings.ncbi_api_key else ""
-    return PubMed(settings.ncbi_url, key, settings.ncbi_email)
 
 
 @index_app.command("dense")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -17,7 +18,7 @@ from retrieval.cluster.client import RETRY_SECONDS, EngineState, look_at_engine
 from service.answering.schemas import AnswerRequest
 from service.checking.schemas import TextRequest
 from service.grounding.schemas import GroundRequest
-from service.http import claim_routes, library_routes, memory_routes, paper_routes, text_routes
+from service.http import claim_routes, job_routes, library_routes, memory_routes, paper_routes, text_routes
 from service.http.page import files
 from service.http.reference.docs import add_examples
 from service.http.requests import problems
@@ -28,6 +29,7 @@ from service.memory.memory import open_memory
 from service.memory.schemas import FeedbackRequest, SaveRequest
 from service.memory.watching import Watcher
 from service.operating import metrics
+from service.operating.jobs import Jobs, Runner
 from service.operating.libraries import Libraries
 from service.operating.live_index import NotReady
 from service.operating.settings import Settings
@@ -56,6 +58,10 @@ _BODIES: dict[str, type[BaseModel]] = {
 """The model of a request's body, by the last matching part of the path."""
 
 
+_FILES = re.compile("|".join((*text_routes.PATHS, job_routes.FILES)))
+"""The paths that take files."""
+
+
 class _App(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """The API's description, with examples."""
@@ -74,14 +80,21 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         workers = Workers(options.limits())
         memory = await asyncio.to_thread(open_memory, options.state_folder(), libraries, options.history, options.watch)
-        app.state.parts = Parts(libraries, workers, options.log_claims, memory)
+        runner = (
+            Runner(Jobs(libraries.folder), libraries.find_place, options.profile, libraries.refresh) if libraries.folder else None
+        )
+        app.state.parts = Parts(libraries, workers, options.log_claims, memory, runner, options.upload_bytes)
         watcher = Watcher(memory.saved, libraries) if memory and options.watch else None
         if when_loaded:
             await asyncio.to_thread(libraries.load)
             when_loaded()
         task = asyncio.create_task(_keep_up_to_date(libraries, options.reload_seconds, watcher, loaded=when_loaded is not None))
+        if runner:
+            runner.start()
         yield
         task.cancel()
+        if runner:
+            await asyncio.to_thread(runner.stop)
         if watcher:
             await asyncio.to_thread(watcher.stop)
         await asyncio.to_thread(workers.close)
@@ -94,9 +107,9 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
         generate_unique_id_function=lambda route: route.name,
     )  # fmt: skip
     app.state.gate = AccessControl(options)
-    app.add_middleware(OuterMiddleware, settings=options, files=text_routes.PATHS)
+    app.add_middleware(OuterMiddleware, settings=options, files=_FILES)
     problems.install(app, _BODIES)
-    for routes in (claim_routes, library_routes, paper_routes, text_routes, memory_routes):
+    for routes in (claim_routes, job_routes, library_routes, paper_routes, text_routes, memory_routes):
         app.include_router(routes.router)
     app.include_router(memory_routes.feed_router)
     app.include_router(library_routes.changes)

@@ -49,6 +49,12 @@ class Memory:
             for table in TABLES:
                 change.execute(f"DELETE FROM {table} WHERE holder = ?", (holder,))
 
+    def forget_library(self, library: str) -> None:
+        """Delete all that is remembered of a library that is gone, whoever asked."""
+        with self.database.change() as change:
+            for table in ("history", "saved", "alerts", "feedback"):
+                change.execute(f"DELETE FROM {table} WHERE library = ?", (library,))
+
 
 def open_memory(folder: Path | None, libraries: Libraries, history_on: bool = True, watching: bool = True) -> Memory | None:
     """Open the memory in a folder; None if nothing is to be remembered, or if nothing can be, which is logged."""

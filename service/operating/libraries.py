@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import shutil
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -143,6 +144,19 @@ class Libraries:
             keys=file.keys if keys is None else tuple(keys),
         ).write(library.folder)
         return next(one for one in self.list_all() if one.id == library.id)
+
+    def find_place(self, id: str) -> Path | None:
+        """The place of the library with this id; None if there is none."""
+        return next((one.place for one in self._all() if one.id == id), None)
+
+    def delete(self, id: str, draft: Path) -> None:
+        """Delete the folder of a library, and what is being made for it; it is gone from every list at once."""
+        place = self.find_place(id)
+        draft.mkdir(parents=True, exist_ok=True)
+        if place:
+            os.rename(place, draft / "deleted")
+        self.refresh()
+        shutil.rmtree(draft, ignore_errors=True)
 
     def owner(self, place: str, index: str | None) -> str:
         """The id of the library at a place or, if no index is there, of the first with an index of this id; "" for neither."""

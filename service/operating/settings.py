@@ -131,6 +131,9 @@ class Settings(BaseSettings):
     file_bytes: int = Field(
         default=8_388_608, ge=1024, le=1 << 30, description="The largest request body with a file to check, in base64."
     )
+    upload_bytes: int = Field(
+        default=5_000_000_000, ge=1024, le=1 << 40, description="The most bytes of a library's files that wait to be read."
+    )
     body_seconds: Annotated[float, _SECONDS] = Field(default=30.0, description="How long a request body may take to arrive.")
     keys: dict[str, SecretStr] = Field(
         default_factory=dict,

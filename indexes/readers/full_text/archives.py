@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import tarfile
 import zipfile
 import zlib
@@ -40,6 +41,14 @@ def find_files(path: Path, on_bad: OnBad) -> Iterator[File]:
         )
     for file in files:
         yield from _read_file(file, on_bad)
+
+
+def holds_texts(path: Path) -> bool:
+    """Whether a file is one of full texts, not of records: an archive, a PDF, or XML with articles whole."""
+    if not _may_hold_text(path.name):
+        return False
+    is_xml = path.name.lower().removesuffix(".gz").endswith(".xml")
+    return not is_xml or re.search(r"<(article|pmc-articleset)[\s>]", source.read_head(path)) is not None
 
 
 def _may_hold_text(name: str) -> bool:

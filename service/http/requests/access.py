@@ -13,7 +13,7 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from math import ceil
@@ -225,8 +225,8 @@ class _TooSlow(HTTPException):
 class OuterMiddleware:
     """The outermost middleware; pure ASGI, since streams and disconnections must pass through it untouched."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, files: Collection[str]) -> None:
-        """`files` are the paths that take files, whose bodies may be larger."""
+    def __init__(self, app: ASGIApp, settings: Settings, files: re.Pattern[str]) -> None:
+        """`files` matches the paths that take files, whose bodies may be larger."""
         self._app, self._settings, self._files = app, settings, files
         self._senders = Senders(settings)
 
@@ -257,7 +257,7 @@ class OuterMiddleware:
             return
         settings = self._settings
         most, longest = settings.body_bytes, settings.body_seconds
-        if scope["path"] in self._files:
+        if self._files.fullmatch(scope["path"]):
             most = max(most, settings.file_bytes)
         size, whole, deadline = 0, False, asyncio.get_running_loop().time() + longest
 

@@ -21,6 +21,7 @@ from service.memory.database import Whose
 from service.memory.memory import Memory
 from service.memory.schemas import Entry
 from service.operating import metrics
+from service.operating.jobs import Runner
 from service.operating.libraries import Libraries, Library
 from service.operating.live_index import LiveIndex, Serving
 from service.operating.work import Workers
@@ -38,6 +39,8 @@ class Parts:
     workers: Workers
     log_claims: bool = False
     memory: Memory | None = None
+    runner: Runner | None = None
+    upload_bytes: int = 0
     reading_body: Lock = field(default_factory=Lock)
 
 

@@ -1,0 +1,350 @@
+"""Libraries made and changed over HTTP: uploaded files, searches, the jobs that read them, the papers of a library, its end."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import PlainTextResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from retrieval.cluster.client import is_address
+from retrieval.core.counts import format_count
+from retrieval.core.errors import BadInput
+from retrieval.store.documents import Sort, Store, Wanted
+from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, make_id, read_library_file
+from service.http.library_routes import LibraryId, changes
+from service.http.requests import problems
+from service.http.requests.access import admit_request, sender_of
+from service.http.requests.working import parts_of
+from service.operating import uploads
+from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Search, State, Work, find_ids
+from service.operating.libraries import NoSuchLibrary
+from service.operating.searching import look_up
+from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft
+from service.schemas import RankedPaper, Sent, facts_of
+
+_BINARY = {"type": "string", "format": "binary"}
+FILES = r"/v1/libraries/[^/]+/files/[^/]+"
+"""The paths at which files are uploaded, as a pattern."""
+router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 404, 429, 500, 503))
+FileName = Annotated[str, Path(max_length=200, description="The plain name of a file.")]
+JobId = Annotated[str, Path(max_length=40, description="The id of a job.")]
+
+
+class NewLibrary(Sent):
+    """What a library is called that is to be made."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Heart failure"}]})
+
+    name: str = Field(description=f"1 to {MOST_NAME} characters.")
+    description: str = Field("", max_length=MOST_DESCRIPTION)
+
+
+class DraftOut(BaseModel):
+    """A library that has been named: it can be searched once its first job has read papers into it."""
+
+    id: str
+    name: str
+    files: list[UploadOut] = Field(description="What has been uploaded and not been read yet.")
+
+
+class UploadOut(BaseModel):
+    """An uploaded file."""
+
+    name: str
+    received: int = Field(description="Bytes received so far.")
+    whole: bool = Field(description="Whether all of it is there.")
+
+    @classmethod
+    def of(cls, upload: Upload) -> UploadOut:
+        """From the file as it lies on disk."""
+        return cls(name=upload.name, received=upload.received, whole=upload.whole)
+
+
+class SearchIn(BaseModel):
+    """A search of PubMed or Europe PMC."""
+
+    query: str = Field(min_length=1, max_length=4000, description="As you would type it there.")
+    source: Literal["pubmed", "europepmc"] = "pubmed"
+    most: int = Field(1000, ge=1, le=100_000, description="Fetch at most this many papers.")
+    full_texts: bool = Field(False, description="Also fetch the open-access full texts.")
+
+
+class LibraryWork(Sent):
+    """What is to be done to a library, as one job; what cannot be read is left out and listed."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"files": ["export.ris"]}]})
+
+    files: list[str] = Field(default_factory=list, max_length=uploads.MOST_FILES, description="Names of uploaded files to read.")
+    search: SearchIn | None = Field(None, description="Papers to fetch.")
+    ids: str = Field("", max_length=100_000, description="PMIDs, PMCIDs and DOIs to fetch, with blanks or commas between.")
+    removed: list[str] = Field(default_factory=list, max_length=10_000, description="Ids of papers to remove.")
+    vectors: bool = Field(True, description="Whether vectors are made, with which claims find more; only up to 50,000 papers.")
+
+    def read(self) -> Work:
+        """As work for a job; raises `BadInput` for an id that is none."""
+        searches, unknown = find_ids(self.ids)
+        if unknown:
+            raise BadInput(f"“{unknown[0][:60]}” is no PMID, PMCID or DOI; correct it or leave it out.")
+        if self.search:
+            searches.append(Search(**self.search.model_dump()))
+        return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors)
+
+
+class JobOut(BaseModel):
+    """A job on a library."""
+
+    id: str
+    library: str = Field(description="The id of the library.")
+    name: str = Field(description="What the library is called.")
+    at: str = Field(description="When it was asked for.")
+    state: State
+    stage: str = Field(description="What it does now; how it ended or why it failed.")
+    done: int = Field(description="Units done in this stage.")
+    total: int = Field(description="Units of this stage; 0 if unknown.")
+    said: list[str] = Field(description="The last lines of what was told: what came in, what was left out and why.")
+
+
+class JobList(BaseModel):
+    """The jobs on the libraries that the sender may see, newest first."""
+
+    jobs: list[JobOut]
+
+
+class _Named(BaseModel):
+    id: str
+    name: str
+
+
+def _jobs(request: Request) -> Jobs:
+    runner = parts_of(request).runner
+    if runner is None:
+        raise problems.Refused("This service serves one index and keeps no libraries; start it with --libraries FOLDER.", 409)
+    return runner.jobs
+
+
+def _find(request: Request, id: str) -> _Named:
+    """The library or draft of this id that the sender may see; raises `NoSuchLibrary`."""
+    jobs, sender, libraries = _jobs(request), sender_of(request), parts_of(request).libraries
+    try:
+        found = libraries.find(id, sender.seen_as)
+    except NoSuchLibrary:
+        draft = name_draft(jobs.folder, id) if id.isalnum() else None
+        file = read_library_file(draft) if draft else None
+        if file is None or (sender.seen_as is not None and file.keys and sender.seen_as not in file.keys):
+            raise
+        return _Named(id=file.id, name=file.name)
+    return _Named(id=found.id, name=found.name)
+
+
+def _find_kept(request: Request, id: str) -> _Named:
+    """The same, of what can be changed; raises `Refused` for an index that is only served."""
+    found, folder = _find(request, id), _jobs(request).folder
+    try:
+        library = parts_of(request).libraries.find(found.id)
+    except NoSuchLibrary:
+        return found
+    if is_address(library.place) or library.place.parent.resolve() != folder.resolve():
+        raise problems.Refused(f"{found.name} is served as it is; change it with `counterpoint index update`.", 409)
+    return found
+
+
+def _describe(job: LibraryJob, name: str) -> JobOut:
+    said = [*job.said[-30:]]
+    return JobOut(
+        id=job.id, library=job.library, name=name, at=job.at, state=job.state, stage=job.stage, done=job.done, total=job.total,
+        said=said,
+    )  # fmt: skip
+
+
+def _see_job(request: Request, id: str) -> JobOut:
+    job = _jobs(request).get(id)
+    try:
+        return _describe(job, _find(request, job.library).name)
+    except NoSuchLibrary:
+        raise NoSuchJob("There is no such job.") from None
+
+
+@changes.post("/v1/libraries", status_code=201)
+def make_library(body: NewLibrary, request: Request) -> DraftOut:
+    """Name a new library; upload files and start a job to fill it."""
+    jobs, sender, name = _jobs(request), sender_of(request), check_name(body.name)
+    if any(one.name == name for one in parts_of(request).libraries.list_all(sender.seen_as)):
+        raise BadInput(f"There is a library called “{name}” already; choose another name.")
+    keys = (sender.holder,) if sender.holder and sender.scope != "admin" else ()
+    file = LibraryFile(make_id(), name, body.description, keys=keys)
+    draft = name_draft(jobs.folder, file.id)
+    draft.mkdir(mode=0o700, parents=True)
+    file.write(draft)
+    return DraftOut(id=file.id, name=name, files=[])
+
+
+@changes.get("/v1/libraries/{id}/files")
+def list_files(id: LibraryId, request: Request) -> DraftOut:
+    """The files that were uploaded for a library and have not been read yet, with how much of each is there."""
+    found = _find(request, id)
+    files = [UploadOut.of(one) for one in list_uploads(name_draft(_jobs(request).folder, found.id))]
+    return DraftOut(id=found.id, name=found.name, files=files)
+
+
+@changes.put(
+    "/v1/libraries/{id}/files/{name}",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def upload_file(
+    id: LibraryId,
+    name: FileName,
+    request: Request,
+    total: Annotated[int, Query(ge=1, description="Bytes of the whole file.")],
+    offset: Annotated[int, Query(ge=0, description="Where in the file this part begins; 0 begins it anew.")] = 0,
+) -> UploadOut:
+    """Send a file, or the next part of it: at most 8 MB at once. After a broken connection send on from what was received."""
+    found = _find_kept(request, id)
+    chunk = await request.body()
+    if len(chunk) > MOST_CHUNK:
+        raise problems.Refused(f"Expected at most {MOST_CHUNK:,} bytes at once, got {len(chunk):,}; send the file in parts.", 413)
+    draft = name_draft(_jobs(request).folder, found.id)
+    most = parts_of(request).upload_bytes
+    return UploadOut.of(await run_sync(add_chunk, draft, name, chunk, offset, total, most))
+
+
+class SearchPreview(BaseModel):
+    """What a search would fetch."""
+
+    found: int = Field(description="How many papers it finds.")
+    titles: list[str] = Field(description="The first few.")
+
+
+@changes.post("/v1/preview", responses=problems.responses(502))
+def preview_search(body: SearchIn) -> SearchPreview:
+    """How many papers a search of PubMed or Europe PMC finds, and the first titles; nothing is kept."""
+    found, papers = look_up(body.source, body.query)
+    return SearchPreview(found=found, titles=[one.title for one in papers])
+
+
+class PaperOfLibrary(RankedPaper):
+    """A paper in the list of a library."""
+
+    full_text: bool = Field(description="Whether its full text is in the library.")
+
+
+class PaperList(BaseModel):
+    """Papers of a library."""
+
+    total: int = Field(description="How many there are of those asked for.")
+    papers: list[PaperOfLibrary]
+
+
+@router.get("/v1/libraries/{id}/papers")
+def list_papers(
+    id: LibraryId,
+    request: Request,
+    q: Annotated[str, Query(max_length=500, description="Words of title, authors, journal or id.")] = "",
+    since: Annotated[int | None, Query(description="From this year on.")] = None,
+    until: Annotated[int | None, Query(description="Up to this year.")] = None,
+    retracted: Annotated[bool | None, Query(description="Only retracted papers, or only others.")] = None,
+    full_text: Annotated[bool | None, Query(description="Only papers with a full text, or only others.")] = None,
+    sort: Sort = "id",
+    begin: Annotated[int, Query(ge=0, le=10_000_000, description="The first place of the list.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> PaperList:
+    """The papers of a library, by what is known of them."""
+    libraries = parts_of(request).libraries
+    library = libraries.find(id, sender_of(request).seen_as)
+    with libraries.open(library).lease() as serving:
+        store = serving.index.store
+        if not isinstance(store, Store):
+            raise problems.Refused("The papers of an index on a cluster are not listed; search them.", 409)
+        total, entries = store.browse(Wanted(q, since, until, retracted, full_text, sort), begin, begin + limit)
+        texts = store.full_texts([entry.pmid for entry in entries])
+    papers = [
+        PaperOfLibrary(rank=rank, full_text=entry.pmid in texts, **facts_of(entry.document))
+        for rank, entry in enumerate(entries, begin + 1)
+    ]
+    return PaperList(total=total, papers=papers)
+
+
+@changes.post("/v1/libraries/{id}/jobs", status_code=202)
+def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
+    """Read uploaded files into a library, fetch papers for it or remove some; the job goes on by itself."""
+    found, work = _find_kept(request, id), body.read()
+    waiting = {one.name for one in list_uploads(name_draft(_jobs(request).folder, found.id)) if one.whole}
+    if missing := [name for name in work.files if name not in waiting]:
+        raise BadInput(f"“{missing[0]}” has not been uploaded whole; send the rest of it first.")
+    return _describe(_jobs(request).add(found.id, work), found.name)
+
+
+@router.get("/v1/jobs")
+def list_jobs(request: Request) -> JobList:
+    """The jobs on the libraries that you may see, newest first."""
+    found = []
+    for job in _jobs(request).list():
+        try:
+            found.append(_describe(job, _find(request, job.library).name))
+        except NoSuchLibrary:
+            continue
+    return JobList(jobs=found[:100])
+
+
+@router.get("/v1/jobs/{id}")
+def see_job(id: JobId, request: Request) -> JobOut:
+    """How far a job is; ask again every second or two."""
+    return _see_job(request, id)
+
+
+@router.get("/v1/jobs/{id}/report", response_class=PlainTextResponse)
+def job_report(id: JobId, request: Request) -> Response:
+    """Everything that a job told, as a text: what came in, what was left out and why."""
+    _see_job(request, id)
+    text = "\n".join(_jobs(request).get(id).said)
+    return PlainTextResponse(f"{text}\n", headers={"Content-Disposition": f'attachment; filename="job-{id}.txt"'})
+
+
+@changes.post("/v1/jobs/{id}/stop")
+def stop_job(id: JobId, request: Request) -> JobOut:
+    """Stop a job; what it has read is kept, and it goes on from there when it is resumed."""
+    _see_job(request, id)
+    _jobs(request).stop(id)
+    return _see_job(request, id)
+
+
+@changes.post("/v1/jobs/{id}/resume")
+def resume_job(id: JobId, request: Request) -> JobOut:
+    """Resume a job that was stopped or failed."""
+    _see_job(request, id)
+    _jobs(request).restart(id)
+    return _see_job(request, id)
+
+
+class Deletion(BaseModel):
+    """A library that was deleted."""
+
+    id: str
+    name: str
+    saved: int = Field(description="How many saved claims went with it.")
+
+
+@changes.delete("/v1/libraries/{id}")
+def delete_library(
+    id: LibraryId,
+    request: Request,
+    confirmed: Annotated[bool, Query(description="Delete it although saved claims depend on it.")] = False,
+) -> Deletion:
+    """Delete a library or one that is only named, with its files, jobs, history, saved claims and alerts."""
+    found, jobs, parts = _find_kept(request, id), _jobs(request), parts_of(request)
+    saved = parts.memory.saved.count(found.id)[0] if parts.memory else 0
+    if saved and not confirmed:
+        depend = f"{format_count(saved, 'saved claim')} depend{'s' if saved == 1 else ''} on {found.name}"
+        raise problems.Refused(f"{depend}; delete it with `confirmed=true`.", 409)
+    jobs.forget(found.id)
+    parts.libraries.delete(found.id, name_draft(jobs.folder, found.id))
+    if parts.memory:
+        parts.memory.forget_library(found.id)
+    return Deletion(id=found.id, name=found.name, saved=saved)

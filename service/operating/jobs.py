@@ -1,0 +1,456 @@
+"""Jobs that make a library or change its papers: one at a time, each in processes of its own at low priority.
+
+A job is a row in SQLite and a few commands of `counterpoint index`, run one after the other. It goes on when nobody looks, is
+stopped with the service and resumes at its next start, where those commands resume. All lies in a hidden folder beside the
+libraries: uploaded files and a library that is being built for the first time in a folder with the library's id. Nothing in there
+is listed as a library; a finished one is moved out of it in one step.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import re
+import secrets
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+from xml.sax.saxutils import escape
+
+from indexes.fetch.fetching import name_papers_folder
+from indexes.readers.full_text.archives import holds_texts
+from retrieval.core.counts import format_count
+from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+from retrieval.core.progress import FOR_PROCESS, read_progress
+from retrieval.store.library import LibraryFile, read_library_file
+from retrieval.store.manifest import NAME as MANIFEST
+from retrieval.store.manifest import read_manifest
+from service.operating.uploads import FOLDER, name_draft
+
+_log = logging.getLogger("counterpoint")
+State = Literal["waiting", "running", "done", "failed", "stopped"]
+UNFINISHED: tuple[State, ...] = ("waiting", "running")
+MOST_WAITING = 20
+TEXTS = "texts"
+"""The folder of the full texts beside the records that a search found."""
+MOST_VECTORS = 50_000
+"""A library of at most this many papers gets vectors without being asked."""
+_MOST_SKIPPED = 10_000_000
+"""What cannot be read is left out and listed, however much it is."""
+_LOOK_SECONDS, _GRACE_SECONDS, _WRITE_SECONDS = 1.0, 20.0, 0.5
+_NICENESS = "15"
+COMMAND = (sys.executable, "-m", "service.cli", "index")
+"""What a step is given to."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS jobs (
+    id TEXT PRIMARY KEY, library TEXT NOT NULL, at TEXT NOT NULL, state TEXT NOT NULL, what TEXT NOT NULL, stage TEXT NOT NULL,
+    done INTEGER NOT NULL, total INTEGER NOT NULL, said TEXT NOT NULL
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What PubMed or Europe PMC finds for a query: the first `most` papers, with their open-access full texts if wanted."""
+
+    query: str
+    source: Literal["pubmed", "europepmc"] = "pubmed"
+    most: int = 1000
+    full_texts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a job does to a library: adds the uploaded `files` and what the searches find, or removes papers."""
+
+    files: tuple[str, ...] = ()
+    searches: tuple[Search, ...] = ()
+    removed: tuple[str, ...] = ()
+    vectors: bool = True
+
+    def to_json(self) -> str:
+        """As a row keeps it."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of(cls, text: str) -> Work:
+        """From a row."""
+        data = json.loads(text)
+        searches = tuple(Search(**one) for one in data["searches"])
+        return cls(tuple(data["files"]), searches, tuple(data["removed"]), data["vectors"])
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryJob:
+    """A job as it stands: `stage` says in words what it does, `done` of `total` how far that is, `said` what was told so far."""
+
+    id: str
+    library: str
+    at: str
+    state: State
+    work: Work
+    stage: str = ""
+    done: int = 0
+    total: int = 0
+    said: tuple[str, ...] = ()
+
+
+class NoSuchJob(BadInput):
+    """There is no such job, or none that the sender may see."""
+
+    status = 404
+
+
+class Jobs:
+    """The jobs of a folder of libraries, the same in every process of a service."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._file = folder / FOLDER / "jobs.sqlite"
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with translate_write_errors("the job", self.folder), closing(self._connect()) as db, db:
+            yield db
+
+    def _connect(self) -> sqlite3.Connection:
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        db = sqlite3.connect(self._file, timeout=10)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute(_SCHEMA)
+        return db
+
+    def add(self, library: str, work: Work) -> LibraryJob:
+        """Queue work on a library; raises `BadInput` if it does nothing, or too many jobs wait."""
+        if not (work.files or work.searches or work.removed):
+            raise BadInput("There is nothing to do: name uploaded files, a search, ids to fetch or papers to remove.")
+        job = LibraryJob(secrets.token_hex(6), library, datetime.now(UTC).isoformat(timespec="microseconds"), "waiting", work)
+        with self._open() as db:
+            (waiting,) = db.execute("SELECT count(*) FROM jobs WHERE state IN (?, ?)", UNFINISHED).fetchone()
+            if waiting >= MOST_WAITING:
+                raise BadInput(f"{format_count(waiting, 'job')} wait already; try again when some are done.")
+            db.execute(
+                "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, '', 0, 0, '[]')", (job.id, library, job.at, job.state, work.to_json())
+            )
+        return job
+
+    def list(self, libraries: Iterable[str] | None = None) -> list[LibraryJob]:
+        """The jobs of these libraries, or of all, newest first."""
+        if not self._file.exists():
+            return []
+        wanted = None if libraries is None else {*libraries}
+        with self._open() as db:
+            rows = db.execute("SELECT * FROM jobs ORDER BY at DESC").fetchall()
+        return [_read_row(row) for row in rows if wanted is None or row[1] in wanted]
+
+    def get(self, id: str) -> LibraryJob:
+        """One job; raises `NoSuchJob`."""
+        for job in self.list():
+            if job.id == id:
+                return job
+        raise NoSuchJob("There is no such job.")
+
+    def set(self, id: str, *unless: State, **values: str | int) -> bool:
+        """Change columns of a job that is not in one of these states; return whether there was one."""
+        names = ", ".join(f"{name} = ?" for name in values)
+        marks = ", ".join("?" * len(unless))
+        with self._open() as db:
+            changed = db.execute(
+                f"UPDATE jobs SET {names} WHERE id = ? AND state NOT IN ({marks})", (*values.values(), id, *unless)
+            )
+            return changed.rowcount > 0
+
+    def stop(self, id: str) -> LibraryJob:
+        """Stop a job that waits or runs; what it has read so far is kept for when it is started again."""
+        self.get(id)
+        self.set(id, "done", "failed", "stopped", state="stopped")
+        return self.get(id)
+
+    def restart(self, id: str) -> LibraryJob:
+        """Let a job that was stopped or failed wait again; it goes on where it was."""
+        self.get(id)
+        self.set(id, "done", "running", "waiting", state="waiting", stage="")
+        return self.get(id)
+
+    def forget(self, library: str) -> None:
+        """Stop and delete the jobs of a library that is deleted."""
+        for job in self.list([library]):
+            self.stop(job.id)
+        with self._open() as db:
+            db.execute("DELETE FROM jobs WHERE library = ?", (library,))
+
+
+def _read_row(row: Sequence[Any]) -> LibraryJob:
+    id, library, at, state, work, stage, done, total, said = row
+    return LibraryJob(id, library, at, state, Work.of(work), stage, done, total, tuple(json.loads(said)))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command of `counterpoint index`, unless `is_done` says that an earlier attempt did it; `stage` says what it does."""
+
+    stage: str
+    arguments: Sequence[str | Path]
+    is_done: Callable[[], bool] = bool
+
+
+@dataclass(slots=True)
+class Runner:
+    """Runs the jobs of a folder in a thread, while no other process does.
+
+    `find` gives the place of a library; `when_changed` is called when one was made or changed.
+    """
+
+    jobs: Jobs
+    find: Callable[[str], Path | None]
+    profile: str
+    when_changed: Callable[[], None] = bool
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to look for jobs."""
+        self._thread = threading.Thread(target=self._watch, name="jobs", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop the job that runs, which resumes at the next start."""
+        self._stop.set()
+        if self._thread:
+            self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(_LOOK_SECONDS):
+            try:
+                if any(job.state in UNFINISHED for job in self.jobs.list()):
+                    self.run_waiting()
+            except Exception:
+                _log.exception("looking for jobs failed")
+
+    def run_waiting(self) -> None:
+        """Run every job that waits, or was running when its process died; none while another process runs them."""
+        with open(self.jobs.folder / FOLDER / "lock", "wb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            while not self._stop.is_set():
+                job = next((one for one in reversed(self.jobs.list()) if one.state in UNFINISHED), None)
+                if job is None:
+                    return
+                self._run(job, lock.fileno())
+
+    def _run(self, job: LibraryJob, lock: int) -> None:
+        report = _Report(self.jobs, job)
+        self.jobs.set(job.id, "stopped", state="running")
+        try:
+            for step in self._plan(job):
+                if not step.is_done() and not self._run_step(step, report, lock):
+                    return
+            finish(self.jobs.folder, job)
+            self.when_changed()
+        except CounterpointError as error:
+            report.fail(str(error))
+        except Exception:
+            _log.exception("a job failed")
+            report.fail("This failed unexpectedly; see the service's log.")
+        else:
+            report.end("done", "Done")
+
+    def _plan(self, job: LibraryJob) -> Iterator[Step]:
+        """The steps of a job, each planned when those before it are done; a library that is built is put in place on the way."""
+        place, draft = self.find(job.library), name_draft(self.jobs.folder, job.library)
+        target = place or draft / "index"
+        made = (target / MANIFEST).is_file
+        quiet = ("--no-examples", "--profile", self.profile)
+        for number, search in enumerate(job.work.searches):
+            found, applied = draft / f"{job.id}-{number}", draft / f"{job.id}-{number}.applied"
+            if applied.exists():
+                continue
+            papers = name_papers_folder(found)
+            limits = ["--source", search.source, "--max", str(search.most), *(["--full-text"] if search.full_texts else [])]
+            stage = f"Fetching from {'PubMed' if search.source == 'pubmed' else 'Europe PMC'}"
+            yield Step(stage, ["fetch", search.query, "--out", found, *limits, *quiet], (found / MANIFEST).is_file)
+            if made():
+                texts = ["--full-text", papers / TEXTS] if (papers / TEXTS).is_dir() and any((papers / TEXTS).iterdir()) else []
+                yield Step("Adding what was found", ["update", target, papers, *texts, "--skip-bad", str(_MOST_SKIPPED), *quiet])
+            else:
+                os.rename(found, target)
+            applied.touch()
+        files = [draft / "files" / name for name in job.work.files]
+        if missing := [file.name for file in files if not file.is_file()]:
+            raise BadInput(f"{missing[0]} has not been uploaded; upload it, then start again.")
+        if files:
+            texts = [option for file in files if holds_texts(file) for option in ("--full-text", file)]
+            read = [*(file for file in files if not holds_texts(file)), *texts, "--skip-bad", str(_MOST_SKIPPED), *quiet]
+            # A library that is only now being built is built in one go with its first files.
+            yield Step("Reading the files", ["update", target, *read] if made() else ["build", *read, "--out", target])
+        if job.work.removed:
+            removed = draft / f"{job.id}.xml"
+            removed.parent.mkdir(parents=True, exist_ok=True)
+            removed.write_text(_write_removals(job.work.removed), "utf-8")
+            yield Step("Removing papers", ["update", target, removed, *quiet])
+        if place is None:
+            target = publish(self.jobs.folder, job.library)
+            self.when_changed()
+        manifest = read_manifest(target)
+        wanted = job.work.vectors and (manifest.dense or manifest.counts.documents <= MOST_VECTORS)
+        if wanted:
+            yield Step("Making vectors", ["dense", target, "--profile", self.profile], lambda: manifest.vectors_fit)
+
+    def _run_step(self, step: Step, report: _Report, lock: int) -> bool:
+        """Run a command; return whether it was done, and not stopped."""
+        report.show(step.stage)
+        nice = ["nice", "-n", _NICENESS] if shutil.which("nice") else []
+        command = [*nice, *COMMAND, *map(str, step.arguments)]
+        # The process keeps the lock, should this one be killed: nobody begins the same work beside it.
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, FOR_PROCESS: "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=[lock],
+            start_new_session=True,
+        )
+        reading = threading.Thread(target=report.follow, args=(process, step.stage), daemon=True)
+        reading.start()
+        while process.poll() is None:
+            if self._stop.wait(0.2) or report.is_stopped():
+                _end(process)
+        reading.join(_GRACE_SECONDS)
+        if self._stop.is_set() or report.is_stopped():
+            return False
+        if process.returncode:
+            raise CounterpointError(report.error or f"{step.stage} failed unexpectedly; see the list of what was told.")
+        return True
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt a process as Ctrl-C does, so that it saves what it has; kill it if that takes too long."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGINT)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE_SECONDS)
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+_LONGEST_LINE, _MOST_LINES = 2000, 20_000
+
+
+class _Report:
+    """What a job tells, written into its row every half second."""
+
+    def __init__(self, jobs: Jobs, job: LibraryJob) -> None:
+        self._jobs, self._id, self._said = jobs, job.id, [*job.said]
+        self.error = ""
+
+    def show(self, stage: str, done: int = 0, total: int = 0) -> None:
+        """Say what the job does now."""
+        self._jobs.set(self._id, stage=stage, done=done, total=total, said=json.dumps(self._said))
+
+    def follow(self, process: subprocess.Popen[bytes], stage: str) -> None:
+        """Read what a process tells, to its end."""
+        assert process.stderr is not None
+        rest, written = "", 0.0
+        while piece := os.read(process.stderr.fileno(), 65_536):
+            *lines, rest = re.split(r"[\r\n]+", rest + piece.decode("utf-8", "replace"))
+            for line in filter(None, map(str.strip, lines)):
+                if progress := read_progress(line):
+                    if time.monotonic() - written > _WRITE_SECONDS:
+                        written = time.monotonic()
+                        self.show(f"{stage}: {progress.what}", progress.done, progress.total)
+                elif line.startswith("Error: "):
+                    self.error = line.removeprefix("Error: ")
+                elif len(self._said) < _MOST_LINES:
+                    self._said.append(line.replace(f"{self._jobs.folder}/", "")[:_LONGEST_LINE])
+        self.show(stage)
+
+    def is_stopped(self) -> bool:
+        """Whether somebody stopped the job, or deleted it with its library."""
+        try:
+            return self._jobs.get(self._id).state == "stopped"
+        except NoSuchJob:
+            return True
+
+    def fail(self, sentence: str) -> None:
+        """The job has failed, with this sentence."""
+        self.end("failed", sentence)
+
+    def end(self, state: State, stage: str) -> None:
+        """The job has ended."""
+        self._jobs.set(self._id, "stopped", state=state, stage=stage, said=json.dumps(self._said))
+
+
+def find_ids(text: str) -> tuple[list[Search], list[str]]:
+    """Searches for papers by the PMIDs, PMCIDs and DOIs in a text, in words or links, and the words that are none of these."""
+    pmids, others, unknown = list[str](), list[str](), list[str]()
+    for word in re.split(r"[\s,;]+", text.strip()):
+        if pmid := re.fullmatch(r"(?:pmid:?|https?://pubmed\.ncbi\.nlm\.nih\.gov/|)0*([1-9]\d{0,8})/?", word, re.IGNORECASE):
+            pmids.append(pmid[1])
+        elif pmcid := re.search(r"\bPMC0*([1-9]\d{0,8})\b", word, re.IGNORECASE):
+            others.append(f"PMCID:PMC{pmcid[1]}")
+        elif doi := re.search(r"10\.\d{4,9}/[^\s\"<>]+", word):
+            others.append(f'DOI:"{doi[0].rstrip(".)")}"')
+        elif word and word.casefold() not in ("pmid", "pmid:", "doi", "doi:"):
+            unknown.append(word)
+    queries: list[tuple[Literal["pubmed", "europepmc"], list[str]]] = [
+        ("pubmed", [f"{pmid}[uid]" for pmid in dict.fromkeys(pmids)]),
+        ("europepmc", [*dict.fromkeys(others)]),
+    ]
+    searches = [
+        Search(" OR ".join(terms[at : at + _IDS_AT_ONCE]), source, _IDS_AT_ONCE)
+        for source, terms in queries
+        for at in range(0, len(terms), _IDS_AT_ONCE)
+    ]
+    return searches, unknown
+
+
+_IDS_AT_ONCE = 100
+"""Ids in a search, whose address has some 2,000 characters then."""
+
+
+def _write_removals(ids: Iterable[str]) -> str:
+    """A file as PubMed sends it when records are deleted, which an update applies."""
+    inside = "".join(f"<PMID>{escape(id)}</PMID>" for id in ids)
+    return f"<PubmedArticleSet><DeleteCitation>{inside}</DeleteCitation></PubmedArticleSet>"
+
+
+def publish(folder: Path, id: str) -> Path:
+    """Move a library that is built to its place among the others, with the name that it was given; return the place."""
+    draft = name_draft(folder, id)
+    file = read_library_file(draft) or LibraryFile(id)
+    LibraryFile(id, file.name, file.description, keys=file.keys).write(draft / "index")
+    stem = re.sub(r"[^\w-]+", "-", file.name.casefold()).strip("-")[:60] or "library"
+    place = next(path for path in (folder / stem, folder / f"{stem}-{id}") if not path.exists())
+    os.rename(draft / "index", place)
+    return place
+
+
+def finish(folder: Path, job: LibraryJob) -> None:
+    """Remove what a job that is done worked with."""
+    draft = name_draft(folder, job.library)
+    for name in job.work.files:
+        (draft / "files" / name).unlink(missing_ok=True)
+    for left in draft.glob(f"{job.id}*"):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    with suppress(OSError):
+        (draft / "files").rmdir()
+    if (draft / "index").exists() or any(draft.glob("files/*")):
+        return
+    shutil.rmtree(draft, ignore_errors=True)

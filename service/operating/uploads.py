@@ -1,0 +1,102 @@
+"""Uploaded files of a library, in chunks onto the disk of the libraries: a connection that breaks loses one chunk at most."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrieval.core.counts import format_count
+from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+
+FOLDER = ".work"
+"""Beside the libraries; names with a dot are never listed."""
+MOST_CHUNK = 8_000_000
+"""Bytes that are sent at once."""
+MOST_FILES = 2000
+"""Files of a library that wait to be read."""
+_PARTIAL = ".part"
+
+
+class OutOfStep(CounterpointError):
+    """A chunk does not begin where the file ends; `received` is where it does."""
+
+    status = 409
+
+    def __init__(self, received: int) -> None:
+        super().__init__(f"The file has {received:,} bytes so far; send on from there.")
+        self.received = received
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file as far as it has been received."""
+
+    name: str
+    received: int
+    whole: bool
+
+
+def name_draft(folder: Path, library: str) -> Path:
+    """The folder of what is made for a library: uploaded files, and the library itself until it is built."""
+    return folder / FOLDER / library
+
+
+def list_uploads(draft: Path) -> list[Upload]:
+    """The files that wait to be read, by name."""
+    found = sorted(draft.glob("files/*"))
+    return [Upload(one.name.removesuffix(_PARTIAL), one.stat().st_size, one.suffix != _PARTIAL) for one in found]
+
+
+def add_chunk(draft: Path, name: str, chunk: bytes, offset: int, total: int, most: int) -> Upload:
+    """Append a chunk of a file of `total` bytes, which begins at `offset`; at 0 it begins the file anew.
+
+    A chunk that is there already is not written again. Raises `OutOfStep`, `BadInput` for a name that is none, a file that is
+    longer than it should be, or files of more than `most` bytes in all, and `OutOfSpace` if the disk is full; what was
+    received before stays.
+    """
+    check_file_name(name)
+    folder = draft / "files"
+    if offset + len(chunk) > total:
+        raise BadInput(f"Expected a file of {total:,} bytes, got {offset + len(chunk):,}; send it anew.")
+    with translate_write_errors("the file", folder, "what was received before is kept, so send this part again"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(draft / "files.lock", "wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return _append(folder, name, chunk, offset, total, most)
+
+
+def _append(folder: Path, name: str, chunk: bytes, offset: int, total: int, most: int) -> Upload:
+    whole, partial = folder / name, folder / f"{name}{_PARTIAL}"
+    others = [one.stat().st_size for one in folder.iterdir() if one not in (whole, partial)]
+    if len(others) >= MOST_FILES:
+        raise BadInput(f"{format_count(len(others), 'file')} wait to be read; start reading them before you send more.")
+    if sum(others) + total > most:
+        raise BadInput(f"Files of {most:,} bytes may wait to be read, and these have {sum(others) + total:,}; send less.")
+    if not offset:
+        partial.unlink(missing_ok=True)
+    received = partial.stat().st_size if partial.exists() else whole.stat().st_size if whole.exists() and offset else 0
+    if received < offset:
+        raise OutOfStep(received)
+    if offset + len(chunk) > received:
+        with open(partial, "ab") as file:
+            try:
+                file.write(chunk[received - offset :])
+                file.flush()
+            except OSError:
+                os.truncate(partial, received)
+                raise
+        received = offset + len(chunk)
+    if received == total and not (offset and whole.exists() and not partial.exists()):
+        partial.touch()
+        os.replace(partial, whole)
+    return Upload(name, received, received == total)
+
+
+def check_file_name(name: str) -> None:
+    """Raise `BadInput` for what is not the plain name of a file."""
+    if not 0 < len(name) <= 150 or len(name.encode()) > 240 or name != Path(name).name or name.startswith("."):
+        raise BadInput("Expected the plain name of a file, of at most 150 characters, without slashes or a dot at its beginning.")
+    if not name.isprintable() or "\\" in name or name.endswith(_PARTIAL):
+        raise BadInput("Expected the plain name of a file, without backslashes and control characters; give it another name.")

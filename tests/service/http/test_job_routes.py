@@ -1,0 +1,140 @@
+"""Libraries made, filled and deleted over HTTP, without a command line."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from service.http.app import create_app
+from service.operating.libraries import Libraries
+from service.operating.settings import Settings
+from tests.helpers.fakes import make_grounder
+from tests.helpers.served import opened
+
+TOKEN = "the-token-of-this-start"
+KEYS = {name: f"a-key-of-{name}-long-enough" for name in ("reader", "writer", "other")}
+PAPERS = [{"pmid": str(number), "title": f"Zeta {number}", "abstract": "Zeta lowers pressure."} for number in range(1, 4)]
+RECORDS = "".join(json.dumps(paper) + "\n" for paper in PAPERS).encode()
+
+
+def served(folder: Path, **settings: Any) -> TestClient:
+    libraries = Libraries(None, folder, lambda index: make_grounder(index)[0])
+    options = Settings.model_validate({"token": TOKEN, "state": str(folder.parent / "state"), **settings})
+    return opened(create_app(libraries, options))  # type: ignore[return-value]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "libraries").mkdir()
+    return tmp_path / "libraries"
+
+
+@pytest.fixture
+def client(folder: Path) -> Iterator[TestClient]:
+    with served(folder) as client:
+        client.get("/", params={"token": TOKEN})
+        yield client
+
+
+def make(client: TestClient, name: str = "Heart", **options: Any) -> str:
+    reply = client.post("/v1/libraries", json={"name": name}, **options)
+    assert reply.status_code == 201, reply.text
+    return str(reply.json()["id"])
+
+
+def upload(client: TestClient, id: str, name: str = "a.jsonl", data: bytes = RECORDS, **options: Any) -> None:
+    reply = client.put(f"/v1/libraries/{id}/files/{name}", params={"total": len(data)}, content=data, **options)
+    assert reply.json() == {"name": name, "received": len(data), "whole": True}
+
+
+def run(client: TestClient, id: str, work: dict[str, Any]) -> dict[str, Any]:
+    job = client.post(f"/v1/libraries/{id}/jobs", json={"vectors": False, **work})
+    assert job.status_code == 202, job.text
+    until = time.monotonic() + 60
+    while (now := client.get(f"/v1/jobs/{job.json()['id']}").json())["state"] in ("waiting", "running"):
+        assert time.monotonic() < until, now
+        time.sleep(0.1)
+    return dict(now)
+
+
+def test_a_library_is_made_searched_changed_and_deleted(client: TestClient, folder: Path) -> None:
+    id = make(client)
+    assert client.get("/v1/libraries").json()["libraries"] == []
+    upload(client, id)
+    assert client.get(f"/v1/libraries/{id}/files").json()["files"][0]["whole"]
+    done = run(client, id, {"files": ["a.jsonl"]})
+    assert (done["state"], done["name"]) == ("done", "Heart"), done
+    assert "3 documents" in client.get(f"/v1/jobs/{done['id']}/report").text
+    hits = client.get("/v1/search", params={"q": "zeta", "library": "Heart"}).json()["hits"]
+    assert len(hits) == 3
+    papers = client.get(f"/v1/libraries/{id}/papers").json()
+    assert papers["total"] == 3 and [one["pmid"] for one in papers["papers"]] == ["1", "2", "3"]
+    assert client.get(f"/v1/libraries/{id}/papers", params={"q": "zeta 2"}).json()["papers"][0]["pmid"] == "2"
+
+    assert run(client, id, {"removed": ["2"]})["state"] == "done"
+    assert client.get(f"/v1/libraries/{id}/papers").json()["total"] == 2
+    assert [one["state"] for one in client.get("/v1/jobs").json()["jobs"]] == ["done", "done"]
+    assert client.delete(f"/v1/libraries/{id}").json() == {"id": id, "name": "Heart", "saved": 0}
+    assert client.get("/v1/libraries").json()["libraries"] == client.get("/v1/jobs").json()["jobs"] == []
+    assert not any(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def test_what_saved_claims_depend_on_is_deleted_only_when_that_is_confirmed(client: TestClient) -> None:
+    id = make(client)
+    upload(client, id)
+    run(client, id, {"files": ["a.jsonl"]})
+    saved = client.post("/v1/saved", params={"library": id}, json={"claim": "Zeta lowers pressure."})
+    assert saved.status_code in (200, 201), saved.text
+    refused = client.delete(f"/v1/libraries/{id}")
+    assert refused.status_code == 409 and "1 saved claim depends" in refused.json()["detail"]
+    assert client.delete(f"/v1/libraries/{id}", params={"confirmed": True}).json()["saved"] == 1
+    assert client.get("/v1/saved").json()["saved"] == []
+
+
+def test_bad_input_is_one_sentence_and_changes_nothing(client: TestClient, folder: Path) -> None:
+    id = make(client)
+    for name in ("", "a/b", "a\nb", "x" * 101):
+        assert client.post("/v1/libraries", json={"name": name}).status_code in (400, 422)
+    put = f"/v1/libraries/{id}/files/"
+    assert client.put(f"{put}a.ris", params={"total": 10, "offset": 5}, content=b"12345").status_code == 409
+    assert client.put(f"{put}..%2Fa.ris", params={"total": 1}, content=b"1").status_code in (400, 404, 422)
+    assert client.put(f"{put}a.ris", params={"total": 9_000_000}, content=b"1" * 8_000_001).status_code == 413
+    assert client.put(f"{put}a.ris", params={"total": 10**12}, content=b"1").status_code in (400, 422)
+    for work, said in (
+        ({"files": ["none.ris"]}, "has not been uploaded"), ({}, "nothing to do"), ({"ids": "12345 hello"}, "“hello” is no PMID"),
+    ):  # fmt: skip
+        reply = client.post(f"/v1/libraries/{id}/jobs", json=work)
+        assert reply.status_code in (400, 422) and said in reply.json()["detail"]
+    assert client.get("/v1/jobs").json() == {"jobs": []}
+
+
+def test_keys_see_and_change_only_what_is_theirs(folder: Path) -> None:
+    with served(folder, keys=KEYS, scopes={"writer": "write", "other": "write"}) as client:
+        reader, writer, other = ({"X-API-Key": KEYS[name]} for name in ("reader", "writer", "other"))
+        assert client.post("/v1/libraries", json={"name": "Heart"}, headers=reader).status_code == 403
+        id = make(client, headers=writer)
+        upload(client, id, headers=writer)
+        job = client.post(f"/v1/libraries/{id}/jobs", json={"files": ["a.jsonl"]}, headers=writer).json()["id"]
+        for who in (reader, other):
+            assert client.get("/v1/jobs", headers=who).json() == {"jobs": []}
+            assert client.get(f"/v1/jobs/{job}", headers=who).status_code == 404
+        unknown = client.delete("/v1/libraries/ffffffffffff", headers=other)
+        for method, path in (("DELETE", ""), ("GET", "/files"), ("PUT", "/files/b?total=1")):
+            refused = client.request(
+                method, f"/v1/libraries/{id}{path}", headers=other, content=b"1" if method == "PUT" else None
+            )
+            assert refused.status_code == unknown.status_code == 404
+        assert client.post(f"/v1/jobs/{job}/stop", headers=writer).json()["state"] in ("stopped", "done")
+
+
+def test_a_service_of_one_index_keeps_no_libraries(tmp_path: Path) -> None:
+    with opened(create_app(Libraries(None, None, lambda index: make_grounder(index)[0]), Settings(token=TOKEN))) as client:
+        client.get("/", params={"token": TOKEN})
+        reply = client.post("/v1/libraries", json={"name": "Heart"})
+        assert reply.status_code == 409 and "--libraries" in reply.json()["detail"]
