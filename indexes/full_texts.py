@@ -40,6 +40,8 @@ _LONG = 30
 """Letters of a title by which a text may find its record."""
 _FRONT = 5
 """Blocks at the beginning of a PDF in which the title of its record is looked for."""
+_SAYS_ENOUGH = 15
+"""Different longer words in an abstract that can tell papers of one title apart."""
 _TEXT_WIDTH = TEXT_COLUMNS.count(",") + 1
 
 
@@ -155,7 +157,8 @@ class TextTables:
     def find_record(self, text: FullText) -> tuple[str, Join] | None:
         """The document that a text belongs to, and by what it was found."""
         record = text.record
-        if record.pmid and self._db.execute("SELECT 1 FROM documents WHERE pmid = ?", (record.pmid,)).fetchone():
+        is_there = record.pmid and self._db.execute("SELECT 1 FROM documents WHERE pmid = ?", (record.pmid,)).fetchone()
+        if is_there and _is_own(text, self._read_document(record.pmid)):
             return record.pmid, "PMID"
         keys: list[tuple[Join, str]] = [("PMCID", record.pmcid), ("DOI", record.doi), ("title", _make_title_key(record.title))]
         for how, key in keys:
@@ -165,9 +168,9 @@ class TextTables:
             candidates = [one for one in candidates if _agree(record, one, by_title=how == "title")]
             if how == "DOI":
                 candidates = [one for one in candidates if len(candidates) == 1 or is_same(_take_paper(record), _take_paper(one))]
-                if text.format == "pdf":
-                    # The first DOI on a page may be another paper's.
-                    candidates = [one for one in candidates if _begins_as(text, one)]
+            if how == "title":
+                candidates = [one for one in candidates if _tells_the_same(record.abstract, one.abstract)]
+            candidates = [one for one in candidates if how == "title" or _is_own(text, one)]
             if candidates and (how != "title" or len(candidates) == 1):
                 return candidates[0].pmid, how
         return None
@@ -268,9 +271,16 @@ def _agree(one: Document, other: Document, by_title: bool) -> bool:
     return all(not first or not second or first == second for first, second in pairs)
 
 
-def _begins_as(text: FullText, document: Document) -> bool:
-    """Whether a text has the title of a document, or the document's title is at its beginning."""
-    if is_same(_take_paper(text.record), _take_paper(document)):
+def _is_own(text: FullText, document: Document) -> bool:
+    """Whether the id that a text was found by is its own: the first on a PDF's page may be another paper's. The text has the
+    title of the document, or the document's title is at its beginning."""
+    if text.format != "pdf" or is_same(_take_paper(text.record), _take_paper(document)):
         return True
     front = [text.record.title, text.record.abstract, *(block.text for block in text.blocks[:_FRONT])]
     return list_letters(document.title) in list_letters(" ".join(front))
+
+
+def _tells_the_same(abstract: str, other: str) -> bool:
+    """Whether two abstracts may be of one paper; a letter or a second part may have the title of another paper."""
+    first, second = ({word for word in text.lower().split() if len(word) > 4} for text in (abstract, other))
+    return min(len(first), len(second)) < _SAYS_ENOUGH or len(first & second) >= 0.4 * min(len(first), len(second))

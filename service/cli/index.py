@@ -58,7 +58,7 @@ FullTextOption = Annotated[
         "--full-text",
         metavar="PATH",
         show_default=False,
-        help="Full texts in JATS XML: a file, a folder or an archive; repeatable. Each joins the record of its paper.",
+        help="Full texts, as JATS XML or PDF: a file, a folder or an archive; repeatable. Each joins the record of its paper.",
     ),
 ]
 Dense = Literal["auto", "full", "short"] | None

@@ -53,6 +53,36 @@ def pdf(pages: Sequence[Sequence[str]], password: str = "") -> bytes:
     return out.getvalue()
 
 
+Drawn = tuple[float, float, float, str]
+"""From the left and from the foot of the page, the size of its letters ("-" before it: bold), and a text."""
+
+
+def draw_pdf(pages: Sequence[Sequence[Drawn]], size: tuple[int, int] = (595, 842), **said: str) -> bytes:
+    """A PDF with texts at these places, drawn in this order, in Times and, where the size is negative, in bold type.
+
+    `said` is what the file says of itself (Title, Author).
+    """
+    writer, name = PdfWriter(), NameObject
+    fonts = DictionaryObject()
+    for key, base in (("/F1", "/Times-Roman"), ("/F2", "/Times-Bold")):
+        font = {"/Type": "/Font", "/Subtype": "/Type1", "/BaseFont": base, "/Encoding": "/WinAnsiEncoding"}
+        fonts[name(key)] = DictionaryObject({name(part): name(value) for part, value in font.items()})
+    for drawn in pages:
+        page = writer.add_blank_page(*size)
+        page[name("/Resources")] = DictionaryObject({name("/Font"): fonts})
+        content = DecodedStreamObject()
+        parts = []
+        for left, height, points, text in drawn:
+            shown = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+            parts.append(f"BT /F{1 + (points < 0)} {abs(points)} Tf {left} {height} Td ({shown}) Tj ET")
+        content.set_data("\n".join(parts).encode("cp1252"))
+        page[name("/Contents")] = writer._add_object(content)
+    writer.add_metadata({f"/{key}": value for key, value in said.items()})
+    out = BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
 def docx(*blocks: tuple[str, str], table: Sequence[Sequence[str]] = ()) -> bytes:
     """A DOCX of (style, text) paragraphs and, behind them, a table."""
     document = Document()

@@ -28,7 +28,7 @@ _BINARY: tuple[tuple[bytes, str, str], ...] = (
     (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
     (b"PK\x05\x06", "an empty zip archive", "zip it again"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel or Word file", "save it as CSV (UTF-8)"),
-    (b"%PDF-", "a PDF", _EXPORT),
+    (b"%PDF-", "a PDF", _EXPORT + "; to have it read itself, give it with --full-text"),
     (b"SQLite format 3\x00", "a database", _EXPORT),
 )
 # In an Office file, some of these names stand in the first few thousand bytes.

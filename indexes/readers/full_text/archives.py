@@ -1,4 +1,5 @@
-"""The papers, as XML or PDF, in a folder, an archive (zip, tar, PMC's .tar.gz) or by themselves, as bytes; one in memory at a time."""
+"""The papers, as XML or PDF, in a folder, an archive (zip, tar, PMC's .tar.gz) or by themselves, as bytes; one in
+memory at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BufferedIOBase, BytesIO
 from pathlib import Path
 from typing import IO, cast
@@ -23,6 +24,7 @@ LARGEST = 50_000_000
 MOST_ENTRIES = 1_000_000
 DENSEST, ALLOWED = 200, 500_000_000
 """An archive that unpacks to more than `ALLOWED` bytes, and to `DENSEST` times its own size, was made to fill a disk."""
+_PACKAGE = re.compile(r"(?:^|/)pmc\d+/[^/]+$")
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, OSError, NotImplementedError, RuntimeError, ValueError)
 
 File = tuple[str, bytes]
@@ -34,13 +36,24 @@ def find_files(path: Path, on_bad: OnBad) -> Iterator[File]:
         yield from _read_file(path, on_bad)
         return
     files = sorted(child for child in path.rglob("*") if _may_hold_text(child.name) and child.is_file())
+    doubles = _find_doubles(map(str, files))
     if not files:
         raise BadInput(
             f"{path} contains no full text: expected files ending in {', '.join(SUFFIXES)}, or one of these with .gz; name the "
             "folder or the files themselves."
         )
     for file in files:
-        yield from _read_file(file, on_bad)
+        if str(file) not in doubles:
+            yield from _read_file(file, on_bad)
+
+
+def _find_doubles(names: Iterable[str]) -> set[str]:
+    """The PDFs beside the same paper's XML, and in PMC's packages the supplements beside it."""
+    bare = [(name, name.lower().removesuffix(".gz")) for name in names]
+    papers = {name.rpartition(".")[0] for _, name in bare if name.endswith((".nxml", ".xml"))}
+    packages = {paper.rpartition("/")[0] for paper in papers if _PACKAGE.search(paper)}
+    pdfs = [(name, low.removesuffix(".pdf")) for name, low in bare if low.endswith(".pdf")]
+    return {name for name, low in pdfs if low in papers or low.rpartition("/")[0] in packages}
 
 
 def holds_texts(path: Path) -> bool:
@@ -87,7 +100,7 @@ def _check_file(path: Path, place: str, name: str, raw: bytes, on_bad: OnBad) ->
 
 def _read_tar(path: Path, stream: BufferedIOBase, on_bad: OnBad) -> Iterator[File]:
     """The files of a tar archive as they come, so that none is unpacked twice and only one is in memory."""
-    size, last = path.stat().st_size, "its start"
+    size, last, doubles = path.stat().st_size, "its start", None
     try:
         with tarfile.open(fileobj=cast(IO[bytes], stream), mode="r|") as archive:
             for count, member in enumerate(archive):
@@ -95,6 +108,11 @@ def _read_tar(path: Path, stream: BufferedIOBase, on_bad: OnBad) -> Iterator[Fil
                     on_bad(_make_bomb_error(path))
                     return
                 last = member.name
+                if member.name.lower().endswith(".pdf") and doubles is None:
+                    with tarfile.open(path, "r|*") as names:
+                        doubles = _find_doubles(one.name for one in names)
+                if member.name in (doubles or ()):
+                    continue
                 if member.isfile() and _may_hold_text(member.name) and (content := archive.extractfile(member)):
                     yield from _unpack(path, member.name, content, on_bad)
     except _BROKEN as error:
@@ -109,9 +127,10 @@ def _read_zip(path: Path, on_bad: OnBad) -> Iterator[File]:
             if len(members) > MOST_ENTRIES or _is_bomb(sum(member.file_size for member in members), size):
                 on_bad(_make_bomb_error(path))
                 return
+            doubles = _find_doubles(member.filename for member in members)
             for member in members:
                 last = member.filename
-                if not member.is_dir() and _may_hold_text(member.filename):
+                if not member.is_dir() and _may_hold_text(member.filename) and member.filename not in doubles:
                     if member.flag_bits & 1:
                         on_bad(BadRecord(path, last, "expected a file, got one with a password; unpack it first"))
                         continue
@@ -134,8 +153,10 @@ def _unpack(path: Path, name: str, content: IO[bytes], on_bad: OnBad) -> Iterato
     if raw[257:262] == b"ustar" and len(raw) <= LARGEST:
         try:
             with tarfile.open(fileobj=BytesIO(raw)) as archive:
+                doubles = _find_doubles(archive.getnames())
                 for member in archive:
-                    inner = archive.extractfile(member) if member.isfile() and _may_hold_text(member.name) else None
+                    is_text = member.isfile() and _may_hold_text(member.name) and member.name not in doubles
+                    inner = archive.extractfile(member) if is_text else None
                     if inner:
                         yield from _check_file(path, member.name, f"{where}!/{member.name}", inner.read(LARGEST + 1), on_bad)
         except tarfile.TarError as error:

@@ -40,7 +40,7 @@ _DATED = re.compile(
 _NAME = re.compile(r"(?:[^\W\d_][\w.'’-]*\s+){1,4}[^\W\d_][\w'’-]+(?:,? (?:Jr|Sr|II|III)\.?)?")
 _PARTICLES = frozenset("van von de der den di da del della du la le ten ter dos das el al bin ibn zu zur af".split())
 _DEGREES = re.compile(r",?\s*\b(?:M\.?D|Ph\.?D|MPH|MSc|BSc|FRCP|MBBS|RN|Dr|Prof|MBChB|DSc|MS|MA|PharmD|DDS|MRCP)\b\.?")
-_LEAST_WORDS = 100
+_LEAST_WORDS = 50
 _LEAST_WORDS_OF_SLIDES = 150
 _LONG_TITLE = 30
 _LICENCE = re.compile(r"[^.]{0,300}\bcreative\s?commons\b[^.]{0,200}(?:\.\d[^.]*)?\.?", re.I)
@@ -102,9 +102,7 @@ def _split_front(items: Sequence[Item]) -> tuple[Sequence[Item], list[tuple[str,
             is_main = item.level <= first.level if first.kind == "heading" else item.size > first.size
             if first.kind == "heading" and (item.level < first.level or (kind is None and item.level == first.level)):
                 break
-            if parts and (
-                kind in kinds or (kind == "introduction" and (not label or (is_main and "intro" in item.text.lower())))
-            ):
+            if parts and (kind in kinds or (kind == "introduction" and (not label or (is_main and "intro" in item.text.lower())))):
                 break
             label = item.text.strip(" :.")
             kinds.append(kind)
@@ -122,6 +120,8 @@ def _split_front(items: Sequence[Item]) -> tuple[Sequence[Item], list[tuple[str,
             parts.append((label, clean(item.text)))
             ended = "conclusion" in kinds[-1:]
             label = ""
+        place += 1
+    while place < len(items) and _KEYWORDS.match(items[place].text):
         place += 1
     return items[:start], parts, items[place:]
 

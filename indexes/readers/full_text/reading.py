@@ -28,6 +28,13 @@ def read_full_texts(path: Path, on_bad: OnBad = raise_bad) -> Iterator[FullText]
             if b"%PDF-" in raw[:1024]:
                 yield from make_records(Path(name), [("the file", raw)], partial(read_pdf_text, name=name, source=source), on_bad)
                 continue
+            if name.lower().endswith(".pdf"):
+                on_bad(
+                    BadRecord(
+                        Path(name), "the file", "expected a PDF, got another kind of file, perhaps a web page; fetch it again"
+                    )
+                )
+                continue
             articles = ((f"article {number}", one) for number, one in enumerate(parse_articles(BytesIO(raw), name), 1))
             yield from make_records(Path(name), articles, partial(read_article, source=source), on_bad)
         except BadRecord:

@@ -35,7 +35,7 @@ def read_printed(raw: bytes, name: str) -> Printed:
     pages = read_pages(raw, name)
     front = [line.text for line in next(filter(None, pages.lines))]
     counts = [sum(len(line.words) for line in page) for page in pages.lines if page]
-    layout = Layout(pages)
+    layout = Layout(pages.lines)
     items = layout.read()
     if not is_readable("\n".join(item.text or " ".join(text for text, *_ in item.cells) for item in items)):
         raise BadInput(

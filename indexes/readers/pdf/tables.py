@@ -19,7 +19,7 @@ Gaps = Sequence[float]
 def read_region(region: Region, number: int, layout: Layout) -> Iterator[Item]:
     """The caption, the rows and the notes of a table; of a figure the caption."""
     if region.caption:
-        yield Item("caption", layout.join_all(region.caption), region.caption[0].page, table=number)
+        yield Item("caption", layout.join(region.caption), region.caption[0].page, table=number)
     gaps = _find_gaps(group_rows(region.lines))
     rows = list(_build_rows(region.lines, gaps))
     last = max((place for place, row in enumerate(rows) if len(row.cells) > 1), default=-1)
@@ -28,7 +28,7 @@ def read_region(region: Region, number: int, layout: Layout) -> Iterator[Item]:
     notes = [line for row in rows[last + 1 :] for line in row.lines]
     while notes:
         end = next((at for at, line in enumerate(notes) if at and _BEGINS_NOTE.match(line.text)), len(notes))
-        yield Item("legend", layout.join_all(notes[:end]), notes[0].page, table=number)
+        yield Item("legend", layout.join(notes[:end]), notes[0].page, table=number)
         notes = notes[end:]
 
 
