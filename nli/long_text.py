@@ -1,24 +1,23 @@
-"""Long texts: which of their sentences are read together for a claim, and how the best are chosen.
+"""Long texts: which of their sentences say most surely what a paper found on a claim.
 
-A reader takes a window: a few sentences that stand together. Only sections that tell what a paper found are read for a claim: an
+A reader takes a window: a few sentences that stand together. Only sections that tell what the paper found are read so: an
 introduction or a discussion also tells what others found, and methods tell no finding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nli.judge import Abstract, drop_question
+from nli.judge import Abstract, Reader, compute_margins, drop_question
 from nli.text.sentences import split_document
 from retrieval.core.values import Block, Document, FullText, Location, Section, SectionKind, Sentence
 
 Window = tuple[Sentence, ...]
 """Sentences that stand together, few enough to be read beside a claim and a title."""
 FINDINGS: frozenset[SectionKind] = frozenset({"results", "conclusion", "table", "caption", "other"})
-Floats = NDArray[np.float64]
 
 
 def list_blocks(text: FullText) -> tuple[Block, ...]:
@@ -43,18 +42,43 @@ def _list_abstract(record: Document) -> Iterator[Block]:
             yield Block(Location("abstract", part.label, number), record.abstract[part.start : part.end], own)
 
 
+@dataclass(frozen=True, slots=True)
+class SurestWindow:
+    """The window of a paper that most surely takes a side on a claim: its log odds of a side against none, and of its sentences
+    the one that says most."""
+
+    window: Window
+    margin: float
+    sentence: Sentence
+
+
+def choose_windows(reader: Reader, claim: str, papers: Mapping[str, tuple[str, Iterable[Window]]]) -> dict[str, SurestWindow]:
+    """Of the windows of each paper, given with its title, the one that most surely takes a side; none of a paper without any."""
+    windows = [(key, title, window) for key, (title, own) in papers.items() for window in own]
+    readings = reader.read_abstracts(claim, [make_abstract(title, window) for _, title, window in windows])
+    best: dict[str, SurestWindow] = {}
+    for (key, _, window), reading in zip(windows, readings, strict=True):
+        margin = float(compute_margins([reading.document]).max())
+        if key not in best or margin > best[key].margin:
+            sides = [1 - verdict.neutral if verdict else 0.0 for verdict in reading.sentences]
+            best[key] = SurestWindow(window, margin, window[int(np.argmax(sides))])
+    return best
+
+
 def cut_windows(sentences: Iterable[Sentence], most_words: int) -> Iterator[Window]:
-    """The sentences of a passage as windows of at most so many words, unless one sentence has more; a row is one by itself.
+    """The sentences of each section as windows of at most so many words, unless one has more; a row is one by itself.
 
     There are none in a section that tells no finding of the paper.
     """
     window: list[Sentence] = []
     words = 0
     for sentence in sentences:
-        if sentence.location is None or sentence.location.kind not in FINDINGS:
+        at = sentence.location
+        if at is None or at.kind not in FINDINGS:
             continue
-        size = len(sentence.text.split())
-        if window and (words + size > most_words or sentence.is_row):
+        size, before = len(sentence.text.split()), window[-1].location if window else None
+        crosses = before is not None and (at.kind, at.section) != (before.kind, before.section)
+        if window and (crosses or sentence.is_row or words + size > most_words):
             yield tuple(window)
             window, words = [], 0
         window.append(sentence)
@@ -66,20 +90,3 @@ def cut_windows(sentences: Iterable[Sentence], most_words: int) -> Iterator[Wind
 def make_abstract(title: str, sentences: Iterable[Sentence]) -> Abstract:
     """Sentences of a paper as readers get them, each with what it needs to be understood."""
     return Abstract(drop_question(title), tuple(sentence.in_context for sentence in sentences))
-
-
-def choose(scores: Floats, k: int, vectors: NDArray[np.float32] | None = None, repeats: float = 0.0) -> list[int]:
-    """The rows of the `k` best of `scores` [texts], best first; ties go to the first.
-
-    With `vectors` [texts, width] of length 1, each costs what it repeats: its cosine with the nearest of those chosen before,
-    times `repeats` (maximal marginal relevance; Carbonell and Goldstein 1998, doi:10.1145/290941.291025, but subtracted rather
-    than interpolated, so that a weight of 0 gives the plain ranking).
-    """
-    left, repetition, rows = np.ones(len(scores), dtype=bool), np.zeros(len(scores)), list[int]()
-    while len(rows) < min(k, len(scores)):
-        row = int(np.argmax(np.where(left, scores - repeats * repetition, -np.inf)))
-        left[row] = False
-        rows.append(row)
-        if vectors is not None:
-            repetition = np.maximum(repetition, vectors @ vectors[row])
-    return rows

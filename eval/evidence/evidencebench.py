@@ -247,7 +247,7 @@ def measure_all(cases: Sequence[EvidenceCase], reader: EvidenceReader, work: Pat
     """
 
     def read(case: EvidenceCase) -> dict[str, dict[str, float]]:
-        reading = reader.read(case.hypothesis, case.sentences)
+        reading = reader.read(case.hypothesis, "", case.sentences)
         return {task: {name: compute_recall(case, reading, TASKS[task], name) for name in METHODS} for task in case.goals}
 
     origin = Origin(None, reader.name, code_of("nli.evidence", "eval.evidence.evidencebench"))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from nli.judge import FullTextRule, Reader, compute_margins
-from nli.long_text import Window, choose, cut_windows, make_abstract
+from nli.judge import FullTextRule, Reader
+from nli.long_text import Window, choose_windows, cut_windows
 from retrieval.index import Index
 from retrieval.store.documents import Entry
 from service.grounding.values import PaperReading
@@ -20,21 +20,16 @@ DISAGREE = "its abstract and its full text disagree"
 ROW_ONLY = "only a row of a table says so"
 
 
-def choose_windows(index: Index, reader: Reader, rule: FullTextRule, claim: str, entries: Sequence[Entry]) -> dict[str, Window]:
+def find_windows(index: Index, reader: Reader, rule: FullTextRule, claim: str, entries: Sequence[Entry]) -> dict[str, Window]:
     """By PMID, the sentences to read of the full text of each paper; none of one that has no passage on the claim."""
     if not index.has_texts or not entries:
         return {}
     pmids = [entry.pmid for entry in entries]
-    texts, found = index.store.full_texts(pmids), list[tuple[Entry, Window]]()
+    texts, papers = index.store.full_texts(pmids), dict[str, tuple[str, list[Window]]]()
     for entry, hits in zip(entries, index.find_passages(claim, pmids, rule.passages), strict=True):
-        passages = [texts[hit.pmid].passages[hit.number] for hit in hits]
-        found += [(entry, window) for passage in passages for window in cut_windows(passage.sentences, rule.words)]
-    readings = reader.read_abstracts(claim, [make_abstract(entry.document.title, window) for entry, window in found])
-    sure = compute_margins([reading.document for reading in readings]).max(axis=1)
-    best: dict[str, Window] = {}
-    for entry, window in (found[row] for row in choose(sure, len(sure))):
-        best.setdefault(entry.pmid, window)
-    return best
+        passages = [texts[hit.pmid].passages[hit.number].sentences for hit in hits]
+        papers[entry.pmid] = entry.document.title, [window for one in passages for window in cut_windows(one, rule.words)]
+    return {pmid: one.window for pmid, one in choose_windows(reader, claim, papers).items()}
 
 
 def join_readings(abstract: PaperReading, text: PaperReading, row_decides: bool) -> PaperReading:

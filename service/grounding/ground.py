@@ -24,7 +24,7 @@ from service.configuration.models import Models
 from service.grounding import variants
 from service.grounding.claims import state_claim
 from service.grounding.find import Only, find
-from service.grounding.full_text import Windows, choose_windows
+from service.grounding.full_text import Windows, find_windows
 from service.grounding.gate import gate, take_best
 from service.grounding.read import contrast, read
 from service.grounding.show import list_papers, show
@@ -171,7 +171,7 @@ class Grounder:
             return {}
         assert self.reader is not None
         reader = next(iter(self._gate_readers()), self.reader)
-        return choose_windows(self.index, reader, self.reader.paper.full_text, claim.text, entries)
+        return find_windows(self.index, reader, self.reader.paper.full_text, claim.text, entries)
 
     def read(
         self,

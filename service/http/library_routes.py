@@ -53,6 +53,7 @@ class SearchedIndex(BaseModel):
     index: str = Field(description="The id of its texts, as in every response's provenance.")
     name: str
     documents: int
+    full_texts: int = Field(description="How many of them it has with their full text.")
     source: str = Field(description="What the documents are, in words to follow their number.")
     built: str = Field(description="When it was built or last updated.")
 
@@ -67,6 +68,7 @@ def searched_index(request: Request, library: OneLibrary) -> SearchedIndex:
         index=manifest.id,
         name=library.name,
         documents=manifest.counts.documents,
+        full_texts=manifest.texts.texts if manifest.texts else 0,
         source=manifest.describe_source(),
         built=manifest.created,
     )

@@ -87,7 +87,7 @@ class EvidenceFinder:
         chat = self._chat if how == "model" else None
         reranker, judge, encoder = self._models
         reader, claim = EvidenceReader(_CheckingReranker(reranker, check), judge, encoder), state_claim(statement)
-        reading, models = reader.read(claim, sentences), self.reader.name
+        reading, models = reader.read(claim, paper.record.title, sentences), self.reader.name
         with count_usage() as tally:
             if chat:
                 rows: Sequence[int] = ask_for_evidence(chat, statement, sentences, k, results_only)

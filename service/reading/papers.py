@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +13,7 @@ from indexes.readers.base import source
 from indexes.readers.base.fields import RecordError
 from indexes.readers.full_text.article import read_article as read_jats_article
 from indexes.readers.full_text.jats import parse_articles
+from indexes.readers.full_text.pdf import read_pdf_text
 from indexes.readers.prose.article import read_article, read_sentences
 from nli.long_text import list_sentences
 from retrieval.core.characters import replace_surrogates
@@ -45,6 +46,8 @@ def parse_paper(raw: bytes, name: str = "The paper") -> FullText:
     start, plain = raw[:1000].lstrip(b"\xef\xbb\xbf \t\r\n"), name.lower().removesuffix(".gz")
     if _JATS.match(start) or plain.endswith((".xml", ".nxml")):
         return parse_jats(raw, name)
+    if b"%PDF-" in raw[:1024]:
+        return _refuse_record(lambda: read_pdf_text(raw, name, Path(name).name), name)
     if _LIST.match(start) or plain.endswith(".json"):
         return read_sentences(_parse_list(raw, name))
     return read_article(read_bytes(raw, name), Path(name).name)
@@ -57,8 +60,12 @@ def parse_jats(raw: bytes, name: str = "The paper") -> FullText:
     [article, *others] = parse_articles(BytesIO(raw), name)
     if others:
         raise BadInput(f"{name} has {1 + len(others):,} articles: expected one paper; save each article as a file of its own.")
+    return _refuse_record(lambda: read_jats_article(article, Path(name).name), name)
+
+
+def _refuse_record(read: Callable[[], FullText], name: str) -> FullText:
     try:
-        return read_jats_article(article, Path(name).name)
+        return read()
     except RecordError as error:
         raise BadInput(f"{name} holds no paper that can be read: {error}.") from None
 

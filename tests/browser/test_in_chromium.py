@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -354,3 +355,24 @@ def test_a_key_is_asked_for_and_sent(open_page: Open) -> None:
         page.get_by_role("button", name="RIS").click()
     page.reload()
     expect(page.locator(".card").first).to_be_visible()
+
+
+def test_full_texts_alone_are_read_where_there_are_some(open_page: Open) -> None:
+    bodies: list[Any] = []
+
+    def serve(page: Page, texts: int) -> None:
+        page.route("**/v1/index*", lambda route: route.fulfill(json={**json.loads(route.fetch().text()), "full_texts": texts}))
+        page.on("request", lambda request: bodies.append(request.post_data_json) if "/v1/ground" in request.url else None)
+
+    page = open_page(before=lambda page: serve(page, 2))
+    page.get_by_role("textbox", name="Claim").fill(CLAIM)
+    page.locator("#more summary").click()
+    page.get_by_label("Full texts only").check()
+    page.get_by_role("button", name="Check claim").click()
+    # This index has none after all: the service says what to do.
+    expect(page.locator("#problem")).to_contain_text("This index has no full texts")
+    assert bodies[-1]["full_text"] is True
+    without = open_page(before=lambda page: serve(page, 0))
+    without.locator("#more summary").click()
+    expect(without.get_by_label("Known PMIDs")).to_be_visible()
+    expect(without.get_by_label("Full texts only")).to_be_hidden()

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from generation.prompting import ask_for_evidence, make_evidence_prompt
 from indexes.build import build
 from indexes.readers.prose.article import read_sentences
-from nli.evidence import EvidenceSentence
+from nli.evidence import WEIGHTS, EvidenceSentence
 from nli.long_text import list_sentences
 from nli.text.headings import continue_section, find_heading_kind
 from nli.text.roles import ROLES, RoleModel, load_role_model, locate_stretch
@@ -27,7 +27,7 @@ from service.reading.papers import list_candidates, parse_paper, read_paper_file
 from service.reading.schemas import conclude
 from tests.helpers.chat_server import ChatServer, serving, text
 from tests.helpers.evidence_fakes import finder
-from tests.helpers.full_texts import write_jats
+from tests.helpers.full_texts import make_block, make_text, write_jats
 from tests.helpers.texts import docx, pdf
 
 TEXT = """A title that says little
@@ -143,7 +143,6 @@ def test_one_paper_reads_alike_in_every_format(tmp_path: Path) -> None:
     write_jats(tmp_path / "a.nxml", "Tea", {"Results": [body]}, abstract="Tea was tried.")
     files = {
         "a.docx": docx(("Heading 1", "Abstract"), ("Normal", "Tea was tried."), ("Heading 1", "Results"), ("Normal", body)),
-        "a.pdf": pdf([["Abstract", "Tea was tried.", "Results", body]]),
         "a.html": f"<html><h2>Abstract</h2><p>Tea was tried.</p><h2>Results</h2><p>{body}</p></html>".encode(),
         "a.md": f"# Abstract\n\nTea was tried.\n\n# Results\n\n{body}\n".encode(),
         "a.txt": b"Abstract\nTea was tried.\n\nResults\nTea reduced\nfever. Zinc did not.\n",
@@ -157,6 +156,15 @@ def test_one_paper_reads_alike_in_every_format(tmp_path: Path) -> None:
         json.dumps(["Abstract", "Tea was tried.", "Results", "Tea reduced\nfever.", "Zinc did not."])
     )
     assert [text for _, text in say(read_paper_file(tmp_path / "a.json"))] == [text for _, text in said]
+
+
+def test_a_pdf_is_read_as_the_paper_that_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf([["A leaflet."]]))
+    with pytest.raises(BadInput, match="a PDF of fewer than 100 words"):
+        read_paper_file(tmp_path / "a.pdf")
+    text = make_text([make_block("Tea reduced fever.")], format="pdf", source="a.pdf")
+    monkeypatch.setattr("service.reading.papers.read_pdf_text", lambda raw, name, source: text)
+    assert read_paper_file(tmp_path / "a.pdf") is text
 
 
 def test_the_role_model_tells_the_parts_of_an_abstract() -> None:
@@ -265,6 +273,16 @@ def test_a_paper_of_an_index_is_read_with_its_full_text(tmp_path: Path, monkeypa
     ):
         failed = CliRunner().invoke(app, [*command, *paper], env={"COUNTERPOINT_INDEX": None})
         assert failed.exit_code == 2 and told in failed.output
+
+
+def test_the_sentence_of_the_body_that_takes_a_side_counts_as_much_as_the_abstract() -> None:
+    said = ["Abstract", "Stones are old.", "Stones are grey.", "Results", "Stones lie there.", "Weight is against it."]
+    found = finder().find("Stones weigh little.", read_sentences(said), 3).evidence
+    (surest,) = (one for one in found if one.parts["side"])
+    assert (surest.sentence.text, surest.parts["side"]) == ("Weight is against it.", WEIGHTS.side)
+    assert "most surely takes a side" in surest.why and surest.verdict.label == "contradict"
+    silent = finder().find("Stones weigh little.", read_sentences([*said[:-1], "Weight is silent."]), 4).evidence
+    assert not any(one.parts["side"] for one in silent)
 
 
 def kinds_of(*sentences: str) -> list[str]:

@@ -58,6 +58,7 @@ const PARTS = {
   place: "In the abstract",
   role: "Role: result, method or background",
   relevance: "Relevance to the hypothesis",
+  side: "Most surely takes a side, of the full text",
   length: "Length",
   figures: "Numbers in it",
   reporting: "Wording that reports a finding",

@@ -7,7 +7,7 @@ import { fillPaper, notePaper, partOf, watchPaper } from "./paper.js";
 import { inLibrary } from "./service.js";
 
 const WORDS = {
-  claim: { what: "Claim", go: "Check claim", working: "Checking…", hint: "one sentence that can be true or false", more: "Question and known PMIDs" },
+  claim: { what: "Claim", go: "Check claim", working: "Checking…", hint: "one sentence that can be true or false", more: "Question, known PMIDs, full texts" },
   question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered briefly, with citations", more: "Narrative: who asks, and why" },
   paper: { what: "Hypothesis", go: "Find evidence", working: "Reading…", hint: "one sentence that the paper may support or contradict" },
   text: { what: "Text", go: "Check text", working: "Checking…", hint: "a paragraph, a manuscript or a language model’s answer: pasted, or a file" },
@@ -16,7 +16,7 @@ const WORDS = {
 const SENTENCES = 5;
 
 // A link holds these and nothing else: a paper may be long, or not for everyone's eyes.
-const LINKED = ["claim", "question", "narrative", "hypothesis", "k", "results_only"];
+const LINKED = ["claim", "question", "narrative", "hypothesis", "k", "results_only", "full_text"];
 
 // What the reader chose by hand stays until the box is empty again.
 let chosen = false;
@@ -51,6 +51,7 @@ export const showExamples = () => offerExamples(modeOf(), askExample);
 /** Asks an example, with nothing else that may stand in the form. */
 function askExample(asked) {
   for (const id of ["question", "known", "narrative"]) byId(id).value = "";
+  byId("full-text").checked = false;
   if (modeOf() === "paper") {
     byId("count").value = SENTENCES;
     byId("results-only").checked = false;
@@ -92,7 +93,8 @@ export function asked() {
   }
   if (mode === "text") return { mode, body: partsOf(value("text")) };
   const known_pmids = value("known").split(/[\s,;]+/).filter(Boolean);
-  return { mode, body: { claim: value("text"), question: value("question"), known_pmids } };
+  const full_text = byId("full-text").checked;
+  return { mode, body: { claim: value("text"), question: value("question"), known_pmids, ...(full_text && { full_text }) } };
 }
 
 /** The same as the part of a link after “#”: the link opens the answer, and the server's log never sees what was asked. */
@@ -121,9 +123,16 @@ export function fromHash() {
   if (mode === "paper") notePaper(byId("paper").value ? "" : "Links do not include the paper: paste it or choose its file.");
   byId("question").value = mode === "claim" ? get("question") : "";
   byId("known").value = get("known");
+  byId("full-text").checked = get("full_text") === "true";
   byId("narrative").value = get("narrative");
-  byId("more").open = mode === "claim" ? given.has("question") || given.has("known") : given.has("narrative");
+  byId("more").open = mode === "claim" ? given.has("question") || given.has("known") || given.has("full_text") : given.has("narrative");
   return mode !== "text" && given.has(mode);
+}
+
+/** Offers to read full texts alone where the index has some. */
+export function offerFullTexts(some) {
+  byId("full-text-option").hidden = !some;
+  if (!some) byId("full-text").checked = false;
 }
 
 /** Shows which example was asked; another paper with the same hypothesis is none. */

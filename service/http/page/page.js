@@ -4,7 +4,7 @@ import { answered, answerText, draftIn } from "./answer.js";
 import { chosen, chosenText } from "./chosen.js";
 import { announce, button, byId, count, element, holding, number } from "./dom.js";
 import { loadExamples, showFirst } from "./example.js";
-import { asked, fromHash, markExample, setMode, modeOf, showExamples, toHash, watchForm, words } from "./form.js";
+import { asked, fromHash, markExample, offerFullTexts, setMode, modeOf, showExamples, toHash, watchForm, words } from "./form.js";
 import { grounding, groundingText, stagesIn } from "./grounding.js";
 import { offerLibraries, takeLibrary } from "./library.js";
 import { changesSince } from "./links.js";
@@ -246,6 +246,7 @@ async function showHealth() {
   if (ready && (!searched || toldIndex !== state.index)) {
     toldIndex = state.index;
     searched = await about();
+    offerFullTexts(Boolean(searched?.full_texts));
   }
   line.textContent = ready ? searchedIn(state) : loading ? "Loading…" : state ? "Not available" : "The service cannot be reached";
   line.classList.toggle("ready", ready);

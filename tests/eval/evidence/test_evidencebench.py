@@ -120,7 +120,7 @@ def test_a_method_chooses_as_its_name_says(data: Path, name: str, chosen: Sequen
     case = read_cases([data])[0]
     choose = METHODS[name].choose
     assert choose
-    assert list(choose(case, reader().read(case.hypothesis, case.sentences), TASKS["er-optimal"]))[: len(chosen)] == chosen
+    assert list(choose(case, reader().read(case.hypothesis, "", case.sentences), TASKS["er-optimal"]))[: len(chosen)] == chosen
 
 
 def test_the_report_holds_every_row(data: Path, tmp_path: Path) -> None:

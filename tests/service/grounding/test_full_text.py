@@ -18,7 +18,7 @@ from nli.reader.paper import PaperRead
 from retrieval.core.values import Claim, Label, Location, SectionKind, Sentence, Verdict
 from retrieval.index import Index
 from retrieval.store.documents import Entry
-from service.grounding.full_text import DISAGREE, ROW_ONLY, choose_windows, join_readings
+from service.grounding.full_text import DISAGREE, ROW_ONLY, find_windows, join_readings
 from service.grounding.schemas import GroundResponse
 from service.grounding.values import PaperReading
 from service.output.export import markdown
@@ -164,8 +164,8 @@ def test_the_window_of_a_paper_without_an_abstract_is_chosen_once(tmp_path: Path
 
     def choose(index: Index, reader: Reader, rule: FullTextRule, claim: str, entries: Sequence[Entry]) -> Mapping[str, Window]:
         chosen.extend(entry.pmid for entry in entries)
-        return choose_windows(index, reader, rule, claim, entries)
+        return find_windows(index, reader, rule, claim, entries)
 
-    monkeypatch.setattr("service.grounding.ground.choose_windows", choose)
+    monkeypatch.setattr("service.grounding.ground.find_windows", choose)
     response = ground(make_index(tmp_path, "", {"Results": [FOR]}))
     assert (len(response.supporting), chosen) == (1, ["1"])
