@@ -297,7 +297,7 @@ def print_answer(response: AnswerResponse) -> None:
             cited.setdefault((citation.number, citation.sentence.start), citation)
         for citation in cited.values():
             console.print(Text(f"[{citation.number}] “{citation.sentence.text}”"))
-        console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
+            console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
     if response.conflicts:
         console.print(Text("\nContradicting", style="bold red"))
         for conflict in response.conflicts:
