@@ -35,5 +35,5 @@ def read_progress(line: str) -> Progress | None:
     parts = line.split(_MARK)
     if len(parts) != 5:
         return None
-    numbers = [int(float(part)) if part.replace(".", "", 1).isdigit() else 0 for part in parts[2:4]]
-    return Progress(parts[1].removesuffix(": "), *numbers, parts[4].strip())
+    done, total = (int(float(part)) if part.replace(".", "", 1).isdigit() else 0 for part in parts[2:4])
+    return Progress(parts[1].removesuffix(": "), done, total, parts[4].strip())

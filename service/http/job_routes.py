@@ -22,7 +22,7 @@ from service.operating import uploads
 from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Search, State, Work, find_ids
 from service.operating.libraries import NoSuchLibrary
 from service.operating.searching import look_up
-from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft
+from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft, remove_upload
 from service.schemas import RankedPaper, Sent, facts_of
 
 _BINARY = {"type": "string", "format": "binary"}
@@ -213,6 +213,12 @@ async def upload_file(
     draft = name_draft(_jobs(request).folder, found.id)
     most = parts_of(request).upload_bytes
     return UploadOut.of(await run_sync(add_chunk, draft, name, chunk, offset, total, most))
+
+
+@changes.delete("/v1/libraries/{id}/files/{name}", status_code=204)
+def remove_file(id: LibraryId, name: FileName, request: Request) -> None:
+    """Remove an uploaded file that has not been read."""
+    remove_upload(name_draft(_jobs(request).folder, _find_kept(request, id).id), name)
 
 
 class SearchPreview(BaseModel):

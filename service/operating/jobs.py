@@ -47,7 +47,7 @@ TEXTS = "texts"
 """The folder of the full texts beside the records that a search found."""
 MOST_VECTORS = 50_000
 """A library of at most this many papers gets vectors without being asked."""
-_MOST_SKIPPED = 10_000_000
+_MOST_SKIPPED = "10000000"
 """What cannot be read is left out and listed, however much it is."""
 _LOOK_SECONDS, _GRACE_SECONDS, _WRITE_SECONDS = 1.0, 20.0, 0.5
 _NICENESS = "15"
@@ -197,12 +197,15 @@ def _read_row(row: Sequence[Any]) -> LibraryJob:
     return LibraryJob(id, library, at, state, Work.of(work), stage, done, total, tuple(json.loads(said)))
 
 
+_Arguments = Sequence[str | Path]
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """A command of `counterpoint index`, unless `is_done` says that an earlier attempt did it; `stage` says what it does."""
 
     stage: str
-    arguments: Sequence[str | Path]
+    arguments: _Arguments
     is_done: Callable[[], bool] = bool
 
 
@@ -216,7 +219,7 @@ class Runner:
     jobs: Jobs
     find: Callable[[str], Path | None]
     profile: str
-    when_changed: Callable[[], None] = bool
+    when_changed: Callable[[], object] = bool
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
@@ -284,8 +287,8 @@ class Runner:
             stage = f"Fetching from {'PubMed' if search.source == 'pubmed' else 'Europe PMC'}"
             yield Step(stage, ["fetch", search.query, "--out", found, *limits, *quiet], (found / MANIFEST).is_file)
             if made():
-                texts = ["--full-text", papers / TEXTS] if (papers / TEXTS).is_dir() and any((papers / TEXTS).iterdir()) else []
-                yield Step("Adding what was found", ["update", target, papers, *texts, "--skip-bad", str(_MOST_SKIPPED), *quiet])
+                texts: _Arguments = ["--full-text", papers / TEXTS] if any((papers / TEXTS).glob("*")) else []
+                yield Step("Adding what was found", ["update", target, papers, *texts, "--skip-bad", _MOST_SKIPPED, *quiet])
             else:
                 os.rename(found, target)
             applied.touch()
@@ -294,7 +297,8 @@ class Runner:
             raise BadInput(f"{missing[0]} has not been uploaded; upload it, then start again.")
         if files:
             texts = [option for file in files if holds_texts(file) for option in ("--full-text", file)]
-            read = [*(file for file in files if not holds_texts(file)), *texts, "--skip-bad", str(_MOST_SKIPPED), *quiet]
+            records = [file for file in files if not holds_texts(file)]
+            read: _Arguments = [*records, *texts, "--skip-bad", _MOST_SKIPPED, *quiet]
             # A library that is only now being built is built in one go with its first files.
             yield Step("Reading the files", ["update", target, *read] if made() else ["build", *read, "--out", target])
         if job.work.removed:

@@ -49,6 +49,13 @@ def list_uploads(draft: Path) -> list[Upload]:
     return [Upload(one.name.removesuffix(_PARTIAL), one.stat().st_size, one.suffix != _PARTIAL) for one in found]
 
 
+def remove_upload(draft: Path, name: str) -> None:
+    """Remove a file that waits to be read, whole or not."""
+    check_file_name(name)
+    for one in (name, f"{name}{_PARTIAL}"):
+        (draft / "files" / one).unlink(missing_ok=True)
+
+
 def add_chunk(draft: Path, name: str, chunk: bytes, offset: int, total: int, most: int) -> Upload:
     """Append a chunk of a file of `total` bytes, which begins at `offset`; at 0 it begins the file anew.
 

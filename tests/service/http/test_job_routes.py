@@ -68,6 +68,9 @@ def test_a_library_is_made_searched_changed_and_deleted(client: TestClient, fold
     assert client.get("/v1/libraries").json()["libraries"] == []
     upload(client, id)
     assert client.get(f"/v1/libraries/{id}/files").json()["files"][0]["whole"]
+    upload(client, id, "b.jsonl")
+    assert client.delete(f"/v1/libraries/{id}/files/b.jsonl").status_code == 204
+    assert [one["name"] for one in client.get(f"/v1/libraries/{id}/files").json()["files"]] == ["a.jsonl"]
     done = run(client, id, {"files": ["a.jsonl"]})
     assert (done["state"], done["name"]) == ("done", "Heart"), done
     assert "3 documents" in client.get(f"/v1/jobs/{done['id']}/report").text
@@ -134,7 +137,9 @@ def test_keys_see_and_change_only_what_is_theirs(folder: Path) -> None:
 
 
 def test_a_service_of_one_index_keeps_no_libraries(tmp_path: Path) -> None:
-    with opened(create_app(Libraries(None, None, lambda index: make_grounder(index)[0]), Settings(token=TOKEN))) as client:
+    with opened(
+        create_app(Libraries(None, None, lambda index: make_grounder(index)[0]), Settings.model_validate({"token": TOKEN}))
+    ) as client:
         client.get("/", params={"token": TOKEN})
         reply = client.post("/v1/libraries", json={"name": "Heart"})
         assert reply.status_code == 409 and "--libraries" in reply.json()["detail"]
