@@ -249,8 +249,10 @@ class Libraries:
         return self._maker.first
 
     def opened(self, id: str = "") -> Serving | None:
-        """What serves the library of this id now, or without an id that of `index`; None if it is not open."""
-        live = self._lives.get(id or (self.find().id if self._index else ""))
+        """What serves the library of this id now, or without an id that of `index` if all may see it; None if it is not open."""
+        if not id:
+            id = next((one.id for one in self._all() if one.folder == self._index and not one.keys), "")
+        live = self._lives.get(id)
         return live.ready() if live and live.is_open else None
 
     def _live(self, library: Library) -> LiveIndex:

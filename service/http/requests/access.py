@@ -148,7 +148,7 @@ class AccessControl:
         if SCOPES.index(sender_of(request).scope) < SCOPES.index(scope):
             metrics.REFUSED.labels(reason="scope").inc()
             raise Refused(
-                f"This needs a key with the scope {scope} or, at this machine, the link that `counterpoint serve` printed.", 403
+                f"This needs a key with the scope {scope} or, at this machine, the link that `counterpoint serve` prints.", 403
             )
 
     def spend(self, request: Request, claims: int) -> None:
