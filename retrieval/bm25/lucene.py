@@ -292,21 +292,21 @@ class Lucene:
         asked = _add_wholes(query, wholes) if wholes else query
         return [(hit.docid, hit.score) for hit in self._searcher.search(asked, k)]
 
-    def search_fields(self, words: Sequence[str], k: int) -> list[Hit]:
+    def search_fields(self, words: Sequence[str], k: int, misspelt: bool) -> list[Hit]:
         """The `k` best documents by title, authors, journal, year and text; each word counts in the field where it counts most,
-        and less where a name or a title has it with another letter. Raises as `search` does.
+        and, if it may be `misspelt`, less where a name or a title has it with another letter. Raises as `search` does.
         """
-        rows = _run_search(self.folder, lambda: self._searcher.search(self._make_fields_query(words), k))
+        rows = _run_search(self.folder, lambda: self._searcher.search(self._make_fields_query(words, misspelt), k))
         return [Hit(hit.docid, hit.score) for hit in rows]
 
-    def _make_fields_query(self, words: Sequence[str]) -> Any:
+    def _make_fields_query(self, words: Sequence[str], misspelt: bool) -> Any:
         names = ("index.Term", "search.BoostQuery", "search.FuzzyQuery", "search.DisjunctionMaxQuery", "util.QueryBuilder")
         term, boosted, fuzzy, best_of, maker = (load_java_class(f"org.apache.lucene.{name}") for name in names)
         should = load_java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
         chains = {
             field: PARTS if chain == BIOMEDICAL else chain for field, chain in (FIELDS | {CONTENTS: self._analyzer}).items()
         }
-        terms = {word: {field: find_terms(chains[field], word) for field in FUZZY} for word in words}
+        terms = {word: {field: find_terms(chains[field], word) for field in FUZZY} for word in words if misspelt}
         with _ONE_AT_A_TIME:
             makers = {field: maker(load_analyzer(chain)) for field, chain in chains.items()}
             builder = load_java_class("org.apache.lucene.search.BooleanQuery$Builder")()
@@ -315,7 +315,7 @@ class Lucene:
                 for field, weight in FIELD_WEIGHTS.items():
                     if exact := makers[field].createBooleanQuery(field, word):
                         queries.add(boosted(exact, weight))
-                for field, weight in FUZZY.items():
+                for field, weight in FUZZY.items() if misspelt else ():
                     for one in terms[word][field]:
                         if edits := find_edits(one):
                             queries.add(boosted(fuzzy(term(field, one), edits, SAME_BEGINNING), weight))

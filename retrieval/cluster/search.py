@@ -108,13 +108,13 @@ class ClusterSearch:
         reply = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
         return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in reply["hits"]["hits"]]
 
-    def search_fields(self, words: Sequence[str], k: int) -> list[Hit]:
+    def search_fields(self, words: Sequence[str], k: int, misspelt: bool) -> list[Hit]:
         """The `k` best documents by title, authors, journal, year and text, as `Lucene.search_fields` finds them."""
         names = {field: field if field == CONTENTS else f"fields.{field}" for field in FIELD_WEIGHTS}
         shoulds = []
         for word in words:
             matches = [{"match": {names[field]: {"query": word, "boost": weight}}} for field, weight in FIELD_WEIGHTS.items()]
-            if edits := find_edits(word):
+            if misspelt and (edits := find_edits(word)):
                 near = {"query": word, "fuzziness": edits, "prefix_length": SAME_BEGINNING}
                 matches += [{"match": {names[field]: near | {"boost": weight}}} for field, weight in FUZZY.items()]
             shoulds.append({"dis_max": {"queries": matches}})

@@ -17,12 +17,14 @@ from rapidfuzz.distance import OSA
 
 from retrieval.bm25.analysis import find_edits
 from retrieval.core.characters import fold_accents
+from retrieval.core.values import Author
 from retrieval.index import Index
 from retrieval.store.documents import Entry
 from retrieval.words.forms import unify_text
 from service.checking.citations import FAMILY, find_cited, list_ids
 
-_CANDIDATES = 100
+_CANDIDATES, _FEW_CANDIDATES, _MANY_WORDS = 100, 30, 12
+"""Records that are compared; fewer with a text of so many words, of which nearly all are one record's."""
 _MOST = 20
 """Papers that one name stands for at most."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -118,7 +120,9 @@ def find_named(index: Index, text: str) -> list[Fit]:
 def compare(index: Index, text: str) -> list[Fit]:
     """How the records nearest to a text explain its words."""
     words = list(dict.fromkeys(split_words(text)))
-    hits = index.search_fields([word for word in words if word not in _SMALL], _CANDIDATES)
+    sought = [word for word in words if word not in _SMALL]
+    many = len(sought) > _MANY_WORDS
+    hits = index.search_fields(sought, _FEW_CANDIDATES if many else _CANDIDATES, misspelt=not many)
     entries = {entry.pmid: entry for entry in index.entries([hit.pmid for hit in hits])}
     if not index.manifest.has_fields:
         families, years = re.findall(FAMILY, text)[:_MOST_NAMES], [int(word[:4]) for word in words if _YEAR.fullmatch(word)]
@@ -136,30 +140,27 @@ def _split(text: str) -> list[str]:
     return [word.replace("'", "").replace("’", "") for word in _WORD.findall(fold_accents(text).lower())]
 
 
-def _fit(words: Sequence[str], entry: Entry) -> Fit:
+def _fit(typed: Sequence[str], entry: Entry) -> Fit:
     document, fit = entry.document, Fit(entry)
     title, journal = split_words(document.title), _split(document.journal)
-    families = {part: place for place, author in reversed([*enumerate(document.authors)]) for part in find_parts(author.family)}
-    forms: dict[str, str] = {}
-    left: list[str] = []
-    for word in words:
-        if word in families:
-            fit.names.append(word)
-            fit.authors.add(families[word])
-        if word in title and word not in _SMALL:
-            forms[word] = word
-        if _YEAR.fullmatch(word):
-            off = abs(int(word[:4]) - document.year) if document.year else None
-            fit.off = off if fit.off is None or (off is not None and off < fit.off) else fit.off
-        elif word not in title and word not in families and not word.isdigit() and word not in _SMALL:
-            left.append(word)
-    near_names = {word: near for word in left if (near := _find_near(word, families))}
-    fit.authors.update(families[near] for word, near in near_names.items() if word not in journal)
-    given = {part for place in fit.authors for part in _split(str(document.authors[place]))}
+    families = {part: place for place, author in reversed([*enumerate(document.authors)]) for part in find_parts(author)}
+    words = _join(typed, {*title, *families})
+    title = _join(title, {*words})
+    left = [word for word in words if word not in _SMALL and word not in title]
+    years = [abs(int(word[:4]) - document.year) for word in words if document.year and _YEAR.fullmatch(word)]
+    fit.off = min(years, default=None)
+    near_names = {word: near for word in left if word not in journal and (near := _find_near(word, families))}
+    fit.authors = {families[near] for near in near_names.values()}
+    # Several authors may have one name.
+    named = [one for one in document.authors if near_names and not find_parts(one).isdisjoint(near_names.values())]
+    given = {part for author in named for part in _split(str(author))}
     letters = {part[0] for part in given}
     initials = "".join(word[0] for word in journal if word not in _SMALL)
+    forms = {word: word for word in words if word in title and word not in _SMALL}
     for word in left:
-        if word in given or (len(word) <= 3 and letters.issuperset(word)):
+        if word in families:
+            fit.names.append(word)
+        elif word in given or (len(word) <= 3 and letters.issuperset(word)):
             fit.given.append(word)
         elif word == initials or any(_abbreviates(word, one) for one in journal):
             fit.journal.append(word)
@@ -167,7 +168,7 @@ def _fit(words: Sequence[str], entry: Entry) -> Fit:
             forms[word] = near
         elif word in near_names:
             fit.names.append(word)
-        elif len(word) > 1:
+        elif len(word) > 1 and not word.isdigit() and not _YEAR.fullmatch(word):
             fit.rest.append(word)
     fit.title = [forms[word] for word in words if word in forms]
     whole = list(dict.fromkeys(word for word in title if word not in _SMALL))
@@ -176,22 +177,41 @@ def _fit(words: Sequence[str], entry: Entry) -> Fit:
     return fit
 
 
-def find_parts(family: str) -> set[str]:
-    """The words by which an author is known: of "van der Meer" the last, of a double name both, and all as one."""
-    words = _split(family)
-    return {*words[-1:], *(word for word in words if len(word) > 3), "".join(words)}
+def _join(words: Iterable[str], others: Collection[str]) -> list[str]:
+    """The words, neighbours as one where the others write them so: "de-worming" and "deworming"."""
+    joined: list[str] = []
+    for word in words:
+        if joined and joined[-1] + word in others:
+            joined[-1] += word
+        else:
+            joined.append(word)
+    return joined
+
+
+def find_parts(author: Author) -> set[str]:
+    """The words by which an author is known: of "van der Meer" the last, of a double name both, and all as one; of a group
+    only that."""
+    words = _split(author.family)
+    parts = {*words[-1:], *(word for word in words if len(word) > 3)} if author.given else set[str]()
+    return parts | {"".join(words)}
 
 
 def _find_near(word: str, others: Collection[str]) -> str:
-    """The nearest of the others that this word is a misspelling of; "" if there is none."""
+    """The word if it is one of the others, else the nearest that it is a misspelling of; "" if there is none."""
+    if word in others:
+        return word
     edits = find_edits(word)
     near = [(OSA.distance(word, one, score_cutoff=edits), one) for one in others if edits and one[:1] == word[:1]]
     return min((pair for pair in near if pair[0] <= edits), default=(0, ""))[1]
 
 
 def _abbreviates(word: str, whole: str) -> bool:
-    """Whether a word is a journal's or its beginning, or the journal is stored with that word abbreviated."""
-    return (len(word) > 1 and whole.startswith(word)) or (len(whole) > 2 and word.startswith(whole))
+    """Whether one of a word typed and a word of a journal is the other's beginning or contraction ("Natl"), or both are one."""
+    short, long = sorted((word, whole), key=len)
+    if len(short) < 3 or long.startswith(short):
+        return len(short) > 1 and long.startswith(short)
+    letters = iter(long)
+    return short[0] == long[0] and short[-1] == long[-1] and all(letter in letters for letter in short)
 
 
 def _find_rare(index: Index, words: Collection[str]) -> frozenset[str]:
@@ -206,7 +226,7 @@ def _explain(fit: Fit, rare: Collection[str]) -> str:
     """What names the paper, such as "author and year"; "" where the words may be only about it."""
     content = sum(map(len, (fit.names, fit.journal, fit.title, fit.text, fit.rest)))
     only = not (fit.title or fit.text or fit.rest)
-    by_author = any(name in rare and name not in fit.title for name in fit.names)
+    by_author = any(name in rare for name in fit.names)
     by_journal = any(word in rare for word in fit.journal)
     found: list[str] = []
     if fit.names and fit.off == 0 and (by_author or only) and len(fit.rest) * 3 <= content:

@@ -77,12 +77,16 @@ def _is_named(text: str, fit: Fit) -> bool:
     authors = fit.entry.document.authors
     if fit.off != 0 or not {0, 1}.issuperset(sorted(fit.authors)[:2]) or 0 not in fit.authors:
         return False
-    if not fit.title and not find_parts(authors[0].family) & {*fit.names}:
+    if not fit.title and find_parts(authors[0]).isdisjoint(fit.names[:1]):
         return False
     plain = fold_accents(unify_text(text))
     if any(name.lower() in fit.rest for pair in _AUTHOR.findall(plain) for name in pair):
         return False
     written = {word.lower(): word for word in _WORD.findall(plain)}
+    others = [word for word in fit.rest if word.isalpha() and not written.get(word, word).islower()]
+    if not fit.title and others and (not fit.journal or min(map(len, others)) < _LONG):
+        # Another journal, or other initials of the first author.
+        return False
     rest = [written.get(word, word) for word in fit.rest if len(word) >= _LONG]
     # Names and journals have capitals, and so may a title; a word in small letters is a title's.
     return len(rest) <= _MOST_OTHER_WORDS and sum(word.islower() for word in rest) <= 1
