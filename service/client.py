@@ -139,7 +139,7 @@ class Counterpoint:
         return self._call(DocumentOut, "GET", f"/v1/documents/{quote(str(pmid), safe='')}")
 
     def search(self, query: str, page: int = 50) -> Iterator[HitOut]:
-        """The documents that contain these words, best first; `page` of them are fetched at a time."""
+        """The papers that a query names, then those that contain its words, best first; `page` of them are fetched at a time."""
         cursor: str | None = ""
         while cursor is not None:
             response = self._call(SearchResponse, "GET", "/v1/search", params={"q": query, "limit": page, "cursor": cursor})

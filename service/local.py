@@ -13,10 +13,12 @@ from service.checking.check import Checker, Reading
 from service.checking.reading import read_text
 from service.checking.schemas import CheckedText
 from service.configuration import defaults
-from service.grounding.claims import check_claim, check_topic
+from service.grounding.claims import check_claim, check_query, check_topic
 from service.grounding.ground import Grounder
+from service.http.schemas import HitOut, SearchResponse
 from service.operating.libraries import find_index
 from service.queries.grounding import check_written, describe_query, ground_query
+from service.queries.papers import search_words
 from service.queries.schemas import TypedGroundResponse, TypedOut
 from service.reading.evidence import EvidenceFinder, make_finder_beside
 from service.reading.schemas import EvidenceRequest, EvidenceResponse, name_paper
@@ -65,6 +67,11 @@ class LocalService:
         """A short answer that begins with its lead; each citation says how it was checked."""
         request = check_topic(question, topic, narrative, id)
         return AnswerResponse.of(self._answerer.answer(request), self._answerer)
+
+    def search(self, query: str, most: int = 20) -> list[HitOut]:
+        """The papers that a query names, then those that hold its words, best first."""
+        index, words = self._grounder.index, check_query(query)
+        return SearchResponse.of(words, 1, search_words(index, words, most), None, index.manifest.id).hits
 
     def evidence(
         self,

@@ -26,7 +26,7 @@ from service.grounding.claims import check_claim, check_hypothesis, check_query,
 from service.http.schemas import DocumentOut, LibraryList, SearchResponse
 from service.operating.libraries import Libraries
 from service.queries.grounding import ground_query
-from service.queries.papers import find_paper, search_words
+from service.queries.papers import SOUGHT, describe_search, find_paper, search_words
 from service.queries.schemas import TypedGroundResponse
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
 from service.schemas import faults
@@ -158,15 +158,16 @@ def _add_reading(server: MCPServer, libraries: Libraries) -> None:
 
     @server.tool(annotations=_READS)
     def search(
-        query: Annotated[str, Field(description="The words to search for.")],
+        query: Annotated[str, Field(description=SOUGHT)],
         limit: Annotated[int, Field(description="How many documents to list.", ge=1, le=100)] = 20,
         library: LibraryField = "",
     ) -> SearchResponse:
-        """List the documents in the index that contain these words, best first."""
+        """Find a paper by what names it, or list the documents in the index that contain these words, best first."""
         words = check_query(query)
         with libraries.lease(library) as serving:
             index = serving.index
-            return SearchResponse.of(words, 1, search_words(index, words, limit), None, index.manifest.id)
+            hits = search_words(index, words, limit)
+            return SearchResponse.of(words, 1, hits, None, index.manifest.id, describe_search(index, words))
 
     @server.tool(annotations=_READS)
     def document(

@@ -31,6 +31,12 @@ PARTS, NAMES = "biomedical_parts", "names"
 CONTENTS = "contents"
 FIELDS: Mapping[str, str] = {"title": BIOMEDICAL, "authors": NAMES, "journal": NAMES, "year": NAMES}
 """The fields beside the text, with their analyzers. They are indexed, not stored, and play no part in the text's ranking."""
+FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "authors": 1.2, "journal": 0.6, "year": 1.0, CONTENTS: 0.3}
+"""What a word counts in each field, where a paper is looked for by what it is called."""
+FUZZY: Mapping[str, float] = {"title": 0.5, "authors": 0.6}
+"""The same for a word that is spelt almost so."""
+SAME_BEGINNING = 1
+"""Letters at the beginning of a word that are assumed to be right."""
 WHOLE_WEIGHT = 0.2
 """What the whole of a word with a hyphen counts in a query, beside its parts: one word is not three (docs/research)."""
 
@@ -102,6 +108,11 @@ CHAINS: Mapping[str, Chain] = {
     PARTS: Chain(_CHARACTERS, _SEPARATE, _STEMMED),
     NAMES: Chain({**dict.fromkeys(_HYPHENS, _HYPHEN), "'": "", "&": " and "}, (_JOIN,), ("lowercase", "folding")),
 }
+
+
+def find_edits(word: str) -> int:
+    """How many letters of a word may be wrong, of one with this many, for it to be taken for another."""
+    return (len(word) >= 5) + (len(word) >= 9)
 
 
 def check_analyzer(name: str) -> None:

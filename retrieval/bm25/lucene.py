@@ -24,7 +24,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from retrieval.bm25.analysis import ANSERINI, BIOMEDICAL, CHAINS, CONTENTS, FILTERS, PARTS, WHOLE_WEIGHT, write_mappings
+from retrieval.bm25.analysis import (
+    ANSERINI,
+    BIOMEDICAL,
+    CHAINS,
+    CONTENTS,
+    FIELD_WEIGHTS,
+    FIELDS,
+    FILTERS,
+    FUZZY,
+    PARTS,
+    SAME_BEGINNING,
+    WHOLE_WEIGHT,
+    find_edits,
+    write_mappings,
+)
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, ModelUnusable
 from retrieval.core.values import Hit
@@ -278,6 +292,36 @@ class Lucene:
         asked = _add_wholes(query, wholes) if wholes else query
         return [(hit.docid, hit.score) for hit in self._searcher.search(asked, k)]
 
+    def search_fields(self, words: Sequence[str], k: int, misspelt: bool) -> list[Hit]:
+        """The `k` best documents by title, authors, journal, year and text; each word counts in the field where it counts most,
+        and, if it may be `misspelt`, less where a name or a title has it with another letter. Raises as `search` does.
+        """
+        rows = _run_search(self.folder, lambda: self._searcher.search(self._make_fields_query(words, misspelt), k))
+        return [Hit(hit.docid, hit.score) for hit in rows]
+
+    def _make_fields_query(self, words: Sequence[str], misspelt: bool) -> Any:
+        names = ("index.Term", "search.BoostQuery", "search.FuzzyQuery", "search.DisjunctionMaxQuery", "util.QueryBuilder")
+        term, boosted, fuzzy, best_of, maker = (load_java_class(f"org.apache.lucene.{name}") for name in names)
+        should = load_java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
+        chains = {
+            field: PARTS if chain == BIOMEDICAL else chain for field, chain in (FIELDS | {CONTENTS: self._analyzer}).items()
+        }
+        terms = {word: {field: find_terms(chains[field], word) for field in FUZZY} for word in words if misspelt}
+        with _ONE_AT_A_TIME:
+            makers = {field: maker(load_analyzer(chain)) for field, chain in chains.items()}
+            builder = load_java_class("org.apache.lucene.search.BooleanQuery$Builder")()
+            for word in words:
+                queries = load_java_class("java.util.ArrayList")()
+                for field, weight in FIELD_WEIGHTS.items():
+                    if exact := makers[field].createBooleanQuery(field, word):
+                        queries.add(boosted(exact, weight))
+                for field, weight in FUZZY.items() if misspelt else ():
+                    for one in terms[word][field]:
+                        if edits := find_edits(one):
+                            queries.add(boosted(fuzzy(term(field, one), edits, SAME_BEGINNING), weight))
+                builder.add(best_of(queries, 0.0), should)
+            return builder.build()
+
     def close(self) -> None:
         """Release the index's files."""
         run_on_lucene_thread(self._searcher.close)
@@ -438,8 +482,6 @@ def _read_first_line(error: Exception) -> str:
 
 _ONE_AT_A_TIME = threading.RLock()
 """Pyjnius binds an overloaded method to its object for all threads: if two call it at once, one may reach the other's object."""
-_SAME_BEGINNING = 1
-"""Letters at the beginning of a word that are assumed to be right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -539,7 +581,7 @@ class Vocabulary:
         if terms is None:
             return []
         target = load_java_class("org.apache.lucene.index.Term")(CONTENTS, term)
-        within = load_java_class("org.apache.lucene.search.FuzzyTermsEnum")(terms, target, edits, _SAME_BEGINNING, True)
+        within = load_java_class("org.apache.lucene.search.FuzzyTermsEnum")(terms, target, edits, SAME_BEGINNING, True)
         similar_terms = []
         while (found := within.next()) is not None:
             other = str(found.utf8ToString())

@@ -78,6 +78,7 @@ def make_mapping(analyzer: str) -> dict[str, Any]:
             "abstract": text_field,
             "pmid": {"type": "keyword"},
             "doi": {"type": "keyword"},
+            "pmcid": {"type": "keyword"},
             "retracts": {"type": "keyword"},
             "retracted": {"type": "byte"},
             "written": {"type": "integer"},

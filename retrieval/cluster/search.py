@@ -16,7 +16,7 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-from retrieval.bm25.analysis import BIOMEDICAL, CONTENTS, PARTS, WHOLE_WEIGHT
+from retrieval.bm25.analysis import BIOMEDICAL, CONTENTS, FIELD_WEIGHTS, FUZZY, PARTS, SAME_BEGINNING, WHOLE_WEIGHT, find_edits
 from retrieval.bm25.lucene import SimilarTerm
 from retrieval.cluster.client import Address, ClusterBusy, connect, read_access, translate_faults
 from retrieval.cluster.mapping import State, read_row
@@ -93,6 +93,9 @@ class ClusterSearch:
         asked = self._make_query(query)
         if beginning:
             asked = {"bool": {"must": asked, "filter": {"prefix": {"pmid": beginning}}}}
+        return self._rank(asked, query, k)
+
+    def _rank(self, asked: dict[str, Any], query: str, k: int) -> list[Hit]:
         body = {
             "query": asked,
             "size": k,
@@ -104,6 +107,18 @@ class ClusterSearch:
         # The same shard copies for the same query: copies may differ in the deleted documents that they still count.
         reply = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
         return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in reply["hits"]["hits"]]
+
+    def search_fields(self, words: Sequence[str], k: int, misspelt: bool) -> list[Hit]:
+        """The `k` best documents by title, authors, journal, year and text, as `Lucene.search_fields` finds them."""
+        names = {field: field if field == CONTENTS else f"fields.{field}" for field in FIELD_WEIGHTS}
+        shoulds = []
+        for word in words:
+            matches = [{"match": {names[field]: {"query": word, "boost": weight}}} for field, weight in FIELD_WEIGHTS.items()]
+            if misspelt and (edits := find_edits(word)):
+                near = {"query": word, "fuzziness": edits, "prefix_length": SAME_BEGINNING}
+                matches += [{"match": {names[field]: near | {"boost": weight}}} for field, weight in FUZZY.items()]
+            shoulds.append({"dis_max": {"queries": matches}})
+        return self._rank({"bool": {"should": shoulds}}, " ".join(words), k)
 
     def search_until(self, query: str, take: Callable[[Hit], bool]) -> None:
         """Give `take` the best documents, best first, until it returns False or there are no more."""
@@ -132,8 +147,6 @@ class ClusterSearch:
         """Do nothing: only the process's one client is open."""
 
 
-_SAME_BEGINNING = 1
-"""Letters at the beginning of a word that are assumed to be right."""
 _MOST_SIMILAR = 50
 
 
@@ -195,7 +208,7 @@ class ClusterVocabulary:
         count as one edit."""
         options = {
             "field": CONTENTS, "analyzer": "keyword", "suggest_mode": "always", "max_edits": edits, "size": _MOST_SIMILAR,
-            "prefix_length": _SAME_BEGINNING, "min_word_length": 1, "string_distance": "damerau_levenshtein", "accuracy": 0.0,
+            "prefix_length": SAME_BEGINNING, "min_word_length": 1, "string_distance": "damerau_levenshtein", "accuracy": 0.0,
         }  # fmt: skip
         reply = run_search(self.address, self._name, {"size": 0, "suggest": {"near": {"text": term, "term": options}}})
         similar_terms = [
@@ -247,7 +260,14 @@ class ClusterDocuments:
 
     def get_by_doi(self, doi: str) -> Entry | None:
         """The document with a DOI (in lower case), or None if the index has none."""
-        hits = self._find({"query": {"term": {"doi": doi}}, "size": 1, "sort": ["pmid"]}) if doi else []
+        return self._get_by("doi", doi)
+
+    def get_by_pmcid(self, pmcid: str) -> Entry | None:
+        """The document with a PMCID ("PMC123"); None if there is none, or in an index of before this could be looked up."""
+        return self._get_by("pmcid", pmcid)
+
+    def _get_by(self, field: str, value: str) -> Entry | None:
+        hits = self._find({"query": {"term": {field: value}}, "size": 1, "sort": ["pmid"]}) if value else []
         return self._make_entry(hits[0]["_source"]) if hits else None
 
     def find_by_author(self, family: str, year: int) -> list[Entry]:

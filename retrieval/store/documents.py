@@ -196,6 +196,7 @@ CREATE TABLE documents (
     mesh TEXT NOT NULL DEFAULT '[]'
 );
 CREATE INDEX dois ON documents (doi) WHERE doi != '';
+CREATE INDEX pmcids ON documents (pmcid) WHERE pmcid != '';
 CREATE INDEX retracted_documents ON documents (retracted) WHERE retracted > 0;
 CREATE INDEX first_authors ON documents (year, substr(authors, 1, 40)) WHERE authors != '[]';
 CREATE TABLE cue_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -316,6 +317,9 @@ class Documents(Protocol):
     def get_by_doi(self, doi: str) -> Entry | None:
         """The document with a DOI (in lower case), or None where the index holds none."""
 
+    def get_by_pmcid(self, pmcid: str) -> Entry | None:
+        """The document with a PMCID ("PMC123"); None where the index holds none, or where that cannot be looked up."""
+
     def find_by_author(self, family: str, year: int) -> list[Entry]:
         """A few of the documents of a year whose first author has this family name; none where that cannot be looked up."""
 
@@ -354,7 +358,7 @@ class Store:
     _CHUNK = 1000
     _NAMES, _FEW, _READ_THROUGH = 40, 5, 300_000
     """Characters of the authors that are in the index of first authors; documents that a look-up there gives at most; documents
-    in a store that is read through without that index, which takes half a second."""
+    in a store that is read through without an index, which takes half a second."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -404,15 +408,26 @@ class Store:
         rows = self._query("SELECT pmid FROM documents WHERE doi != '' AND doi = ? ORDER BY pmid LIMIT 1", [doi])
         return self.get(rows[0][0]) if rows else None
 
+    def get_by_pmcid(self, pmcid: str) -> Entry | None:
+        """The document with a PMCID ("PMC123"), or None; as `find_by_author` in an older store."""
+        if not self._looks_up("pmcids"):
+            return None
+        rows = self._query("SELECT pmid FROM documents WHERE pmcid != '' AND pmcid = ? ORDER BY pmid LIMIT 1", [pmcid])
+        return self.get(rows[0][0]) if rows else None
+
+    def _looks_up(self, index: str) -> bool:
+        """Whether there is a database index of this name, or few enough documents to do without."""
+        if self._query("SELECT 1 FROM main.sqlite_master WHERE name = ?", [index]):
+            return True
+        return int(self._query("SELECT coalesce(max(rowid), 0) FROM main.documents")[0][0]) <= self._READ_THROUGH
+
     def find_by_author(self, family: str, year: int) -> list[Entry]:
         """A few of the documents of a year whose first author has this family name.
 
         A store of before there was an index for it is read through, unless that would take long: then there are none.
         """
-        if not self._query("SELECT 1 FROM main.sqlite_master WHERE name = 'first_authors'"):
-            largest = self._query("SELECT coalesce(max(rowid), 0) FROM main.documents")[0][0]
-            if largest > self._READ_THROUGH:
-                return []
+        if not self._looks_up("first_authors"):
+            return []
         begins = f"[[{json.dumps(family, ensure_ascii=False)}"[: self._NAMES]
         rows = self._query(
             f"SELECT {COLUMNS} FROM documents WHERE year = ? AND authors != '[]' AND substr(authors, 1, {self._NAMES}) >= ? "

@@ -20,7 +20,14 @@ _PMID = re.compile(
     re.IGNORECASE,
 )
 _AGAIN, _ID = re.compile(_NAMED, re.IGNORECASE), re.compile(r"[\w-]*\d")
-_PUBMED = re.compile(r"pubmed\.ncbi\.nlm\.nih\.gov/(\d{1,9})|ncbi\.nlm\.nih\.gov/pubmed/(\d{1,9})", re.IGNORECASE)
+_PUBMED = re.compile(
+    r"(?:pubmed\.ncbi\.nlm\.nih\.gov/|ncbi\.nlm\.nih\.gov/pubmed/|europepmc\.org/(?:article|abstract)/MED/)(\d{1,9})",
+    re.IGNORECASE,
+)
+_PMCID = re.compile(r"\bPMC(?:ID)?[\s:#]{0,5}(?:PMC\s{0,3})?(\d{3,9})\b", re.IGNORECASE)
+_BEHIND_DOI = re.compile(r"(?:[/.](?:full|abstract|e?pdf|html|meta|long))*(?:[?&#].*)?$")
+_NUMBER = re.compile(r"\d{4,9}")
+_OWN_ID = re.compile(r"[A-Za-z][\w.:-]*\d[\w.:-]*")
 _ADDRESS = re.compile(r"https?://(?:[^\s<>]|<[^\s<>]{1,40}>)+|\bdoi:\s{0,3}\S+", re.IGNORECASE)
 _NUMBERS = re.compile(r"\[\s*(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*\]")
 _RAISED = re.compile(rf"[.?!]['\"”’)\]]*({REFERENCES})\s*$")
@@ -44,19 +51,23 @@ _LONGEST_MARK = 60
 class CitedPaper:
     """A paper that a sentence cites.
 
-    `id` is its PMID (or an index's own id), its DOI in lower case, the words of an entry in the list of references that names
-    neither, or authors and year ("Smith et al. 2010"). `entry` has the words of the entry, if there is one.
+    `id` is its PMID (or an index's own id), its PMCID, its DOI in lower case, the words of an entry in the list of references
+    that names none of them, or authors and year ("Smith et al. 2010"). `entry` has the words of the entry, if there is one.
     """
 
-    kind: Literal["pmid", "doi", "title", "author"]
+    kind: Literal["pmid", "pmcid", "doi", "title", "author"]
     id: str
     entry: str = ""
 
 
 def find_cited(store: Documents, citation: CitedPaper) -> Entry | None:
-    """The document with the PMID or DOI, or None if the index does not hold it; a DOI may also be a document's id."""
-    entry = store.get_by_doi(citation.id) if citation.kind == "doi" else None
-    return entry or store.get(citation.id)
+    """The document with the PMID, PMCID or DOI, or None if the index does not hold it; each may also be a document's own id."""
+    if citation.kind == "doi":
+        # An address may go on behind the DOI.
+        for doi in dict.fromkeys((citation.id, _BEHIND_DOI.sub("", citation.id))):
+            if entry := store.get_by_doi(doi):
+                return entry
+    return (store.get_by_pmcid(citation.id) if citation.kind == "pmcid" else None) or store.get(citation.id)
 
 
 def named_in(text: str) -> tuple[CitedPaper, ...]:
@@ -98,10 +109,28 @@ def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[CitedPaper, ...]:
         for match in _PMID.finditer(piece):
             ids = _ID.findall(_AGAIN.sub(" ", match[1]))
             at += [(match.start() + order, CitedPaper("pmid", one)) for order, one in enumerate(ids)]
-        at += [(match.start(), CitedPaper("pmid", match[1] or match[2])) for match in _PUBMED.finditer(piece)]
+        at += [(match.start(), CitedPaper("pmid", match[1])) for match in _PUBMED.finditer(piece)]
+        at += [(match.start(), CitedPaper("pmcid", f"PMC{match[1]}")) for match in _PMCID.finditer(piece)]
         at += [(match.start(), CitedPaper("doi", doi)) for match in DOI.finditer(piece) if (doi := clean_doi(match[0]))]
         citations += [one for _, one in sorted(at, key=lambda pair: pair[0])]
     return tuple(dict.fromkeys(citations))
+
+
+def list_ids(text: str, store: Documents | None = None) -> tuple[tuple[CitedPaper, ...], bool]:
+    """The papers that a typed text names by id, and whether it has no other content.
+
+    A number alone is a PMID, whatever blanks are in it; with a `store`, a word is a document's id if it is one there.
+    """
+    text = re.sub(r"\b(10\.\d{4,9})\s*/\s*", r"\1/", " ".join(text.split()))
+    numbers = re.split(r"[,;\s]+", text.strip(" ,;.#"))
+    if all(map(str.isdecimal, numbers)):
+        several = all(len(one) > 6 for one in numbers)
+        ids = [one for one in (numbers if several else ["".join(numbers)]) if _NUMBER.fullmatch(one)]
+        return tuple(CitedPaper("pmid", one) for one in ids), bool(ids)
+    if _OWN_ID.fullmatch(text) and store is not None and store.get(text):
+        return (CitedPaper("pmid", text),), True
+    found = cited_in(text)
+    return found, bool(found) and not re.search(r"[^\W\d_]{3,}", re.sub("doi|pmc(?:id)?", "", without_citations(text).casefold()))
 
 
 def numbers_in(text: str) -> tuple[int, ...]:

@@ -79,9 +79,9 @@ class TextRequest(Sent):
 class CitedOut(BaseModel):
     """A paper that a sentence cites, checked against the claim that it is cited for."""
 
-    kind: Literal["pmid", "doi", "title", "author"] = Field(description="What names the paper in the text.")
+    kind: Literal["pmid", "pmcid", "doi", "title", "author"] = Field(description="What names the paper in the text.")
     id: str = Field(
-        description="The PMID; the DOI in lower case; the entry in the list of references; or author and year, as in the text."
+        description="The PMID or PMCID; the DOI in lower case; the entry in the list of references; or author and year, as typed."
     )
     pmid: str = Field(default="", description="The id of the paper in the index; empty if the index does not hold it.")
     status: CitedStatus = Field(

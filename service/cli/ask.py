@@ -237,7 +237,7 @@ def _open_paper(paper: str, index: Path | None) -> FullText:
 
 
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="The words to search for.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, or what names a paper.")],
     index: IndexOption,
     most: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many documents to list.")] = 20,
     format: Annotated[
@@ -245,9 +245,10 @@ def search(
     ] = "table",
     as_json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
 ) -> None:
-    """List the documents that match QUERY, by title and abstract or by a passage of their full text, ranked by BM25.
+    """Find a paper, or list the documents that match QUERY by title and abstract or a passage of their full text, by BM25.
 
-    British and American spellings match each other.
+    A paper is found by authors, year, journal, words of its title, a pasted reference, or its PMID, PMCID or DOI. It is first,
+    with what names it. British and American spellings match each other.
     """
     with report_errors():
         from service.grounding.claims import check_query
@@ -255,19 +256,21 @@ def search(
         words = check_query(query)
         from retrieval.index import Index
         from service.http.schemas import SearchResponse
-        from service.queries.papers import search_words
+        from service.queries.papers import describe_search, search_words
         from service.queries.spelling import suggest_words
 
         corpus = Index(index)
-        hits = search_words(corpus, words, most)
-        response = SearchResponse.of(words, 1, hits, None, corpus.manifest.id)
+        hits, note = search_words(corpus, words, most), describe_search(corpus, words)
+        response = SearchResponse.of(words, 1, hits, None, corpus.manifest.id, note)
         if as_json or format == "json":
             typer.echo(response.model_dump_json(indent=2))
         elif format == "csv":
             typer.echo(_hits_csv(response.hits), nl=False)
         elif response.hits:
             _print_hits(response.hits)
-        if not response.hits:
+        if note:
+            print_note(note)
+        elif not response.hits:
             print_note(f"None of the {format_count(corpus.manifest.counts.documents, 'document')} holds any of these words.")
         for offer in suggest_words(corpus, words):
             print_note(f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?")
@@ -298,10 +301,10 @@ def _hits_csv(hits: list[HitOut]) -> str:
     """Write the hits as CSV, one per row."""
     from service.output.export import write_csv
 
-    columns = ("rank", "pmid", "title", "year", "journal", "types", "retracted", "score")
+    columns = ("rank", "pmid", "title", "year", "journal", "types", "retracted", "score", "why")
     rows = [
         (one.rank, one.pmid, one.title, one.year or "", one.journal, "; ".join(one.types), "yes" if one.retracted else "no",
-         one.score)
+         one.score, one.why)
         for one in hits
     ]  # fmt: skip
     return write_csv(columns, rows)
@@ -312,7 +315,8 @@ _SHOWN_WORDS = 40
 
 
 def _print_hits(hits: list[HitOut]) -> None:
-    """Print the hits, one per line; one that was found by its full text with the place and the first words there."""
+    """Print the hits, one per line; a paper that was named with its authors and by what, one that was found by its full text with
+    the place and the first words there."""
     from rich.console import Console
     from rich.text import Text
 
@@ -320,6 +324,10 @@ def _print_hits(hits: list[HitOut]) -> None:
 
     def say_title(one: HitOut) -> Text:
         title = mark_retracted(one.title, one.retracted)
+        if one.why:
+            authors = [author.partition(",")[0] for author in one.authors]
+            by = f"{', '.join(authors[:2])}{' et al.' if len(authors) > 2 else ''}"
+            return Text.assemble(title, "\n", (by, "dim"), (" · " if by else "", "dim"), (f"found by {one.why}", "bold"))
         if one.passage is None:
             return title
         words = one.passage.text.split()

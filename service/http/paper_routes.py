@@ -14,7 +14,7 @@ from service.http.requests.working import ON_LIBRARY, live_of, note, parts_of
 from service.http.schemas import MOST_HITS, Cursor, DocumentOut, SearchResponse
 from service.operating.work import Job, while_there
 from service.queries.grounding import check_written, describe_query
-from service.queries.papers import search_words
+from service.queries.papers import SOUGHT, describe_search, search_words
 from service.queries.schemas import TypedOut, TypedRequest
 from service.reading.schemas import EvidenceRequest, EvidenceResponse
 
@@ -61,11 +61,11 @@ async def document(
 @router.get("/v1/search", response_model=SearchResponse, responses=problems.responses(422, 500, 503))
 async def search(
     request: Request,
-    q: Annotated[str, Query(description="The words to search for.", examples=["beta-carotene lung cancer"])],
+    q: Annotated[str, Query(description=SOUGHT, examples=["beta-carotene lung cancer"])],
     limit: Annotated[int, Query(ge=1, le=100, description="Hits per page.")] = 20,
     cursor: Annotated[str, Query(max_length=200, description="`next_cursor` of the previous page.")] = "",
 ) -> Response:
-    """The documents that match the words of a query, ranked by BM25, in pages; each by its abstract or a passage of its text."""
+    """The papers that a query names, then the documents that match its words by abstract or full text, by BM25, in pages."""
     parts, live = parts_of(request), live_of(request)
     query = check_query(q)
 
@@ -78,7 +78,8 @@ async def search(
             hits = search_words(serving.index, query, min(end + 1, MOST_HITS), begin)
             job.check()
             more = Cursor(offset=end, query=query, index=version) if len(hits) > end - begin else None
-            return write_json(SearchResponse.of(query, begin + 1, hits[: end - begin], more, manifest.id))
+            note = describe_search(serving.index, query)
+            return write_json(SearchResponse.of(query, begin + 1, hits[: end - begin], more, manifest.id, note))
 
     return await while_there(request, parts.workers.run(work))
 

@@ -208,9 +208,14 @@ class PassageOut(BaseModel):
 
 
 class HitOut(RankedPaper):
-    """A document that contains words of the query."""
+    """A document that the query names, or that contains words of it."""
 
-    score: Rounded = Field(description="BM25 over title and abstract or, with a `passage`, over that.")
+    score: Rounded = Field(
+        description="BM25 over title and abstract or, with a `passage`, over that; 0 where they have none of the words."
+    )
+    why: str = Field(
+        "", description="What names this paper in the query, such as “author and year”.", exclude_if=lambda why: not why
+    )
     passage: PassageOut | None = Field(
         None,
         description="The best passage of the full text, where it ranks higher than title and abstract.",
@@ -221,7 +226,7 @@ class HitOut(RankedPaper):
     def of(cls, rank: int, found: FoundPaper) -> HitOut:
         """From the values."""
         passage = PassageOut.of(found.passage) if found.passage else None
-        return cls(rank=rank, **facts_of(found.document), score=found.hit.score, passage=passage)
+        return cls(rank=rank, **facts_of(found.document), score=found.hit.score, why=found.why, passage=passage)
 
 
 class SearchResponse(BaseModel):
@@ -233,12 +238,19 @@ class SearchResponse(BaseModel):
         description=f"Pass it as `cursor` to get the next page; null on the last page or after {MOST_HITS:,} hits."
     )
     index: str
+    note: str = Field(
+        "",
+        description="Which ids the index lacks, or that it cannot be searched by author.",
+        exclude_if=lambda note: not note,
+    )
 
     @classmethod
-    def of(cls, query: str, first: int, page: Sequence[FoundPaper], more: Cursor | None, index: str) -> SearchResponse:
+    def of(
+        cls, query: str, first: int, page: Sequence[FoundPaper], more: Cursor | None, index: str, note: str = ""
+    ) -> SearchResponse:
         """From the values; `first` is the rank of the page's first hit."""
         hits = [HitOut.of(rank, found) for rank, found in enumerate(page, first)]
-        return cls(query=query, hits=hits, next_cursor=more.write() if more else None, index=index)
+        return cls(query=query, hits=hits, next_cursor=more.write() if more else None, index=index, note=note)
 
 
 class Cursor(BaseModel):

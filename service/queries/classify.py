@@ -18,7 +18,7 @@ from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.store.documents import Documents
 from service.checking.checkable import SURE
-from service.checking.citations import CitedPaper, cited_in, without_citations
+from service.checking.citations import CitedPaper, list_ids
 from service.grounding.claims import MAX_CHARACTERS, drop_lead
 
 if TYPE_CHECKING:
@@ -61,8 +61,6 @@ def _load() -> LanguageIdentifier:
 
 Kind = Literal["claim", "question", "keywords", "paper", "text", "language"]
 
-_NUMBER = re.compile(r"\d{4,9}")
-_OWN_ID = re.compile(r"[A-Za-z][\w.:-]*\d[\w.:-]*")
 _STOP = re.compile(r"[.!…][\"'”’»)\]\s]*$")
 _ASKS = re.compile(r"[?？؟;]?[?？؟][\"'”’»)\]\s]*$")
 _FEWEST_SENTENCES, _LONGER_THAN_CLAIM = 3, 300
@@ -91,8 +89,9 @@ def classify_query(raw: str, store: Documents | None = None) -> Query:
     """What was typed; with a `store`, a single word that is a document's id is taken for that document."""
     text = " ".join(raw.split())
     too_long = len(text) > MAX_CHARACTERS
-    if not too_long and (citation := _name_paper(text, store)):
-        return Query("paper", text, cited=citation)
+    ids, alone = ((), False) if too_long else list_ids(text, store)
+    if alone and len(ids) == 1:
+        return Query("paper", text, cited=ids[0])
     count = len(sentence_spans(raw, 0, len(raw))) if len(text) > _LONGER_THAN_CLAIM else 1
     if language := find_language(text):
         return Query("language", text, text, language=language, sentences=count)
@@ -119,18 +118,6 @@ def say_no_claim(text: str) -> str:
         f"“{text[:200]}” is no claim but keywords, so there is no verdict; write one sentence that can be true or false, with a "
         "verb such as “reduces”, “does” or “is”, or search for the words."
     )
-
-
-def _name_paper(text: str, store: Documents | None) -> CitedPaper | None:
-    """The one paper that the text names, or None if it has any other content."""
-    if _NUMBER.fullmatch(text):
-        return CitedPaper("pmid", text)
-    if _OWN_ID.fullmatch(text) and store is not None and store.get(text):
-        return CitedPaper("pmid", text)
-    citations = cited_in(text)
-    if len(citations) == 1 and not re.search(r"[^\W\d_]{3,}", without_citations(text).casefold().replace("doi", "")):
-        return citations[0]
-    return None
 
 
 def _parse(question: str) -> YesNoQuestion | None:

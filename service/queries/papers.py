@@ -15,35 +15,67 @@ from retrieval.core.values import Claim, Document, Hit, Passage, Sentence
 from retrieval.index import Index, PassageHit, lead_to_papers
 from retrieval.store.documents import Documents, Entry
 from service.checking.checkable import claim_in
-from service.checking.citations import CitedPaper, cited_in, find_cited
+from service.checking.citations import CitedPaper, cited_in, find_cited, list_ids
+from service.checking.known import find_known
 from service.queries.classify import classify_query
+
+SOUGHT = "Words, or what names a paper: authors, year, journal, words of its title, a reference, or its PMID, PMCID or DOI."
+"""What a search takes, for whoever uses it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPaper:
-    """A document that matches words; `passage` of its full text, if that matches better than title and abstract do."""
+    """A document that matches words; `passage` of its full text, if that matches better than title and abstract do; `why` says
+    what names it, such as "author and year", if it was typed as one paper."""
 
     hit: Hit
     document: Document
     passage: Passage | None = None
+    why: str = ""
 
 
 def search_words(index: Index, query: str, end: int, begin: int = 0) -> list[FoundPaper]:
-    """The documents from place `begin` (from 0) up to place `end` that match the query's words, best first: each by its abstract
-    or its best passage, whichever ranks higher."""
-    hits, passages = index.search(query, end, spellings=True), index.search_passages(query, end, spellings=True)
+    """The documents from place `begin` (from 0) up to place `end` that match the query's words, best first: those that it names
+    (`find_known`), then each by its abstract or its best passage, whichever ranks higher. Ids alone find what they name alone."""
+    known = {fit.entry.pmid: fit.why for fit in find_known(index, query)}
+    alone = list_ids(query, index.store)[1]
+    hits = [] if alone else index.search(query, end, spellings=True)
+    passages = [] if alone else index.search_passages(query, end, spellings=True)
     best = {hit.pmid: hit for hit in reversed(passages)}
     ranked: list[tuple[float, Hit | PassageHit]] = [*enumerate(hits)]
     ranked += [(rank + 0.5, best[hit.pmid]) for rank, hit in enumerate(lead_to_papers(passages))]
     joined: dict[str, Hit | PassageHit] = {}
     for _, hit in sorted(ranked, key=lambda row: row[0]):
         joined.setdefault(hit.pmid, hit)
-    found = list(joined.values())[begin:end]
+    order = dict.fromkeys((*known, *joined))
+    found = [joined.get(pmid, Hit(pmid, 0.0)) for pmid in order][begin:end]
     entries = index.entries([hit.pmid for hit in found])
     return [
-        FoundPaper(Hit(hit.pmid, hit.score), entry.document, _read_passage(index, hit))
+        FoundPaper(
+            Hit(hit.pmid, hit.score),
+            entry.document,
+            _read_passage(index, hit),
+            known.get(hit.pmid, ""),
+        )
         for hit, entry in zip(found, entries, strict=True)
     ]
+
+
+def describe_search(index: Index, query: str) -> str:
+    """What a reader of `search_words` should know: which ids the index lacks, or that it cannot be searched by author; or ""."""
+    ids, alone = list_ids(query, index.store)
+    if alone and (missing := [one for one in ids if find_cited(index.store, one) is None]):
+        return " ".join(_say_missing(one, index.manifest.counts.documents) for one in missing)
+    if ids or index.manifest.has_fields:
+        return ""
+    return (
+        "This index was built before authors, journals and years could be searched: papers are found by their titles and texts, "
+        "and by first author and year. Build it again to find them by all."
+    )
+
+
+def _say_missing(citation: CitedPaper, documents: int) -> str:
+    return f"{citation.kind.upper()} {citation.id} is not among the {format_count(documents, 'document')} of this index."
 
 
 def _read_passage(index: Index, hit: Hit | PassageHit) -> Passage | None:
@@ -54,11 +86,7 @@ def open_paper(store: Documents, citation: CitedPaper, documents: int) -> Entry:
     """The paper that is meant; raises `BadInput` if the index, which has `documents` documents, does not hold it."""
     entry = find_cited(store, citation)
     if entry is None:
-        name = "PMID" if citation.kind == "pmid" else "DOI"
-        raise BadInput(
-            f"{name} {citation.id} is not among the {format_count(documents, 'document')} of this index; type a "
-            "claim, or add the paper to it."
-        )
+        raise BadInput(f"{_say_missing(citation, documents).rstrip('.')}; type a claim, or add the paper to it.")
     return entry
 
 

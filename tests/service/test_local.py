@@ -45,3 +45,8 @@ def test_the_face_shows_what_it_names() -> None:
     assert all(hasattr(counterpoint, name) for name in counterpoint.__all__)
     assert counterpoint.__version__ == tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     assert issubclass(counterpoint.IndexUnusable, counterpoint.CounterpointError)
+
+
+def test_a_paper_is_found_by_what_names_it(opened: counterpoint.LocalService) -> None:
+    first, *rest = opened.search("Leuven 2001 glucose New England Journal of Medicine", most=3)
+    assert (first.year, bool(first.why), len(rest)) == (2001, True, 2)

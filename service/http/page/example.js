@@ -50,6 +50,7 @@ const OFFERED = {
   question: () => found.questions.map((one) => [one]),
   paper: () => (found.paper ? [[found.paper.hypothesis]] : []),
   text: () => (found.text ? [[found.text, "A text made from this index"]] : []),
+  find: () => [],
 };
 
 /** The buttons of a mode; `choose(asked)` is called when one is pressed. */

@@ -11,12 +11,13 @@ const WORDS = {
   question: { what: "Question", go: "Answer", working: "Answering…", hint: "answered briefly, with citations", more: "Narrative: who asks, and why" },
   paper: { what: "Hypothesis", go: "Find evidence", working: "Reading…", hint: "one sentence that the paper may support or contradict" },
   text: { what: "Text", go: "Check text", working: "Checking…", hint: "a paragraph, a manuscript or a language model’s answer: pasted, or a file" },
+  find: { what: "Paper", go: "Find", working: "Finding…", hint: "author and year, words of the title, a reference, PMID or DOI" },
 };
 // How many sentences of a paper are chosen unless the reader says otherwise.
 const SENTENCES = 5;
 
 // A link holds these and nothing else: a paper may be long, or not for everyone's eyes.
-const LINKED = ["claim", "question", "narrative", "hypothesis", "k", "results_only", "full_text"];
+const LINKED = ["claim", "find", "question", "narrative", "hypothesis", "k", "results_only", "full_text"];
 
 // What the reader chose by hand stays until the box is empty again.
 let chosen = false;
@@ -25,11 +26,11 @@ let submitted = () => {};
 
 export const words = (mode = modeOf()) => WORDS[mode];
 
-/** Whether a claim is to be checked, a question answered or a paper read. */
+/** Whether a claim is to be checked, a question answered, a paper read or found. */
 export const modeOf = () => Object.keys(WORDS).find((mode) => byId(`mode-${mode}`).checked);
 
 /** What is asked about, in the reader's words. A claim may come with a question as its context. */
-export const topicOf = ({ claim, hypothesis, question, text, name }) => claim ?? hypothesis ?? question ?? text ?? name;
+export const topicOf = ({ claim, find, hypothesis, question, text, name }) => claim ?? find ?? hypothesis ?? question ?? text ?? name;
 
 /** Turns the switch, and shows what belongs to it. */
 export function setMode(mode) {
@@ -75,8 +76,8 @@ const seemsQuestion = (text) => /[?？؟]["'”’»)\]\s]*$/.test(text);
 const seemsText = (text) => text.length > 300 && (text.match(/[.!?]\s+\S/g) ?? []).length > 1;
 
 function suggest() {
-  // A hypothesis looks like a claim, and a text is written sentence by sentence: only the reader leaves these modes.
-  if (["paper", "text"].includes(modeOf())) return;
+  // A hypothesis looks like a claim, a title like a question, and a text is written sentence by sentence: only the reader leaves these.
+  if (["paper", "text", "find"].includes(modeOf())) return;
   const text = byId("text").value;
   if (!text.trim()) chosen = false;
   if (!chosen && text.trim()) setMode(seemsText(text) ? "text" : seemsQuestion(text) ? "question" : "claim");
@@ -92,6 +93,7 @@ export function asked() {
     return { mode, body: { hypothesis: value("text"), k: byId("count").valueAsNumber, results_only, ...partOf(byId("paper").value) } };
   }
   if (mode === "text") return { mode, body: partsOf(value("text")) };
+  if (mode === "find") return { mode, body: { find: value("text") } };
   const known_pmids = value("known").split(/[\s,;]+/).filter(Boolean);
   const full_text = byId("full-text").checked;
   return { mode, body: { claim: value("text"), question: value("question"), known_pmids, ...(full_text && { full_text }) } };
@@ -113,7 +115,7 @@ export function toHash({ mode, body }) {
 export function fromHash() {
   const given = new URLSearchParams(location.hash.slice(1));
   const get = (name) => given.get(name) ?? "";
-  const mode = given.get("mode") === "text" ? "text" : given.has("claim") ? "claim" : given.has("hypothesis") ? "paper" : given.has("question") ? "question" : "claim";
+  const mode = given.get("mode") === "text" ? "text" : given.has("find") ? "find" : given.has("claim") ? "claim" : given.has("hypothesis") ? "paper" : given.has("question") ? "question" : "claim";
   chosen = [...given].length > 0;
   setMode(mode);
   // A link holds no text to check: what stands in the box stays.

@@ -9,10 +9,10 @@ import { grounding, groundingText, stagesIn } from "./grounding.js";
 import { offerLibraries, takeLibrary } from "./library.js";
 import { changesSince } from "./links.js";
 import { remember, showMemory } from "./memory.js";
-import { about, answer as askAnswer, evidence as askEvidence, forgetDocuments, health, text as askText, Told, useKey } from "./service.js";
+import { about, answer as askAnswer, evidence as askEvidence, forgetDocuments, health, searched as askSearch, text as askText, Told, useKey } from "./service.js";
 import { addActions } from "./take.js";
 import { checkedText, claimsIn, wordsOf } from "./text.js";
-import { askTyped, choices, noteOf } from "./typed.js";
+import { askTyped, choices, foundPapers, noteOf } from "./typed.js";
 
 // What each mode asks, how its answer is shown and told as text, what is said and drawn while it is made, and what of the answer is
 // in view at once, below the verdict.
@@ -22,6 +22,7 @@ const MODES = {
   // It comes at once or not at all: there is nothing to draw on the way.
   paper: { ask: askEvidence, shown: chosen, text: chosenText, topic: (found) => found.hypothesis, reading: "Reading the paper", drawn: (place) => place.replaceChildren(), first: ".card" },
   text: { ask: askText, shown: checkedText, text: wordsOf, topic: () => "Checked text", reading: "Checking the text", drawn: claimsIn, first: ".claims tbody tr" },
+  find: { ask: ({ find }, signal) => askSearch(find, signal), reading: "Finding the paper", drawn: (place) => place.replaceChildren() },
 };
 
 // So many pixels of what is to be in view are enough.
@@ -68,8 +69,8 @@ async function ask(extra = {}) {
 
 function showAnswer(wanted, found) {
   const place = byId("answer");
-  if (wanted.mode === "claim" && !found.claim) {
-    place.replaceChildren(choices(found, askInstead));
+  if (wanted.mode === "find" || (wanted.mode === "claim" && !found.claim)) {
+    place.replaceChildren((wanted.mode === "find" ? foundPapers : choices)(found, askInstead));
     goTo(place, "");
     document.title = "Counterpoint";
     return;

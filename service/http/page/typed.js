@@ -1,6 +1,7 @@
 // What stands in the claim box is looked at first: a question, keywords, a text or another language get a choice, not a verdict.
 
 import { announce, button, byId, element, holding } from "./dom.js";
+import { pmidOf } from "./evidence.js";
 import { namesResult } from "./links.js";
 import { missingFrom } from "./papers.js";
 import { ground, lookAt, searched } from "./service.js";
@@ -50,15 +51,35 @@ function asClaim(text, go) {
 const spelt = (typed, go) =>
   typed.suggestions.map(({ word, instead }) => button(`“${word}” is in no paper: try “${instead}”`, "quiet", () => go("claim", typed.text.replace(word, instead))));
 
-/** The papers that hold the keywords; one of them opens by its id. */
+/** The papers that hold the keywords, or what to say where there are none. */
 function listOf(typed, hits, go) {
   if (!hits.length) return element("p", missingFrom(typed) || "No paper in this index has these words.", "none");
+  const named = hits.filter((one) => one.why);
+  const others = hits.filter((one) => !one.why);
+  const parts = [[named, named.length > 1 ? "Papers that you may mean" : "The paper that you may mean"], [others, "Papers with these words, best match first"]];
+  return holding("div", "found", ...parts.filter(([papers]) => papers.length).flatMap(([papers, words]) => [element("h3", words), listed(papers, go)]));
+}
+
+/** Papers by title, with what they are and what named them; one is checked by its id. */
+function listed(papers, go) {
   const list = element("ol", "", "plain hits");
-  for (const { pmid, title, year, journal, retracted } of hits) {
-    const facts = [journal, year, pmid, retracted ? "retracted" : ""].filter(Boolean).join(" · ");
-    list.append(holding("li", "", button(title || "(no title)", "link", () => go("claim", pmid)), element("small", ` ${facts}`)));
+  for (const { pmid, doi, title, authors, year, journal, retracted, why } of papers) {
+    const families = authors.map((one) => one.split(",")[0]);
+    const by = [...families.slice(0, 3), families.length > 3 ? "et al." : ""].filter(Boolean).join(", ");
+    const facts = [by, journal, year, retracted ? "retracted" : ""].filter(Boolean).join(" · ");
+    const known = holding("small", "", facts, " · ", pmidOf(pmid, doi), why ? ` · found by ${why}` : "");
+    list.append(holding("li", "", button(title || "(no title)", "link", () => go("claim", pmid)), known));
   }
-  return holding("div", "found", element("h3", "Papers with these words, best match first"), list);
+  return list;
+}
+
+/** What was found for a paper to be found: it, or papers with the words; pressed, one is checked by what it finds. */
+export function foundPapers({ query, hits, note }, go) {
+  const heading = Object.assign(element("h2", query.length > 200 ? `${query.slice(0, 200)}…` : query, "asked"), { id: "answered", tabIndex: -1, dir: "auto" });
+  const told = note || (hits.some((one) => one.why) ? "Press a title to check what the paper finds." : hits.length ? "Nothing here names one paper of this index for certain." : "");
+  const shown = holding("div", "typed", heading, ...(told ? [element("p", told, "sum")] : []), ...(hits.length || !note ? [listOf(null, hits, go)] : []));
+  announce(told || "No paper in this index has these words.");
+  return shown;
 }
 
 /** What the reader should know of what was typed, above its result; null where it is surely a claim, of known words. */
