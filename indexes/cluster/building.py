@@ -271,6 +271,13 @@ def finish_copies(address: Address, name: str) -> None:
         merge_segments(address, name)
         ready = {"index": {"refresh_interval": "1s", "number_of_replicas": access.replicas}}
         client.indices.put_settings(index=name, body=ready, params={"request_timeout": 60})
+        # A node that dies before its shards are copied would take them along; a lone node has nobody to copy them to.
+        waiting = {
+            "wait_for_no_initializing_shards": "true",
+            "timeout": f"{_MERGE_SECONDS}s",
+            "request_timeout": _MERGE_SECONDS + 60,
+        }
+        client.cluster.health(index=name, params=waiting, ignore=[408])
         client.indices.refresh(index=name, params={"request_timeout": _MERGE_SECONDS})
 
 

@@ -64,6 +64,25 @@ def test_it_holds_and_finds_what_the_embedded_one_does(place: Path, demo_folder:
         build_at([DEMO], place)
 
 
+def test_papers_are_looked_up_by_their_first_author_as_in_the_embedded_one(place: Path, tmp_path: Path) -> None:
+    family, records = "A collaboration with a name of more than forty letters", tmp_path / "records.jsonl"
+    authors = [["Rossi, A.", "Berg, B."], ["Rossi, C."], ["Berg, B.", "Rossi, A."], ["Rossini, R."], [family], []]
+    rows = [
+        {"pmid": str(n), "title": f"Paper {n}", "abstract": "It helped.", "year": 2002 + n // 9, "authors": authors[n % 6]}
+        for n in range(1, 17)
+    ]
+    records.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    build([records], tmp_path / "embedded")
+    build_at([records], place)
+    update_at(place, [write_update(tmp_path, 1, article("20", "Of no author."))])
+    first, second = Index(tmp_path / "embedded").store, Index(place).store
+    for name in ("Rossi", "Berg", "Rossini", "rossi", "Ross", family):
+        for year in (2002, 2003, 2004):
+            found = [[one.document for one in store.find_by_author(name, year)] for store in (first, second)]
+            assert found[0] == found[1]
+            assert bool(found[0]) == (name not in ("rossi", "Ross") and year != 2004)
+
+
 def test_an_update_does_what_it_does_to_the_embedded_one(place: Path, tmp_path: Path, demo_folder: Path) -> None:
     folder = tmp_path / "embedded"
     shutil.copytree(demo_folder, folder)
@@ -204,18 +223,21 @@ def test_a_node_that_dies_shortens_no_ranking(place: Path, nodes: LocalCluster, 
     index = Index(place)
     whole = {query: [hit.pmid for hit in index.search(query, 20)] for query in QUERIES[:3]}
     nodes.kill_node(2, signal.SIGKILL)
-    until, answered = time.monotonic() + 40, 0
-    while time.monotonic() < until:
-        for query, wanted in whole.items():
-            try:
-                assert [hit.pmid for hit in index.search(query, 20)] == wanted
-                answered += 1
-            except ClusterBusy as error:
-                assert error.status == 503 and error.retry_after
-    assert answered
-    update_on_cluster(read_address(place), [(write_update(tmp_path, 1, article("77", "Written with a node away.")), "pubmed")])
-    nodes.start_node(2)
-    nodes.wait_until_joined(3, status="green")
+    try:
+        until, answered = time.monotonic() + 40, 0
+        while time.monotonic() < until:
+            for query, wanted in whole.items():
+                try:
+                    assert [hit.pmid for hit in index.search(query, 20)] == wanted
+                    answered += 1
+                except ClusterBusy as error:
+                    assert error.status == 503 and error.retry_after
+        assert answered
+        update = write_update(tmp_path, 1, article("77", "Written with a node away."))
+        update_on_cluster(read_address(place), [(update, "pubmed")])
+    finally:
+        nodes.start_node(2)
+        nodes.wait_until_joined(3, status="green")
     assert Index(place).store.get("77")
 
 
