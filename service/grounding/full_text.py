@@ -35,7 +35,10 @@ def choose_windows(index: Index, reader: Reader, claim: str, entries: Sequence[E
     pmids = [entry.pmid for entry in entries]
     texts, windows = index.store.full_texts(pmids), list[tuple[Entry, Window]]()
     for entry, hits in zip(entries, index.find_passages(claim, pmids, MOST_PASSAGES), strict=True):
-        windows += [(entry, window) for hit in hits for window in cut_windows(texts[hit.pmid].passages[hit.number])]
+        # On a cluster a text may have been replaced since.
+        passages = texts[entry.pmid].passages if entry.pmid in texts else ()
+        found = [passages[hit.number] for hit in hits if hit.number < len(passages)]
+        windows += [(entry, window) for passage in found for window in cut_windows(passage)]
     readings = reader.read_abstracts(claim, [make_abstract_of(entry, window) for entry, window in windows])
     best: dict[str, tuple[float, Window]] = {}
     for (entry, window), reading in zip(windows, readings, strict=True):
