@@ -11,13 +11,12 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 from indexes import plan
 from indexes.plan import LOCK, make_folder, report_interrupt
 from indexes.readers import CSV, Columns, check_columns, check_format, detect_format, sources
-from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all, read_all_texts
+from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all
 from indexes.writer import LuceneWriters, StoreWriter
 from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from retrieval.bm25.lucene import expect_short_run
@@ -167,10 +166,7 @@ def fill_index(
     try:
         if old is None:
             index_stored(store, lucene)
-        reading = read_all(store, lucene, files, skip_bad, columns)
-        if full_texts:
-            texts = read_all_texts(store, lucene, full_texts, len(files), reading.changes)
-            reading = replace(reading, sources=[*reading.sources, *texts.sources], texts=texts)
+        reading = read_all(store, lucene, files, skip_bad, columns, full_texts)
         summary, part = store.summary(), store.summarise_texts()
         if not summary[0].documents:
             raise BadInput(describe_emptiness(reading.sources))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from tqdm import tqdm
 
@@ -16,10 +16,10 @@ from indexes.full_texts import Placed
 from indexes.readers import FORMATS, Columns, Deletion, Note, Omission, Record, SkipBad, read
 from indexes.readers.exports.entry import Paper, is_same, make_id
 from indexes.readers.full_text import read_full_texts
-from indexes.writer import Change, LuceneWriters, StoreWriter
+from indexes.writer import Change, LuceneWriters
 from retrieval.core.errors import BadRecord
 from retrieval.core.progress import make_bar
-from retrieval.core.values import Document
+from retrieval.core.values import Document, FullText
 from retrieval.store.manifest import IndexSource, Manifest
 
 FULL_TEXT = "full-text"
@@ -53,6 +53,13 @@ class Target(Protocol):
         newest: bool = True,
     ) -> Change:
         """Write a batch and how far its source has been read."""
+
+
+class TextTarget(Target, Protocol):
+    """One that full texts are written to as well."""
+
+    def write_texts(self, texts: Sequence[FullText], source: int, end: int) -> tuple[Change, Placed]:
+        """Write a batch of full texts and how far their source has been read."""
 
 
 class SourceReading:
@@ -216,9 +223,15 @@ def describe_emptiness(read_sources: Sequence[IndexSource]) -> str:
 
 
 def read_all(
-    target: Target, lucene: LuceneWriters | None, files: Sequence[tuple[Path, str]], skip_bad: int, columns: Columns | None
+    target: Target,
+    lucene: LuceneWriters | None,
+    files: Sequence[tuple[Path, str]],
+    skip_bad: int,
+    columns: Columns | None,
+    full_texts: Sequence[Path] = (),
 ) -> SourcesRead:
-    """Read every source, each with its format, to its end; up to `skip_bad` bad records are left out."""
+    """Read every source, each with its format, to its end, and then full texts, which need a `TextTarget`; up to `skip_bad` bad
+    records are left out."""
     skip, sources, changes = SkipBad(skip_bad), list[IndexSource](), Changes()
     for number, (path, kind) in enumerate(files):
         bar = make_bar(f"{path.name} [{number + 1}/{len(files)}]", "records")
@@ -228,29 +241,33 @@ def read_all(
             reading.read_all(bar, columns)
         counts = (reading.seen, len(skip.faults) - bad_before, reading.without_abstract, reading.repeated)
         sources.append(IndexSource(str(path), kind, path.stat().st_size, *counts))
-    return SourcesRead(sources, changes, skip.faults, skip.notes)
+    texts = _read_texts(cast(TextTarget, target), lucene, full_texts, len(files), changes) if full_texts else None
+    return SourcesRead([*sources, *(texts.sources if texts else ())], changes, skip.faults, skip.notes, texts)
 
 
 _TEXTS_AT_ONCE = 50
 """Full texts written at a time."""
 
 
-def read_all_texts(store: StoreWriter, lucene: LuceneWriters, paths: Sequence[Path], first: int, changes: Changes) -> TextsRead:
+def _read_texts(
+    target: TextTarget, lucene: LuceneWriters | None, paths: Sequence[Path], first: int, changes: Changes
+) -> TextsRead:
     """Read every full text of these files, folders and archives; one that cannot be read is left out and listed.
 
     `first` is the number of the first path among the sources.
     """
     skip, sources, placed = SkipBad(sys.maxsize), list[IndexSource](), Placed()
     for number, path in enumerate(paths, first):
-        seen, done, bad_before = 0, store.records_done(number), len(skip.faults)
+        seen, done, bad_before = 0, target.records_done(number), len(skip.faults)
         texts = read_full_texts(path, skip)
         with make_bar(path.name, "texts") as bar:
             while batch := list(islice(texts, _TEXTS_AT_ONCE)):
                 before, seen = seen, seen + len(batch)
                 bar.update(len(batch))
                 if seen > done:
-                    change, batch_placed = store.write_texts(batch[max(0, done - before) :], number, seen)
-                    lucene.apply(change)
+                    change, batch_placed = target.write_texts(batch[max(0, done - before) :], number, seen)
+                    if lucene:
+                        lucene.apply(change)
                     placed.add(batch_placed)
                     revised = len(set(change.removed) & {pmid for pmid, *_ in change.written})
                     changes.added += len(change.written) - revised

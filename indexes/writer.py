@@ -30,7 +30,7 @@ from retrieval.bm25.analysis import CONTENTS, FIELDS, make_contents, make_fields
 from retrieval.bm25.lucene import HEAP_VARIABLE, load_analyzer_of_fields, load_java_class, load_pyserini, start_on_lucene_thread
 from retrieval.core.errors import BadConfig, BadInput
 from retrieval.core.values import Author, Document, FullText
-from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA, TALLIED, Row, Tally, find_targets
+from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA, TALLIED, Row, Tally, find_targets, read_rows
 from retrieval.store.manifest import LUCENE, PASSAGES, IndexCounts, TextPart
 from retrieval.store.packing import pack
 from retrieval.store.texts import StoredText, has_texts, make_part
@@ -241,14 +241,15 @@ class StoreWriter:
                 change.passages_removed.extend(tables.remove(pmid))
                 continue
             old = pmid if pmid in held else tables.find_own(document)
-            if old and (old != pmid or held[pmid][1] or self._find_title(pmid) != document.title):
+            if old and (old != pmid or held[pmid][1] or self.find_title(pmid) != document.title):
                 removed, written = tables.move(old, pmid, self._cue_names, document.title)
                 change.passages_removed.extend(removed)
                 change.passages_written.extend(written)
             if old and old != pmid:
                 change.removed.append(old)
 
-    def _find_title(self, pmid: str) -> str:
+    def find_title(self, pmid: str) -> str:
+        """The title of a document."""
         return str(self._db.execute("SELECT title FROM documents WHERE pmid = ?", (pmid,)).fetchone()[0])
 
     def write_texts(self, texts: Sequence[FullText], source: int, end: int) -> tuple[Change, Placed]:
@@ -281,7 +282,7 @@ class StoreWriter:
             placed.own += 1
         else:
             assert found is not None
-            title = self._find_title(pmid)
+            title = self.find_title(pmid)
             placed.joined[found[1]] += 1
             if text.record.retracted:
                 self._retract(pmid)
@@ -317,6 +318,10 @@ class StoreWriter:
         marks = ",".join("?" * len(pmids))
         return dict(self._db.execute(f"SELECT pmid, {column} FROM documents WHERE pmid IN ({marks})", pmids))
 
+    def rows(self) -> Iterator[list[tuple[Row, int]]]:
+        """All rows in the store, in batches, each with the version that wrote it."""
+        return read_rows(self._db)
+
     def texts(self, batch: int) -> Iterator[list[Text]]:
         """All texts in the store, in batches."""
         rows = self._db.execute("SELECT pmid, title, abstract, authors, journal, year FROM documents")
@@ -327,7 +332,7 @@ class StoreWriter:
         """All passages of full texts in the store, in batches of at least so many."""
         waiting: list[Text] = []
         for stored in self.tables.read_all(self._cue_names) if self.tables else ():
-            waiting += list_passages(stored, self._find_title(stored.pmid))
+            waiting += list_passages(stored, self.find_title(stored.pmid))
             if len(waiting) >= batch:
                 yield waiting
                 waiting = []
@@ -356,7 +361,7 @@ class StoreWriter:
         with self._transaction():
             for stored in texts:
                 self.tables.insert(stored.row, stored.packed)
-        return [passage for stored in texts for passage in list_passages(stored, self._find_title(stored.pmid))]
+        return [passage for stored in texts for passage in list_passages(stored, self.find_title(stored.pmid))]
 
     def summary(self) -> tuple[IndexCounts, str]:
         """Mark retracted documents; return the store's counts and the hash of its texts, in one pass."""

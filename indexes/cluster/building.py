@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes import plan
+from indexes.cluster.texts import TextsWriter
 from indexes.cluster.writer import (
     BulkSender,
     ClusterWriter,
@@ -25,26 +26,20 @@ from indexes.cluster.writer import (
     index_action,
     list_cue_names,
     read_progress,
+    refresh,
 )
 from indexes.readers import Columns
 from indexes.reading import BuildReport, describe_emptiness, read_all
 from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from retrieval.cluster.client import Address, connect, read_access, translate_faults
-from retrieval.cluster.mapping import LIMBS, MANIFEST, VECTORS, add_up, derive, make_mapping, make_settings, read_state
+from retrieval.cluster.mapping import LAYOUT, LIMBS, MANIFEST, VECTORS, add_up, derive, make_mapping, make_settings, read_state
 from retrieval.cluster.search import page_sources, run_search
 from retrieval.cluster.texts import make_text_mapping, name_texts
 from retrieval.core.errors import BadInput, IndexUnusable
 from retrieval.store.documents import find_targets
-from retrieval.store.manifest import IndexCounts, Manifest
+from retrieval.store.manifest import FORMAT, WITH_TEXTS, IndexCounts, Manifest
 
 _PAGE = 1000
-_REFRESH_SECONDS = 600
-
-
-def refresh(address: Address, name: str) -> None:
-    """Let searches see what was written."""
-    with translate_faults(address):
-        connect(address).indices.refresh(index=name, params={"request_timeout": _REFRESH_SECONDS})
 
 
 def mark_retractions(address: Address, name: str, fields: bool) -> None:
@@ -122,8 +117,9 @@ def build_on_cluster(
     columns: Columns | None = None,
     description: str = "",
     analyzer: str = BIOMEDICAL,
+    full_texts: Sequence[Path] = (),
 ) -> BuildReport:
-    """Build an index of these files (each with its format) under an address.
+    """Build an index of these files (each with its format) and of full texts under an address.
 
     A build that was killed resumes where it stopped when it is started again with the same sources. Raises `BadInput` if the
     address already has an index (unless `overwrite`).
@@ -131,26 +127,34 @@ def build_on_cluster(
     check_analyzer(analyzer)
     with translate_faults(address):
         name, version = choose_name(address, overwrite)
-        progress = open_or_restart(address, name, plan.make_fingerprint(files, columns, analyzer), version, analyzer)
+        progress = open_or_restart(address, name, plan.make_fingerprint(files, columns, analyzer, full_texts), version, analyzer)
     with WriteLock(address, name) as lock:
-        with open_writer(address, name, progress, lock, fields=True) as writer:
-            reading = read_all(writer, None, files, skip_bad, columns)
+        if full_texts:
+            open_texts(address, name, analyzer)
+        with open_writer(address, name, progress, lock, fields=True, texts=bool(full_texts)) as writer:
+            reading = read_all(writer, None, files, skip_bad, columns, full_texts)
+            part = writer.finish_texts() if isinstance(writer, TextsWriter) else None
         finish_copies(address, name)
+        if full_texts:
+            finish_copies(address, name_texts(name))
         mark_retractions(address, name, fields=True)
         summary = count(address, name)
         if not summary[0].documents:
             raise BadInput(describe_emptiness(reading.sources))
         versions = {"opensearch": read_version(address)}
         manifest = plan.make_manifest(
-            progress.version, name, summary, reading.sources, versions=versions, description=description, analyzer=analyzer
-        )
+            progress.version, name, summary, reading.sources, versions=versions, description=description, analyzer=analyzer,
+            format=WITH_TEXTS if part else FORMAT, texts=part,
+        )  # fmt: skip
         write_manifest(address, name, manifest, list_cue_names())
         put_in_place(address, name)
         drop_progress(address, name)
     return reading.report(manifest)
 
 
-def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns: Columns | None = None) -> BuildReport:
+def update_on_cluster(
+    address: Address, files: Files, skip_bad: int = 0, columns: Columns | None = None, full_texts: Sequence[Path] = ()
+) -> BuildReport:
     """Replace documents by PMID, apply deletions, mark retractions, while searches go on; each sees whole documents, old or new.
 
     An update that was killed resumes where it stopped when it is started again with the same sources.
@@ -158,19 +162,22 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
     name = read_state(address).name
     with WriteLock(address, name) as lock:
         old = read_state(address).manifest
-        if old.texts:
-            raise BadInput(
-                f"{address} has full texts, and is not updated in place: update the index in a folder that it was copied from, "
-                "and copy that again with --overwrite."
-            )
         plan.check_settings(old, str(address))
-        progress = _resume_update(address, name, old, files, columns)
-        with open_writer(address, name, progress, lock, old.has_fields) as writer:
-            reading = read_all(writer, None, files, skip_bad, columns)
+        progress, texts = _resume_update(address, name, old, files, columns, full_texts), bool(old.texts or full_texts)
+        if texts:
+            open_texts(address, name, old.analyzer)
+        with open_writer(address, name, progress, lock, old.has_fields, texts) as writer:
+            reading = read_all(writer, None, files, skip_bad, columns, full_texts)
+            part = writer.finish_texts() if isinstance(writer, TextsWriter) else None
+        if part and not old.texts:
+            finish_copies(address, name_texts(name))
         refresh(address, name)
         mark_retractions(address, name, old.has_fields)
         summary, versions = count(address, name), {"opensearch": read_version(address)}
-        manifest = plan.make_manifest(progress.version, name, summary, reading.sources, old, versions=versions, format=old.format)
+        format = WITH_TEXTS if part else min(old.format, FORMAT)
+        manifest = plan.make_manifest(
+            progress.version, name, summary, reading.sources, old, versions=versions, format=format, texts=part
+        )
         if manifest.dense:
             # Documents that were written have lost their vectors, even if the texts are the same.
             manifest = replace(manifest, dense=replace(manifest.dense, corpus_sha256=""))
@@ -180,9 +187,11 @@ def update_on_cluster(address: Address, files: Files, skip_bad: int = 0, columns
 
 
 @contextmanager
-def open_writer(address: Address, name: str, progress: Progress, lock: WriteLock, fields: bool) -> Iterator[ClusterWriter]:
-    """A writer whose last batch is in when the block ends without an error."""
-    writer = ClusterWriter(address, name, progress, lock, fields)
+def open_writer(
+    address: Address, name: str, progress: Progress, lock: WriteLock, fields: bool, texts: bool
+) -> Iterator[ClusterWriter]:
+    """A writer, with `texts` of full texts too, whose last batch is in when the block ends without an error."""
+    writer = (TextsWriter if texts else ClusterWriter)(address, name, progress, lock, fields)
     try:
         yield writer
         writer.settle()
@@ -226,9 +235,17 @@ def open_or_restart(address: Address, name: str, fingerprint: str, version: int,
 
 
 def open_texts(address: Address, name: str, analyzer: str) -> None:
-    """Make the index of full texts beside the index of documents of this name, unless an earlier attempt has."""
+    """Make the index of full texts beside the index of documents of this name, unless it is there.
+
+    Raises `BadInput` if the documents have an earlier layout, in which texts do not find their records.
+    """
     with translate_faults(address):
         client = connect(address)
+        if client.indices.get_mapping(index=name)[name]["mappings"]["_meta"]["layout"] != LAYOUT:
+            raise BadInput(
+                f"{address} was made by an earlier version of Counterpoint, and takes no full texts; build or copy it again with "
+                "--overwrite."
+            )
         if not client.indices.exists(index=name_texts(name)):
             settings = {"index": make_settings(read_access().shards)}
             body = {"settings": settings, "mappings": make_text_mapping(analyzer)}
@@ -251,15 +268,17 @@ def _create(client: Any, name: str, body: dict[str, Any]) -> None:
         client.indices.create(index=name, body=body, params=params)
 
 
-def _resume_update(address: Address, name: str, old: Manifest, files: Files, columns: Columns | None) -> Progress:
-    fingerprint = plan.make_fingerprint(files, columns, old.analyzer)
+def _resume_update(
+    address: Address, name: str, old: Manifest, files: Files, columns: Columns | None, full_texts: Sequence[Path]
+) -> Progress:
+    fingerprint = plan.make_fingerprint(files, columns, old.analyzer, full_texts)
     progress = read_progress(address, name)
     if progress and progress.version > old.version:
         if progress.fingerprint != fingerprint:
             names = ", ".join(progress.files[:5])
             raise BadInput(f"An earlier update of {address} was stopped midway; run it again first, with its sources: {names}.")
         return progress
-    progress = Progress(fingerprint, old.version + 1, [path.name for path, _ in files])
+    progress = Progress(fingerprint, old.version + 1, [path.name for path in (*(path for path, _ in files), *full_texts)])
     progress.write(address, name)
     return progress
 
@@ -271,6 +290,13 @@ def finish_copies(address: Address, name: str) -> None:
         merge_segments(address, name)
         ready = {"index": {"refresh_interval": "1s", "number_of_replicas": access.replicas}}
         client.indices.put_settings(index=name, body=ready, params={"request_timeout": 60})
+        # A node that dies before its shards are copied would take them along; a lone node has nobody to copy them to.
+        waiting = {
+            "wait_for_no_initializing_shards": "true",
+            "timeout": f"{_MERGE_SECONDS}s",
+            "request_timeout": _MERGE_SECONDS + 60,
+        }
+        client.cluster.health(index=name, params=waiting, ignore=[408])
         client.indices.refresh(index=name, params={"request_timeout": _MERGE_SECONDS})
 
 

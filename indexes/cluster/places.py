@@ -122,7 +122,9 @@ def _copy_texts(data: Path, address: Address, name: str, analyzer: str, lock: Wr
             for batch in store.texts(_TEXTS_AT_ONCE):
                 titles = {pmid: title for pmid, title, _ in batch}
                 texts = store.full_texts(list(titles))
-                actions = [index_action(pmid, make_text_source(text), 1, again=True) for pmid, text in texts.items()]
+                actions = [
+                    index_action(pmid, make_text_source(text, titles[pmid], 1), 1, again=True) for pmid, text in texts.items()
+                ]
                 for pmid, text in texts.items():
                     for passage, title, words, *_ in list_passages(text, titles[pmid]):
                         actions.append(index_action(passage, make_passage_source(passage, title, words), 1, again=True))
@@ -214,10 +216,10 @@ def build_at(
     """Build an index of every document in `paths` in the folder or at the address `out` (`indexes.build.build`)."""
     if not is_address(out):
         return embedded.build(paths, out, format, skip_bad, overwrite, True, columns, description, analyzer, full_texts)
-    _refuse_texts(full_texts)
+    embedded.check_full_texts(full_texts)
     with report_interrupt("the index", "what was read so far is saved, and the same command resumes from there"):
         address, files = read_address(out), embedded.detect_formats(paths, format, columns)
-        return build_on_cluster(address, files, skip_bad, overwrite, columns, description, analyzer)
+        return build_on_cluster(address, files, skip_bad, overwrite, columns, description, analyzer, full_texts)
 
 
 def update_at(
@@ -231,17 +233,10 @@ def update_at(
     """Update the index in a folder or at an address (`indexes.update.update`)."""
     if not is_address(index):
         return updating.update(index, paths, format, skip_bad, alone=True, columns=columns, full_texts=full_texts)
-    _refuse_texts(full_texts)
+    embedded.check_full_texts(full_texts)
     with report_interrupt("the update", "the same command resumes from there"):
-        return update_on_cluster(read_address(index), embedded.detect_formats(paths, format, columns), skip_bad, columns)
-
-
-def _refuse_texts(full_texts: Sequence[Path]) -> None:
-    if full_texts:
-        raise BadInput(
-            "Full texts are joined to their records in a folder: build or update the index there, then copy it to the cluster "
-            "with `counterpoint index copy`."
-        )
+        files = embedded.detect_formats(paths, format, columns)
+        return update_on_cluster(read_address(index), files, skip_bad, columns, full_texts)
 
 
 def merge_at(index: Path, analyzer: str | None = None) -> None:
@@ -255,7 +250,9 @@ def merge_at(index: Path, analyzer: str | None = None) -> None:
                 "An index on a cluster keeps its analyzer; build it again with `counterpoint index build --overwrite`."
             )
         address = read_address(index)
-        merge_segments(address, read_state(address).name)
+        state = read_state(address)
+        for name in (state.name, *([name_texts(state.name)] if state.manifest.texts else ())):
+            merge_segments(address, name)
     else:
         updating.merge(index, analyzer)
 

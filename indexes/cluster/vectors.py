@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from indexes.cluster.building import merge_segments, refresh, write_manifest
-from indexes.cluster.writer import BulkSender, WriteLock, index_action
+from indexes.cluster.building import merge_segments, write_manifest
+from indexes.cluster.writer import BulkSender, WriteLock, index_action, refresh
 from indexes.plan import report_interrupt
 from indexes.vectors import DenseReport, choose_part, make_view
 from retrieval.cluster.client import Address, connect, translate_faults

@@ -67,9 +67,10 @@ def index_action(id: str, source: dict[str, Any], order: int, again: bool = Fals
     return {"index": {"_id": id, "version": order, "version_type": kind}}, source
 
 
-def delete_action(id: str, order: int) -> Action:
-    """Delete a document."""
-    return {"delete": {"_id": id, "version": order, "version_type": "external"}}, None
+def delete_action(id: str, order: int, again: bool = False, index: str = "") -> Action:
+    """Delete a document; with `again`, also one at the same place in the order; of the sender's index, unless one is named."""
+    about = {"_id": id, "version": order, "version_type": "external_gte" if again else "external"}
+    return {"delete": about | ({"_index": index} if index else {})}, None
 
 
 class BulkSender:
@@ -137,6 +138,29 @@ class BulkSender:
 def _write_lines(action: dict[str, Any], source: dict[str, Any] | None) -> str:
     first = json.dumps(action, ensure_ascii=True)
     return f"{first}\n" if source is None else f"{first}\n{json.dumps(source, ensure_ascii=True)}\n"
+
+
+def read_now(address: Address, name: str, ids: Sequence[str], fields: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """The sources (or these fields of them) of those documents that the index of this real name holds, even if just written."""
+    params = {"request_timeout": 60} | ({"_source_includes": ",".join(fields)} if fields else {})
+
+    def read() -> dict[str, dict[str, Any]]:
+        with translate_faults(address):
+            reply = connect(address).mget(index=name, body={"ids": sorted(set(ids))}, params=params)
+        if any("error" in document for document in reply["docs"]):
+            raise ClusterBusy(f"Documents of {address} could not be read; try again.")
+        return {document["_id"]: document["_source"] for document in reply["docs"] if document["found"]}
+
+    return insist(read) if ids else {}
+
+
+_REFRESH_SECONDS = 600
+
+
+def refresh(address: Address, name: str) -> None:
+    """Let searches see what was written."""
+    with translate_faults(address):
+        connect(address).indices.refresh(index=name, params={"request_timeout": _REFRESH_SECONDS})
 
 
 PROGRESS, LOCK = "__progress__", "__lock__"
@@ -251,6 +275,7 @@ def _tell_start(pid: int) -> str:
 
 
 _SOURCE_BITS, _RECORD_BITS = 13, 32
+MOST_SOURCES = 1 << _SOURCE_BITS
 _MARKED = 2
 """The value of `retracted` for a document that another's notice points to."""
 
@@ -265,8 +290,8 @@ def make_order(version: int, source: int, end: int) -> int:
 
     Raises `BadInput` for more sources than fit.
     """
-    if source >= 1 << _SOURCE_BITS:
-        raise BadInput(f"A build or update on a cluster takes at most {1 << _SOURCE_BITS:,} files; give it fewer at a time.")
+    if source >= MOST_SOURCES:
+        raise BadInput(f"A build or update on a cluster takes at most {MOST_SOURCES:,} files; give it fewer at a time.")
     return ((version << _SOURCE_BITS | source) << _RECORD_BITS) + end
 
 
@@ -291,7 +316,7 @@ class ClusterWriter:
         """Those documents that this job has written in earlier batches; an earlier attempt at this batch does not count."""
         self.settle()
         order = make_order(self.progress.version, source, end)
-        sources = insist(lambda: self._find_held(pmids))
+        sources = self._find_held(pmids)
         return {
             pmid for pmid, source in sources.items() if source["written"] == self.progress.version and source["order"] != order
         }
@@ -324,7 +349,7 @@ class ClusterWriter:
         """
         self.settle()
         self._lock.renew()
-        sources = insist(lambda: self._find_held([record.pmid for record in records]))
+        sources = self._find_held([record.pmid for record in records])
         state = settle(records, {pmid: source["version"] for pmid, source in sources.items()}, newest)
         order = make_order(self.progress.version, source, end)
         rows = {pmid: annotate(record, self._cue_ids) for pmid, record in state.items() if record}
@@ -364,11 +389,4 @@ class ClusterWriter:
 
     def _find_held(self, pmids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """What the index holds for these, even if just written: version, retracted, written, order."""
-        if not pmids:
-            return {}
-        params = {"_source_includes": "version,retracted,written,order", "request_timeout": 60}
-        with translate_faults(self.address):
-            reply = connect(self.address).mget(index=self.name, body={"ids": sorted(set(pmids))}, params=params)
-        if any("error" in document for document in reply["docs"]):
-            raise ClusterBusy(f"Documents of {self.address} could not be read; try again.")
-        return {document["_id"]: document["_source"] for document in reply["docs"] if document["found"]}
+        return read_now(self.address, self.name, pmids, ["version", "retracted", "written", "order"])

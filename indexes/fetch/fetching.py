@@ -1,21 +1,24 @@
-"""Saving a search's papers to disk, part by part, so that a stopped fetch resumes where it was.
+"""Saving a search's papers to disk, part by part, and their full texts, so that a stopped fetch resumes where it was.
 
-The parts lie in a folder beside the index, as the source delivered them; `counterpoint index build` can read it, too.
+The parts lie in a folder beside the index, as the source delivered them, and the texts in a folder therein, each in a file with
+the name of its id; `counterpoint index build` can read both, too.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from indexes.plan import make_folder, report_interrupt
+from retrieval.cluster.client import is_address, read_address
 from retrieval.core.counts import format_count
-from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
+from retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_errors
 from retrieval.core.progress import make_bar
 from retrieval.store.manifest import write_atomically
 
@@ -49,11 +52,22 @@ class Expired(Exception):
     """The source has forgotten the search, which must begin anew."""
 
 
+class StaysFaulty(Unfinished):
+    """One answer stays faulty, however often it is asked for: another may be whole. `why` says what is wrong with it."""
+
+    def __init__(self, name: str, why: str) -> None:
+        self.why = f"{name} {why}"
+        super().__init__(f"{self.why}; {ASK_AGAIN}.")
+
+
 class Source(Protocol):
-    """PubMed or Europe PMC."""
+    """PubMed or Europe PMC; `has_texts` says which of its papers have a full text there, `texts_at_once` how many come at most
+    in one answer."""
 
     name: str
     suffix: str
+    has_texts: str
+    texts_at_once: int
 
     def begin(self, query: str, most: int) -> Search:
         """Search; raises `BadInput` for a query that cannot be used or finds nothing."""
@@ -61,23 +75,42 @@ class Source(Protocol):
     def fetch_part(self, search: Search) -> bytes | None:
         """The next part of the result, with `search` moved past it; None if nothing is left."""
 
+    def list_texts(self, part: Path) -> Iterator[str]:
+        """The ids of the full texts of those papers in a part that have one."""
+
+    def fetch_texts(self, ids: Sequence[str]) -> Mapping[str, bytes | str]:
+        """The JATS of each full text, or in words why it cannot be had; ids that were not answered are left out.
+
+        Raises `StaysFaulty` or `BadInput` if there is no usable answer, `Unfinished` if the service is not there.
+        """
+
     def close(self) -> None:
         """End the connection."""
 
 
+ASK_AGAIN = "what was fetched so far is saved: run the same command again to resume"
 # Hidden, so that a build from the folder does not take it for a source.
 STATE = ".search.json"
+TEXTS, MISSING = "texts", "missing.txt"
+"""The folder of full texts, and the list of those that cannot be had: an id, a tab, and why."""
+_SUFFIX = ".xml.gz"
 _TIMES_FORGOTTEN = 3
+_MOST_FAULTS = 3
+"""So many faulty answers in a row are a fault of the service, not of what it was asked for."""
+_MOST_NAMED = 10
 
 
 def name_papers_folder(out: Path) -> Path:
-    """Where the papers of the index at `out` are kept."""
-    out = out.resolve()
+    """Where the papers of the index at `out` are kept: beside it, or in the working folder if it is on a cluster."""
+    out = Path(read_address(out).name).resolve() if is_address(out) else out.resolve()
     return out.parent / f"{out.name}.papers"
 
 
-def fetch_papers(source: Source, query: str, folder: Path, most: int, say: Callable[[str], None]) -> Search:
-    """Fetch the first `most` papers that `query` finds into `folder`, and report progress.
+def fetch_papers(
+    source: Source, query: str, folder: Path, most: int, say: Callable[[str], None], full_text: bool = False
+) -> Search:
+    """Fetch the first `most` papers that `query` finds into `folder`, with `full_text` also those of their full texts that the
+    source gives away, and report progress.
 
     A stopped fetch of the same search resumes; once an index was built from it (`mark_built`), the next call searches again.
     Raises `BadInput` if the query cannot be used or finds nothing, or `folder` holds another search that was stopped,
@@ -97,6 +130,8 @@ def fetch_papers(source: Source, query: str, folder: Path, most: int, say: Calla
             else:
                 if missing := search.wanted - search.fetched:
                     say(f"{source.name} did not deliver {missing:,} of the {search.wanted:,} papers that it counted.")
+                if full_text:
+                    _fetch_texts(folder, source, search, say)
                 return search
         raise BadInput(f"{source.name} forgot the search {_TIMES_FORGOTTEN} times; try again later.")
 
@@ -151,12 +186,85 @@ def _fetch_parts(folder: Path, source: Source, search: Search) -> None:
             bar.update(search.fetched - bar.n)
 
 
+def _fetch_texts(folder: Path, source: Source, search: Search, say: Callable[[str], None]) -> None:
+    """Fetch the full texts that are not here yet, and tell which cannot be had and why."""
+    wanted = list(dict.fromkeys(one for part in sorted(folder.glob("part-*.gz")) for one in source.list_texts(part)))
+    texts, missing = folder / TEXTS, _read_missing(folder)
+    texts.mkdir(exist_ok=True)
+    here = {file.name.removesuffix(_SUFFIX) for file in texts.glob(f"*{_SUFFIX}")}
+    for left_over in here.difference(wanted):  # of an earlier search
+        (texts / f"{left_over}{_SUFFIX}").unlink()
+    rest = [one for one in wanted if one not in here and one not in missing]
+    batches = deque(rest[at : at + source.texts_at_once] for at in range(0, len(rest), source.texts_at_once))
+    faults: dict[str, str] = {}
+    with make_bar("full texts", "texts", len(wanted), len(wanted) - len(rest)) as bar:
+        while batches:
+            batch, known = batches.popleft(), len(missing)
+            try:
+                found = source.fetch_texts(batch)
+            except (BadInput, StaysFaulty) as error:
+                if len(batch) == 1:
+                    faults[batch[0]] = error.why if isinstance(error, StaysFaulty) else str(error)
+                    if len(faults) == _MOST_FAULTS:
+                        raise
+                    bar.update()
+                    continue
+                found = {}
+            else:
+                missing |= faults
+                faults.clear()
+            for one, text in found.items():
+                if isinstance(text, bytes):
+                    write_atomically(texts / f"{one}{_SUFFIX}", gzip.compress(text, mtime=0))
+                else:
+                    missing[one] = text
+            # What an answer leaves out is asked for by itself.
+            left_out = [one for one in batch if one not in found]
+            if len(batch) > 1:
+                batches.extendleft([one] for one in reversed(left_out))
+            else:
+                missing |= dict.fromkeys(left_out, f"{source.name} does not answer for it")
+                left_out.clear()
+            bar.update(len(batch) - len(left_out))
+            if len(missing) > known:
+                _write_missing(folder, missing)
+    _write_missing(folder, missing := missing | faults)
+    _tell_texts(folder, source, search, wanted, missing, say)
+
+
+def _tell_texts(
+    folder: Path, source: Source, search: Search, wanted: Sequence[str], missing: Mapping[str, str], say: Callable[[str], None]
+) -> None:
+    had = f"; {len(wanted) - len(missing):,} full texts are in {folder / TEXTS}" if wanted else ""
+    say(f"{len(wanted):,} of the {format_count(search.fetched, 'paper')} {source.has_texts}{had}.")
+    for why in dict.fromkeys(missing.values()):
+        ids = [one for one in missing if missing[one] == why]
+        more = f" and {len(ids) - _MOST_NAMED:,} more" if len(ids) > _MOST_NAMED else ""
+        say(f"  {len(ids):,} cannot be had: {why} ({', '.join(ids[:_MOST_NAMED])}{more}).")
+    if missing:
+        say(f"  Each of these is in {folder / MISSING}.")
+
+
+def _read_missing(folder: Path) -> dict[str, str]:
+    try:
+        lines = (folder / MISSING).read_text("utf-8").splitlines()
+    except OSError:
+        return {}
+    return {one: why for one, _, why in (line.partition("\t") for line in lines)}
+
+
+def _write_missing(folder: Path, missing: Mapping[str, str]) -> None:
+    if missing:
+        write_atomically(folder / MISSING, "".join(f"{one}\t{why}\n" for one, why in missing.items()))
+
+
 def _save(folder: Path, search: Search) -> None:
     write_atomically(folder / STATE, json.dumps(asdict(search), indent=1, ensure_ascii=False) + "\n")
 
 
 def _clear(folder: Path) -> None:
-    """Remove an earlier search."""
-    (folder / STATE).unlink(missing_ok=True)
+    """Remove an earlier search; its full texts stay as far as the new one finds them too."""
+    for state in (STATE, MISSING):
+        (folder / state).unlink(missing_ok=True)
     for part in folder.glob("part-*.gz"):
         part.unlink()

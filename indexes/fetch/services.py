@@ -5,6 +5,9 @@ history server, EFetch delivers it in parts. PubMed gives no more than the first
 requested in parts by the date on which papers entered PubMed, the latest first. Europe PMC's REST service
 (https://europepmc.org/RestfulWebService) has PubMed's papers, preprints and more, in JSON.
 
+Full texts come as JATS: from PubMed Central by EFetch, several in one answer, without a body where the publisher does not allow
+more; from Europe PMC one by one, of papers that it calls open access.
+
 Requests keep to a service's rate limit, are retried after a fault, and errors take one sentence. httpx-retries does the back-off
 and the waiting that a server asks for (Retry-After), also when an answer breaks off or is not what was asked for. Keys travel in
 the body of a request, never in a URL, so that no log holds them.
@@ -12,32 +15,43 @@ the body of a request, never in a URL, so that no log holds them.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any, Literal
 
 import httpx
 from httpx_retries import Retry, RetryTransport
 from lxml import etree
 
-from indexes.fetch.fetching import EUROPE_PMC, NCBI, Expired, Search
+from indexes.fetch.fetching import ASK_AGAIN, EUROPE_PMC, NCBI, Expired, Search, StaysFaulty
+from indexes.readers import SkipBad, read
+from indexes.readers.base.markup import find_name
+from indexes.readers.full_text.front import find_pmcid_of
+from indexes.readers.full_text.jats import find_first, find_meta
 from retrieval.core.addresses import clean_key, find_proxy, hide_login, split_login
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
+from retrieval.core.values import Document
 from retrieval.runtime.pace import Pace
 
 TRIES = 6
 """The most attempts at one request."""
-_AGAIN = "what was fetched so far is saved: run the same command again to resume"
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 _SHOWN = 200
 
 
 class NotWhole(Exception):
     """The response is cut off, or holds an error instead of the answer. The request is worth another try."""
+
+
+class NotThere(BadInput):
+    """The service has nothing at an address."""
 
 
 class Empty(NotWhole):
@@ -76,7 +90,8 @@ class Remote:
     ) -> bytes:
         """The body of the response to a request; `check` raises `NotWhole` for one that should be requested again.
 
-        Raises `BadInput` if the service refuses the request, `Unfinished` if it gives no answer.
+        Raises `BadInput` if the service refuses the request, `StaysFaulty` if no answer to it is whole, `Unfinished` if the
+        service gives none or asks for fewer requests.
         """
 
         def validate(response: httpx.Response) -> None:
@@ -88,7 +103,7 @@ class Remote:
             total=TRIES - 1,
             allowed_methods=["GET", "POST"],
             status_forcelist=_TRANSIENT,
-            retry_on_exceptions=(*Retry.RETRYABLE_EXCEPTIONS, NotWhole),
+            retry_on_exceptions=(*Retry.RETRYABLE_EXCEPTIONS, NotWhole, httpx.DecodingError),
             backoff_factor=self._backoff / 2,
             backoff_jitter=0.2,
             validate_response=validate,
@@ -99,18 +114,20 @@ class Remote:
             validate(answer)
         except Empty as fault:
             return fault.body
-        except NotWhole as fault:
-            why = f"no whole answer in {TRIES} tries ({self._clean(str(fault))})"
-            raise Unfinished(f"{self.name} gave {why}; {_AGAIN}.") from None
+        except (NotWhole, httpx.DecodingError) as fault:
+            raise StaysFaulty(self.name, f"gave no whole answer in {TRIES} tries ({self._clean(str(fault))})") from None
         except httpx.TransportError as error:
             why = f"{type(error).__name__}: {self._clean(str(error))}"
-            raise Unfinished(f"{self.name} cannot be reached at {self._address} ({why}); {_AGAIN}.") from None
+            raise Unfinished(f"{self.name} cannot be reached at {self._address} ({why}); {ASK_AGAIN}.") from None
+        if answer.status_code == 429:
+            raise Unfinished(f"{self.name} answered {TRIES} times that there are too many requests (error 429); {ASK_AGAIN}.")
         if answer.status_code in _TRANSIENT:
-            raise Unfinished(f"{self.name} answered {TRIES} times with the error {answer.status_code}; {_AGAIN}.")
+            raise StaysFaulty(self.name, f"answered {TRIES} times with the error {answer.status_code}")
         if not answer.is_success:
             with suppress(NotWhole):
                 check(answer.content)  # raises its own error if the body says more than the status
-            raise BadInput(f"{self.name} refuses the request with the error {answer.status_code} ({self._clean(answer.text)}).")
+            kind = NotThere if answer.status_code in (404, 410) else BadInput
+            raise kind(f"{self.name} refuses the request with the error {answer.status_code} ({self._clean(answer.text)}).")
         return answer.content
 
     def refuse(self, message: str, advice: str) -> BadInput:
@@ -158,6 +175,7 @@ class PubMed:
     """NCBI, with the key and the e-mail address that it asks heavy users for."""
 
     name, suffix = "PubMed", ".xml.gz"
+    has_texts, texts_at_once = "are in PubMed Central", 20
 
     def __init__(self, address: str = NCBI, key: str = "", email: str = "", backoff: float = 1.0) -> None:
         key = clean_key(key, "of NCBI")
@@ -200,6 +218,25 @@ class PubMed:
         if at["start"] >= part["wanted"]:
             at.update(slice=at["slice"] + 1, start=0)
         return body
+
+    def list_texts(self, part: Path) -> Iterator[str]:
+        """The PMCIDs in a part."""
+        records = read(part, "pubmed", SkipBad(sys.maxsize))
+        return (record.pmcid for record in records if isinstance(record, Document) and record.pmcid)
+
+    def fetch_texts(self, ids: Sequence[str]) -> dict[str, bytes | str]:
+        """The full texts with these PMCIDs, those that PubMed Central answers with a body."""
+        numbers = ",".join(one.removeprefix("PMC") for one in ids)
+        body = self._ask("efetch.fcgi", {"db": "pmc", "id": numbers, "retmode": "xml"}, _check_texts)
+        found: dict[str, bytes | str] = {}
+        for element in _parse(body):
+            if find_name(element) == "article":
+                found[find_pmcid_of(find_meta(element))] = _take_text(element)
+            elif find_name(element):
+                # An <error> or <Reply> in place of an article, with its number as an attribute or in its words.
+                words = " ".join(map(str, [*element.values(), *element.itertext()]))
+                found |= {one: "PubMed Central does not have it" for one in ids if one[3:] in re.findall(r"\d+", words)}
+        return {one: found[one] for one in ids if one in found}
 
     def close(self) -> None:
         """End the connection."""
@@ -258,9 +295,8 @@ def _read_error(body: bytes) -> str:
 
 def _count_records(body: bytes) -> int:
     """How many records an EFetch response holds; raises `NotWhole` if it breaks off."""
-    parser = etree.XMLParser(load_dtd=False, no_network=True, resolve_entities=False, huge_tree=True)
     try:
-        root = etree.fromstring(body, parser)
+        root = _parse(body)
     except etree.XMLSyntaxError as error:
         # A record that is not well-formed comes again at every try: the reader of the file leaves it out and names it.
         if body.rstrip().endswith(b"</PubmedArticleSet>") and (count := len(_RECORD_END.findall(body))):
@@ -281,6 +317,34 @@ def _check_records(body: bytes) -> None:
         raise Empty(body)
 
 
+def _parse(body: bytes) -> etree._Element:
+    return etree.fromstring(body, etree.XMLParser(load_dtd=False, no_network=True, resolve_entities=False, huge_tree=True))
+
+
+def _check_texts(body: bytes) -> None:
+    """Raise `NotWhole` unless a response is JATS: articles or what PubMed Central says in place of one."""
+    try:
+        root = _parse(body)
+    except etree.XMLSyntaxError as error:
+        raise NotWhole(_read_error(body) or f"no XML, or XML that breaks off: {error.msg}") from None
+    if find_name(root) not in ("pmc-articleset", "article") or not len(root):
+        words = " ".join("".join(map(str, root.itertext())).split())
+        raise NotWhole(words or f"XML of another kind, <{root.tag}>")
+
+
+# Named, so that an entity which only its DTD defines is no fault of the XML.
+_DOCTYPE = '<!DOCTYPE article SYSTEM "JATS-archivearticle1.dtd">'
+
+
+def _take_text(article: etree._Element) -> bytes | str:
+    """An article as a file of its own; in words why it is no full text, if it is none."""
+    body = find_first(article, "body")
+    if body is not None and "".join(map(str, body.itertext())).strip():
+        return etree.tostring(article, encoding="utf-8", xml_declaration=True, doctype=_DOCTYPE, with_tail=False)
+    forbidden = any("does not allow" in str(comment.text) for comment in article.iterchildren(etree.Comment))
+    return "its publisher does not allow the full text to be given away as XML" if forbidden else "it is there without its text"
+
+
 def _list_notes(result: dict[str, Any]) -> list[str]:
     """The parts of a query that PubMed could not use."""
     errors, warnings = result.get("errorlist") or {}, result.get("warninglist") or {}
@@ -294,12 +358,14 @@ def _list_notes(result: dict[str, Any]) -> list[str]:
 
 PAGE = 500
 _PER_SECOND_AT_EUROPE_PMC = 5
+_TEXT_ID = re.compile(r"\b(?:PMC|PPR)\d+")
 
 
 class EuropePMC:
     """Europe PMC, which needs no key."""
 
     name, suffix = "Europe PMC", ".jsonl.gz"
+    has_texts, texts_at_once = "are open access at Europe PMC", 1
 
     def __init__(self, address: str = EUROPE_PMC, backoff: float = 1.0) -> None:
         self._remote = Remote("Europe PMC", address, _PER_SECOND_AT_EUROPE_PMC, backoff)
@@ -323,6 +389,25 @@ class EuropePMC:
         search.at["cursor"] = "" if next_cursor == cursor or not results else next_cursor
         search.fetched += len(results)
         return "".join(json.dumps(result, ensure_ascii=False) + "\n" for result in results).encode() if results else None
+
+    def list_texts(self, part: Path) -> Iterator[str]:
+        """The ids of full texts (PMCIDs, and PPR… of preprints) of the open-access papers in a part."""
+        with gzip.open(part, "rt", encoding="utf-8") as lines:
+            for result in map(json.loads, lines):
+                is_open = result.get("isOpenAccess") == "Y" and result.get("inEPMC") != "N"
+                if is_open and (match := _TEXT_ID.search(str(result.get("fullTextIdList") or result.get("pmcid")))):
+                    yield match[0]
+
+    def fetch_texts(self, ids: Sequence[str]) -> dict[str, bytes | str]:
+        """The full text with this id."""
+        (id,) = ids
+        try:
+            body = self._remote.ask("GET", f"{id}/fullTextXML", {}, _check_texts)
+        except NotThere:
+            return {id: "Europe PMC does not give it away as XML (error 404)"}
+        article = find_first(_parse(body), "article", deep=True)
+        text = "" if article is None else _take_text(article)
+        return {id: body if isinstance(text, bytes) else text}
 
     def close(self) -> None:
         """End the connection."""

@@ -19,7 +19,7 @@ from rapidfuzz.distance import OSA
 from retrieval.bm25.analysis import BIOMEDICAL, CONTENTS, FIELD_WEIGHTS, FUZZY, PARTS, SAME_BEGINNING, WHOLE_WEIGHT, find_edits
 from retrieval.bm25.lucene import SimilarTerm
 from retrieval.cluster.client import Address, ClusterBusy, connect, read_access, translate_faults
-from retrieval.cluster.mapping import State, read_row
+from retrieval.cluster.mapping import State, name_first_author, read_row
 from retrieval.cluster.texts import TEXT_ROW, name_texts, read_text
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput
@@ -29,6 +29,8 @@ from retrieval.store.texts import StoredText
 
 _DEPTHS = (600, 2400, 9600)
 """How deep a ranking is searched that is asked for step by step."""
+_FEW = 5
+"""Documents that a look-up of an author gives at most."""
 MOST = 100_000
 """The most documents in a ranking (`max_result_window` of the mapping)."""
 
@@ -271,8 +273,9 @@ class ClusterDocuments:
         return self._make_entry(hits[0]["_source"]) if hits else None
 
     def find_by_author(self, family: str, year: int) -> list[Entry]:
-        """None: a cluster keeps authors and years in the source of a document alone, where they cannot be searched."""
-        return []
+        """A few of the documents of a year whose first author has this family name; none in an index of an earlier layout."""
+        query = {"term": {"first_author": name_first_author(family, year)}}
+        return [self._make_entry(hit["_source"]) for hit in self._find({"query": query, "size": _FEW, "sort": ["pmid"]})]
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, in order of PMID, in batches."""

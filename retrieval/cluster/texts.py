@@ -40,10 +40,18 @@ def make_passage_source(name: str, title: str, words: str) -> dict[str, Any]:
     return {"pmid": name, CONTENTS: make_contents(title, words)}
 
 
-def make_text_source(stored: StoredText) -> dict[str, Any]:
-    """The source sent for a text: its rows in the embedded store."""
+def make_text_source(stored: StoredText, title: str, order: int) -> dict[str, Any]:
+    """The source sent for a text: its rows in the embedded store, the title that its passages have, and its place in the order of
+    writes, which a record that it made of itself shares."""
     blobs = [base64.b64encode(blob).decode("ascii") for blob in stored.packed[1:]]
-    return {"text_of": stored.pmid, TEXT_ROW: list(stored.row), "blocks": blobs, "written": stored.written}
+    return {
+        "text_of": stored.pmid,
+        TEXT_ROW: list(stored.row),
+        "blocks": blobs,
+        "written": stored.written,
+        "title": title,
+        "order": order,
+    }
 
 
 def read_text(source: Mapping[str, Any], cue_names: Mapping[int, str]) -> StoredText:

@@ -184,6 +184,9 @@ def index_fetch(
     out: OutOption,
     source: Annotated[Literal["pubmed", "europepmc"], typer.Option("--source", help="Where to search.")] = "pubmed",
     most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="Fetch at most N papers.")] = 10_000,
+    full_text: Annotated[
+        bool, typer.Option("--full-text", help="Also fetch the full texts that PubMed Central or Europe PMC gives away.")
+    ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index.")] = False,
     dense: DenseOption = None,
     profile: ProfileOption = defaults.PROFILE,
@@ -192,7 +195,7 @@ def index_fetch(
 ) -> None:
     """Fetch what a search of PubMed or Europe PMC finds, and build an index of it; a fetch that was stopped resumes."""
     from indexes.cluster.places import build_at, check_target
-    from indexes.fetch.fetching import fetch_papers, mark_built, name_papers_folder
+    from indexes.fetch.fetching import TEXTS, fetch_papers, mark_built, name_papers_folder
     from service.operating.searching import connect
 
     with report_errors():
@@ -202,17 +205,19 @@ def index_fetch(
         papers = name_papers_folder(out)
         remote = connect(source)
         try:
-            search = fetch_papers(remote, query, papers, most, print_note)
+            search = fetch_papers(remote, query, papers, most, print_note, full_text)
         finally:
             remote.close()
         print_note(
             f"{format_count(search.fetched, 'paper')} {'is' if search.fetched == 1 else 'are'} in {papers}. "
-            f"Building an index at {out}."
+            f"Building an index at {show_place(out)}."
         )
         kind = "PubMed" if source == "pubmed" else "Europe PMC"
         what = f"papers that {kind} finds for “{query.strip()}”"
         # A record that cannot be read would come again however often it is fetched: it is left out and named.
-        report = build_at(sorted(papers.glob("part-*.gz")), out, skip_bad=search.fetched, overwrite=overwrite, description=what)
+        parts, texts = sorted(papers.glob("part-*.gz")), papers / TEXTS
+        texts_had = [texts] if full_text and any(texts.glob("*.gz")) else []
+        report = build_at(parts, out, skip_bad=search.fetched, overwrite=overwrite, description=what, full_texts=texts_had)
         mark_built(papers, search)
         _list_left_out(report.read)
         print_note(f"Built {show_place(out)}: {format_count(report.manifest.counts.documents, 'document')}.")

@@ -27,7 +27,9 @@ def find_windows(index: Index, reader: Reader, rule: FullTextRule, claim: str, e
     pmids = [entry.pmid for entry in entries]
     texts, papers = index.store.full_texts(pmids), dict[str, tuple[str, list[Window]]]()
     for entry, hits in zip(entries, index.find_passages(claim, pmids, rule.passages), strict=True):
-        passages = [texts[hit.pmid].passages[hit.number].sentences for hit in hits]
+        # On a cluster a text may have been replaced since.
+        stored = texts[entry.pmid].passages if entry.pmid in texts else ()
+        passages = [stored[hit.number].sentences for hit in hits if hit.number < len(stored)]
         papers[entry.pmid] = entry.document.title, [window for one in passages for window in cut_windows(one, rule.words)]
     return {pmid: one.window for pmid, one in choose_windows(reader, claim, papers).items()}
 

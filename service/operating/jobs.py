@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.sax.saxutils import escape
 
-from indexes.fetch.fetching import name_papers_folder
+from indexes.fetch.fetching import TEXTS, name_papers_folder
 from indexes.readers.full_text.archives import holds_texts
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
@@ -43,8 +43,6 @@ _log = logging.getLogger("counterpoint")
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 UNFINISHED: tuple[State, ...] = ("waiting", "running")
 MOST_WAITING = 20
-TEXTS = "texts"
-"""The folder of the full texts beside the records that a search found."""
 MOST_VECTORS = 50_000
 """A library of at most this many papers gets vectors without being asked."""
 _MOST_SKIPPED = "10000000"

@@ -79,7 +79,10 @@ def _say_missing(citation: CitedPaper, documents: int) -> str:
 
 
 def _read_passage(index: Index, hit: Hit | PassageHit) -> Passage | None:
-    return index.passages(hit.pmid)[hit.number] if isinstance(hit, PassageHit) else None
+    if not isinstance(hit, PassageHit):
+        return None
+    # On a cluster the text may have been replaced since, and have fewer.
+    return next(iter(index.passages(hit.pmid)[hit.number :]), None)
 
 
 def open_paper(store: Documents, citation: CitedPaper, documents: int) -> Entry:

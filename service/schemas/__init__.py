@@ -18,18 +18,20 @@ Figure = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 
 
 class Sent(BaseModel):
-    """The body of a request: unknown fields are refused, but only the first is looked at, however many there are."""
+    """The body of a request. An optional field that is null is one left out. Unknown fields are refused, but only the first is
+    looked at, however many there are."""
 
     model_config = ConfigDict(extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
-    def _one_unknown_field(cls, data: Any) -> Any:
-        known = cls.model_fields
-        if not isinstance(data, dict) or len(data) <= len(known) + 1:
+    def _keep_what_counts(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
             return data
-        unknown = next(name for name in data if name not in known)
-        return {name: value for name, value in data.items() if name in known or name == unknown}
+        known = cls.model_fields
+        unknown = next((name for name in data if name not in known), None)
+        kept = {name: value for name, value in data.items() if name in known or name == unknown}
+        return {name: value for name, value in kept.items() if value is not None or name == unknown or known[name].is_required()}
 
 
 class OfValue(BaseModel):

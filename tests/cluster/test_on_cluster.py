@@ -10,13 +10,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench.cluster import LocalCluster
 from indexes.build import build
-from indexes.cluster.building import merge_segments, update_on_cluster
-from indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, follow, update_at
+from indexes.cluster.building import update_on_cluster
+from indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, follow, merge_at, update_at
 from indexes.cluster.vectors import add_vectors_on_cluster
 from indexes.update import update
 from indexes.vectors import add_vectors
@@ -25,6 +26,7 @@ from retrieval.cluster.mapping import read_state
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
 from retrieval.dense.embedded_encoder import EmbeddedEncoder
 from retrieval.index import Index, read_index_manifest
+from service.local import open_local
 from tests.conftest import DEMO
 from tests.helpers.full_texts import write_jats
 from tests.helpers.pubmed_files import article, deletion, write_update
@@ -62,6 +64,25 @@ def test_it_holds_and_finds_what_the_embedded_one_does(place: Path, demo_folder:
     assert index.vocabulary.find_similar("glucoze", 2)[0] == embedded.vocabulary.find_similar("glucoze", 2)[0]
     with pytest.raises(BadInput, match="already exists"):
         build_at([DEMO], place)
+
+
+def test_papers_are_looked_up_by_their_first_author_as_in_the_embedded_one(place: Path, tmp_path: Path) -> None:
+    family, records = "A collaboration with a name of more than forty letters", tmp_path / "records.jsonl"
+    authors = [["Rossi, A.", "Berg, B."], ["Rossi, C."], ["Berg, B.", "Rossi, A."], ["Rossini, R."], [family], []]
+    rows = [
+        {"pmid": str(n), "title": f"Paper {n}", "abstract": "It helped.", "year": 2002 + n // 9, "authors": authors[n % 6]}
+        for n in range(1, 17)
+    ]
+    records.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    build([records], tmp_path / "embedded")
+    build_at([records], place)
+    update_at(place, [write_update(tmp_path, 1, article("20", "Of no author."))])
+    first, second = Index(tmp_path / "embedded").store, Index(place).store
+    for name in ("Rossi", "Berg", "Rossini", "rossi", "Ross", family):
+        for year in (2002, 2003, 2004):
+            found = [[one.document for one in store.find_by_author(name, year)] for store in (first, second)]
+            assert found[0] == found[1]
+            assert bool(found[0]) == (name not in ("rossi", "Ross") and year != 2004)
 
 
 def test_an_update_does_what_it_does_to_the_embedded_one(place: Path, tmp_path: Path, demo_folder: Path) -> None:
@@ -110,46 +131,165 @@ def test_it_is_copied_there_and_back(place: Path, tmp_path: Path, demo_folder: P
     assert_same(tmp_path / "back", demo_folder)
 
 
-def test_full_texts_and_their_passages_are_copied_there_and_back(place: Path, tmp_path: Path) -> None:
-    texts = tmp_path / "texts"
-    texts.mkdir()
-    body = {"Results": ["Glucose control did not lower mortality.", "No one fell."], "Discussion": ["Survival was the same."]}
-    pmids = ["1", "2", "3", "4"]
-    rows = [{"pmid": pmid, "title": f"Glucose {pmid}", "abstract": "Glucose was kept low. No one fell."} for pmid in pmids]
-    records = tmp_path / "records.jsonl"
+def assert_same_texts(one: Path, other: Path, ranked: bool = True) -> None:
+    """Two indexes have the same records and full texts and, once merged, find the same passages."""
+    first, second = Index(one), Index(other)
+    assert first.manifest.texts == second.manifest.texts and first.manifest.id == second.manifest.id
+    everyone = [pmid for batch in first.store.texts(100) for pmid, _, _ in batch]
+    ours, theirs = first.store.full_texts(everyone), second.store.full_texts(everyone)
+    assert {pmid: (text.blocks, text.sentences, text.passages) for pmid, text in ours.items()} == {
+        pmid: (text.blocks, text.sentences, text.passages) for pmid, text in theirs.items()
+    }
+    assert first.store.hash_texts(everyone) == second.store.hash_texts(everyone)
+    assert first.store.list_own_records() == second.store.list_own_records()
+    assert [entry.document for entry in first.entries(everyone)] == [entry.document for entry in second.entries(everyone)]
+    with_texts = sorted(ours)
+    for query in QUERIES if ranked else ():
+        found = [[(hit.pmid, hit.number) for hit in one.search_passages(query, 5)] for one in (first, second)]
+        assert found[0] == found[1]
+        within = [one.find_passages(query, everyone[:3] + with_texts, 2) for one in (first, second)]
+        assert [[hit.number for hit in ranking] for ranking in within[0]] == [
+            [hit.number for hit in ranking] for ranking in within[1]
+        ]
+
+
+def write_texts(folder: Path, results: dict[str, str], **ids: str) -> Path:
+    """A text about glucose for each name, with these results; `ids` are its PMID, PMCID or DOI, "{}" for the name."""
+    folder.mkdir()
+    for name, result in results.items():
+        body = {"Results": [result, "No one fell."], "Discussion": ["Survival was the same."]}
+        own = {kind: value.format(name) for kind, value in ids.items()}
+        write_jats(folder / f"{name}.nxml", f"Glucose control and the survival of adults {name}", body, licence="CC BY", **own)
+    return folder
+
+
+def test_full_texts_and_their_passages_are_built_and_copied_there_and_back(place: Path, tmp_path: Path) -> None:
+    rows = [{"pmid": pmid, "title": f"Glucose {pmid}", "abstract": "Glucose was kept low. No one fell."} for pmid in "1234"]
+    records, folder = tmp_path / "records.jsonl", tmp_path / "embedded"
     records.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    for number, pmid in enumerate((*pmids, "")):
-        write_jats(
-            texts / f"{number}.nxml", f"Glucose and survival {number}", body, pmid=pmid, pmcid=str(number), licence="CC BY"
-        )
-    folder = tmp_path / "embedded"
-    build([DEMO, records], folder, full_texts=[texts])
-    with pytest.raises(BadInput, match="index copy"):
-        build_at([DEMO], place, full_texts=[texts])
-    copy_to_cluster(folder, read_address(place))
+    joined = write_texts(tmp_path / "joined", dict.fromkeys("1234", "Glucose control did not lower mortality."), pmid="{}")
+    alone = write_texts(tmp_path / "alone", {"5": "Beta-carotene raised mortality."}, pmcid="PMC{}")
+    (alone / "6.nxml").write_text("<article><front/></article>", "utf-8")
+    ours = build([DEMO, records], folder, full_texts=[joined, alone])
+    theirs = build_at([DEMO, records], place, full_texts=[joined, alone])
+    assert ours.read.texts and theirs.read.texts
+    assert (ours.read.texts.placed, len(ours.read.texts.bad)) == (theirs.read.texts.placed, len(theirs.read.texts.bad))
+    assert ours.read.changes == theirs.read.changes
+    assert_same(folder, place)
+    assert_same_texts(folder, place)
+    assert Index(place).store.list_own_records() == {"PMC5"}
     copy_to_folder(read_address(place), tmp_path / "back")
-    first = Index(folder)
-    assert first.manifest.texts and first.manifest.texts.texts == 5
-    for other in (place, tmp_path / "back"):
-        assert_same(folder, other)
-        second = Index(other)
-        assert second.manifest.id == first.manifest.id and second.manifest.texts == first.manifest.texts
-        everyone = [pmid for batch in first.store.texts(100) for pmid, _, _ in batch]
-        ours, theirs = first.store.full_texts(everyone), second.store.full_texts(everyone)
-        assert {pmid: (text.blocks, text.sentences, text.passages) for pmid, text in ours.items()} == {
-            pmid: (text.blocks, text.sentences, text.passages) for pmid, text in theirs.items()
+    assert_same_texts(folder, tmp_path / "back")
+    copy_to_cluster(folder, read_address(place), overwrite=True)
+    assert_same(folder, place)
+    assert_same_texts(folder, place)
+
+
+@pytest.mark.parametrize("begins", ["without texts", "with texts", "copied"])
+def test_full_texts_follow_their_records_in_updates_as_in_the_embedded_index(place: Path, tmp_path: Path, begins: str) -> None:
+    """Better texts, records that come later, new titles, retractions and deletions."""
+    folder, glucose = tmp_path / "embedded", "Glucose control lowered mortality in {}."
+    first = write_update(tmp_path, 1, *(article(str(pmid), "No one fell.") for pmid in range(1, 9)))
+    texts = [write_texts(tmp_path / "first", {name: glucose.format(name) for name in "1234"}, pmid="{}")]
+    texts += [write_texts(tmp_path / "own", {"77": "Beta-carotene helped.", "78": "It did no harm."}, pmcid="PMC{}")]
+    texts = [] if begins == "without texts" else texts
+    build([first], folder, full_texts=texts)
+    if begins == "copied":
+        copy_to_cluster(folder, read_address(place))
+    else:
+        build_at([first], place, full_texts=texts)
+    longer = f"{glucose.format('1')} It was 30 % lower after a year. Nobody was lost."
+    second = write_texts(
+        tmp_path / "second", {"1": longer, "2": glucose.format("2"), "5": "Nothing changed.", "9": "New."}, pmid="{}"
+    )
+    twice = write_texts(tmp_path / "twice", {"10": "Short. It was."}, doi="10.1000/{}")
+    again = write_texts(tmp_path / "again", {"10": "Longer. It was so. It is so. It will be so."}, doi="10.1000/{}")
+    later = tmp_path / "later.jsonl"
+    title = "Glucose control and the survival of adults 10"
+    rows = [
+        {"pmid": "10", "title": title, "abstract": "We slept.", "doi": "10.1000/10"},
+        {"pmid": "4", "title": "No effect on survival", "abstract": "It has another title."},
+    ]
+    later.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    jobs: list[tuple[list[Path], list[Path]]] = [
+        ([], [second, twice, again]),
+        ([write_update(tmp_path, 2, article("2", "Revised.", 3), article("9", "The record at last."), deletion("3"))], []),
+        ([later], []),
+        ([write_update(tmp_path, 3, article("11", "We retract it.", notice=("RetractionOf", "1")))], [second]),
+    ]
+    for sources, full_texts in jobs:
+        ours, theirs = update(folder, sources, full_texts=full_texts), update_at(place, sources, full_texts=full_texts)
+        if full_texts:
+            assert ours.read.texts and theirs.read.texts and ours.read.texts.placed == theirs.read.texts.placed
+        assert_same_texts(folder, place, ranked=False)
+    assert_same(folder, place)
+    assert_same_texts(folder, place)
+
+
+CLAIMS = {
+    "Zetapril": "stroke", "Omegastat": "hip fracture", "Kappacillin": "pneumonia", "Betavir": "influenza",
+    "Lambdazole": "migraine", "Thetamab": "asthma attacks", "Gammadex": "postoperative nausea", "Deltazine": "delirium",
+    "Epsilone": "preterm birth", "Sigmafen": "back pain",
+}  # fmt: skip
+
+
+def test_ten_claims_get_the_papers_verdicts_and_locations_of_the_embedded_index(place: Path, tmp_path: Path) -> None:
+    """With the shipped models; the abstracts are silent, and the results or a table tell."""
+    rows, texts = list[dict[str, Any]](), tmp_path / "texts"
+    texts.mkdir()
+    for number, (drug, outcome) in enumerate(CLAIMS.items(), 1):
+        title = f"{drug} and {outcome} in adults: a randomised trial"
+        way = "reduced" if number % 2 else "did not reduce"
+        said = f"{drug} {way} the risk of {outcome} compared with placebo."
+        heads = ("Outcome", drug, "Placebo", "P"), (outcome.capitalize(), "12", "24" if number % 2 else "12", "0.01")
+        body = {
+            "Methods": ["Adults were randomised."],
+            "Results": ["We enrolled 400 adults.", said],
+            "Discussion": ["More is needed."],
         }
-        assert first.store.hash_texts(everyone) == second.store.hash_texts(everyone)
-        assert first.store.list_own_records() == second.store.list_own_records() == {"PMC4"}
-        for query in QUERIES:
-            found = [[(hit.pmid, hit.number) for hit in one.search_passages(query, 3)] for one in (first, second)]
-            assert found[0] == found[1]
-            within = [one.find_passages(query, everyone[:3] + pmids, 2) for one in (first, second)]
-            assert [[hit.number for hit in ranking] for ranking in within[0]] == [
-                [hit.number for hit in ranking] for ranking in within[1]
-            ]
-    with pytest.raises(BadInput, match="copy that again"):
-        update_at(place, [write_update(tmp_path, 1, article("1", "New."))])
+        write_jats(texts / f"{number}.nxml", title, body, pmid=str(number), table=heads)
+        rows.append({"pmid": str(number), "title": title, "abstract": f"{drug} was given to 200 adults in a trial of {outcome}."})
+    records, folder = tmp_path / "records.jsonl", tmp_path / "embedded"
+    records.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    build([DEMO, records], folder, full_texts=[texts])
+    build_at([DEMO, records], place, full_texts=[texts])
+    told = 0
+    with open_local(folder) as ours, open_local(place) as theirs:
+        for drug, outcome in CLAIMS.items():
+            found = [service.ground(f"{drug} reduces the risk of {outcome}.") for service in (ours, theirs)]
+            seen = [
+                (one.balance.leans, [
+                    (side, paper.pmid, paper.sentence)
+                    for side in ("supporting", "contradicting", "uncertain") for paper in getattr(one, side)
+                ])
+                for one in found
+            ]  # fmt: skip
+            assert seen[0] == seen[1]
+            told += any(paper.sentence and paper.sentence.location for paper in (*found[1].supporting, *found[1].contradicting))
+    assert told >= 8, "most are read in the full text"
+
+
+def test_a_build_with_texts_that_is_killed_goes_on(place: Path, tmp_path: Path) -> None:
+    source = write_update(tmp_path, 1, *(article(str(pmid), f"Text {pmid}.") for pmid in range(1, 300)))
+    texts = write_texts(tmp_path / "texts", {str(pmid): f"Glucose helped {pmid}. " * 40 for pmid in range(200, 900)}, pmid="{}")
+    build([source], tmp_path / "embedded", full_texts=[texts])
+    address = read_address(place)
+    command = [*COUNTERPOINT, "index", "build", str(source), "--full-text", str(texts), "--out", str(address)]
+    for kill_at in (1, 300, 600):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 200
+        while time.monotonic() < until and process.poll() is None:
+            found = connect(address).get(index=f"{address.name}-v0001", id="__progress__", ignore=[404, 503])
+            if found.get("found") and found["_source"]["progress"]["done"].get("1", 0) >= kill_at:
+                break
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        with pytest.raises(IndexUnusable, match="There is no index"):
+            Index(place)
+    build_at([source], place, full_texts=[texts])
+    assert_same(tmp_path / "embedded", place)
+    assert_same_texts(tmp_path / "embedded", place)
 
 
 def test_a_follower_killed_again_and_again_makes_the_same_index(place: Path, tmp_path: Path, demo_folder: Path) -> None:
@@ -178,8 +318,8 @@ def _merge_until_clean(place: Path) -> None:
     """Until no document that was replaced or deleted counts any more."""
     address, until = read_address(place), time.monotonic() + 120
     while time.monotonic() < until:
-        merge_segments(address, read_state(address).name)
-        stats = connect(address).indices.stats(index=address.name, metric="docs")["_all"]
+        merge_at(place)
+        stats = connect(address).indices.stats(index=f"{read_state(address).name}*", metric="docs")["_all"]
         if not stats["total"]["docs"]["deleted"]:
             return
         time.sleep(5)
@@ -204,18 +344,21 @@ def test_a_node_that_dies_shortens_no_ranking(place: Path, nodes: LocalCluster, 
     index = Index(place)
     whole = {query: [hit.pmid for hit in index.search(query, 20)] for query in QUERIES[:3]}
     nodes.kill_node(2, signal.SIGKILL)
-    until, answered = time.monotonic() + 40, 0
-    while time.monotonic() < until:
-        for query, wanted in whole.items():
-            try:
-                assert [hit.pmid for hit in index.search(query, 20)] == wanted
-                answered += 1
-            except ClusterBusy as error:
-                assert error.status == 503 and error.retry_after
-    assert answered
-    update_on_cluster(read_address(place), [(write_update(tmp_path, 1, article("77", "Written with a node away.")), "pubmed")])
-    nodes.start_node(2)
-    nodes.wait_until_joined(3, status="green")
+    try:
+        until, answered = time.monotonic() + 40, 0
+        while time.monotonic() < until:
+            for query, wanted in whole.items():
+                try:
+                    assert [hit.pmid for hit in index.search(query, 20)] == wanted
+                    answered += 1
+                except ClusterBusy as error:
+                    assert error.status == 503 and error.retry_after
+        assert answered
+        update = write_update(tmp_path, 1, article("77", "Written with a node away."))
+        update_on_cluster(read_address(place), [(update, "pubmed")])
+    finally:
+        nodes.start_node(2)
+        nodes.wait_until_joined(3, status="green")
     assert Index(place).store.get("77")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -39,10 +41,15 @@ Fault = Callable[[Asked], Answer | None]
 
 
 class PapersServer:
-    """A library of `count` papers about zinc that came in on five days; `nothing` finds none of them, and `bad` is refused."""
+    """A library of `count` papers about zinc that came in on five days; `nothing` finds none of them, and `bad` is refused.
+
+    Each third has a full text, also each tenth, a preprint; those of `forbidden` have only their abstract in PubMed Central and
+    none at Europe PMC, and those of `gone` are in neither.
+    """
 
     def __init__(self, count: int = 450) -> None:
         self.count, self.asked, self.faults = count, list[Asked](), list[Fault]()
+        self.forbidden, self.gone = set[int](), set[int]()
         self.forgotten: set[str] = set()
         self._sets: dict[str, list[int]] = {}
         outer = self
@@ -73,14 +80,17 @@ class PapersServer:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/utils"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def answer(self, asked: Asked) -> Answer:
         """What the first fault that applies makes of a request, else the real answer."""
         for fault in list(self.faults):
             if (answer := fault(asked)) is not None:
                 return answer
-        return {"esearch.fcgi": self.search, "efetch.fcgi": self.fetch, "search": self.search_europe}[asked.path](asked)
+        routes = {
+            "esearch.fcgi": self.search, "efetch.fcgi": self.fetch, "search": self.search_europe, "fullTextXML": self.give_text
+        }  # fmt: skip
+        return routes[asked.path](asked)
 
     def fail_once(self, path: str, answer: Answer, times: int = 1) -> None:
         """Answer the next requests for `path` so."""
@@ -116,7 +126,9 @@ class PapersServer:
         return _json({"header": {"type": "esearch", "version": "0.3"}, "esearchresult": result})
 
     def fetch(self, asked: Asked) -> Answer:
-        """EFetch: records of a kept result."""
+        """EFetch: records of a kept result, or full texts by their numbers."""
+        if asked.fields["db"] == "pmc":
+            return self.fetch_texts([int(one) for one in asked.fields["id"].split(",")])
         name = asked.fields["WebEnv"]
         if name in self.forgotten or name not in self._sets:
             said = "<eFetchResult><ERROR>Unable to obtain query #1</ERROR></eFetchResult>"
@@ -129,6 +141,30 @@ class PapersServer:
         records = "".join(map(_article, self._sets[name][start : start + most]))
         doctype = '<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "https://dtd.nlm.nih.gov/x.dtd">'
         return Answer(f'<?xml version="1.0"?>{doctype}<PubmedArticleSet>{records}</PubmedArticleSet>'.encode())
+
+    def fetch_texts(self, numbers: list[int]) -> Answer:
+        """EFetch from PubMed Central: a set of articles in an order of its own, with notes in place of those that it lacks."""
+        parts = []
+        for number in sorted(numbers, reverse=True):
+            if number in self.gone:
+                new = f'<error id="{number}">The following PMCID is not available</error>'
+                parts.append(
+                    new if number % 2 else f'<Reply Id="{number}" error="The following PMCID is not available: {number}"/>'
+                )
+            else:
+                parts.append(write_text(number, number not in self.forbidden))
+        doctype = '<!DOCTYPE pmc-articleset PUBLIC "-//NLM//DTD ARTICLE SET 2.0//EN" "https://dtd.nlm.nih.gov/x.dtd">'
+        return _pack(f'<?xml version="1.0"?>\n{doctype}<pmc-articleset>{"".join(parts)}</pmc-articleset>')
+
+    def give_text(self, asked: Asked) -> Answer:
+        """Europe PMC's full text of a paper."""
+        [(kind, digits)] = re.findall(r"(PMC|PPR)(\d+)/", asked.line)
+        number = int(digits)
+        if number in self.forbidden | self.gone:
+            return Answer(b"", 404)
+        return _pack(
+            f'<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE article SYSTEM "a.dtd">{write_text(number, preprint=kind == "PPR")}'
+        )
 
     def search_europe(self, asked: Asked) -> Answer:
         """Europe PMC's search, page by page."""
@@ -157,6 +193,26 @@ def serving(count: int = 450) -> Iterator[PapersServer]:
     server.close()
 
 
+def write_text(number: int, whole: bool = True, preprint: bool = False) -> str:
+    """The JATS of a paper, as PubMed Central delivers it; with its abstract only if its publisher allows no more."""
+    comment = "The publisher of this article does not allow downloading of the full text in XML form."
+    ids = f'<article-id pub-id-type="pmcid">PMC{number}</article-id><article-id pub-id-type="pmcaid">{number}</article-id>'
+    if preprint:
+        ids = f'<article-id pub-id-type="doi">10.1000/{number}</article-id>'
+    named = "&hellip;" if number == 21 else ""
+    body = f"<body><sec><title>Results</title><p>Copper helped &lt;{number} mice{named}.</p></sec></body>"
+    return (
+        f'<article xmlns:xlink="http://www.w3.org/1999/xlink" article-type="research-article">'
+        f"{'' if whole else f'<!--{comment}-->'}<front><article-meta>{ids}<title-group><article-title>Zinc {number}"
+        "</article-title></title-group><permissions><license xlink:href='http://creativecommons.org/licenses/by/4.0/'/>"
+        f"</permissions><abstract><p>Zinc did not help.</p></abstract></article-meta></front>{body if whole else ''}</article>"
+    )
+
+
+def _pack(text: str) -> Answer:
+    return Answer(gzip.compress(text.encode()), headers={"Content-Encoding": "gzip", "Content-Type": "text/xml"})
+
+
 def _json(value: Any) -> Answer:
     return Answer(json.dumps(value).encode(), headers={"Content-Type": "application/json"})
 
@@ -166,16 +222,24 @@ def _day(number: int) -> date:
 
 
 def _article(number: int) -> str:
+    ids = f'<ArticleId IdType="pmc">PMC{number}</ArticleId>' if number % 3 == 0 else ""
     return f"""<PubmedArticle><MedlineCitation><PMID Version="1">{number}</PMID><Article><Journal><JournalIssue><PubDate>
       <Year>2019
       </Year></PubDate></JournalIssue><Title>Lancet</Title></Journal><ArticleTitle>Zinc {number}</ArticleTitle>
       <Abstract><AbstractText>Zinc did not help {number} people.</AbstractText></Abstract><AuthorList><Author>
-      <LastName>Smith</LastName><ForeName>Jo</ForeName></Author></AuthorList></Article></MedlineCitation></PubmedArticle>"""
+      <LastName>Smith</LastName><ForeName>Jo</ForeName></Author></AuthorList></Article></MedlineCitation><PubmedData>
+      <ArticleIdList>{ids}</ArticleIdList><ReferenceList><Reference><ArticleIdList><ArticleId IdType="pmc">PMC99</ArticleId>
+      </ArticleIdList></Reference></ReferenceList></PubmedData></PubmedArticle>"""
 
 
 def _result(number: int) -> dict[str, Any]:
-    preprint = number % 10 == 0
+    preprint, id = number % 10 == 0, f"PPR{number}" if number % 10 == 0 else f"PMC{number}"
+    is_open = number % 3 == 0 or preprint
     return {
+        "isOpenAccess": "Y" if is_open else "N",
+        "inEPMC": "Y" if is_open or number % 3 == 1 else "N",
+        **({"pmcid": id} if number % 3 == 0 and not preprint else {}),
+        **({"fullTextIdList": {"fullTextId": [id]}} if is_open else {}),
         "id": f"PPR{number}" if preprint else str(number),
         "source": "PPR" if preprint else "MED",
         **({} if preprint else {"pmid": str(number)}),

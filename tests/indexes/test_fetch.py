@@ -1,8 +1,10 @@
-"""Searches brought from PubMed and Europe PMC: whole, stopped and resumed, and through every fault that a service has."""
+"""Searches brought from PubMed and Europe PMC, with their full texts: whole, stopped and resumed, and through every fault that a
+service has."""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +12,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from indexes.fetch import services
-from indexes.fetch.fetching import STATE, Search, Source, fetch_papers
+from indexes.fetch.fetching import MISSING, STATE, TEXTS, Search, Source, fetch_papers, mark_built
 from indexes.fetch.services import EuropePMC, PubMed
 from indexes.readers import Omission, read, sources
+from indexes.readers.full_text import read_full_texts
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
 from retrieval.core.values import Author, Document, Section
 from retrieval.index import Index
@@ -28,14 +31,23 @@ def server() -> Iterator[PapersServer]:
     yield from serving()
 
 
+@pytest.fixture(autouse=True)
+def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pace without a key stays, and a test of its own holds to it."""
+    for name in ("_PER_SECOND_WITH_KEY", "_PER_SECOND_AT_EUROPE_PMC"):
+        monkeypatch.setattr(services, name, 1000)
+
+
 def of_pubmed(server: PapersServer, key: str = KEY) -> PubMed:
     return PubMed(server.url, key, "me@example.org", backoff=0.01)
 
 
-def fetch(source: Source, folder: Path, query: str = "zinc", most: int = 10_000) -> tuple[Search, list[str]]:
+def fetch(
+    source: Source, folder: Path, query: str = "zinc", most: int = 10_000, full_text: bool = False
+) -> tuple[Search, list[str]]:
     said: list[str] = []
     try:
-        return fetch_papers(source, query, folder, most, said.append), said
+        return fetch_papers(source, query, folder, most, said.append, full_text), said
     finally:
         source.close()
 
@@ -231,6 +243,151 @@ def test_europe_pmc_comes_in_pages(server: PapersServer, tmp_path: Path) -> None
     assert records[9].pmid == "10.1000/10"
 
 
+# --- full texts
+
+
+def list_texts(folder: Path) -> set[str]:
+    return {file.name for file in (folder / TEXTS).iterdir()}
+
+
+def list_batches(server: PapersServer) -> list[list[str]]:
+    return [one.fields["id"].split(",") for one in server.asked if one.fields.get("db") == "pmc"]
+
+
+PUBLISHER = "its publisher does not allow the full text to be given away as XML"
+
+
+def test_full_texts_come_from_pubmed_central_in_batches(server: PapersServer, tmp_path: Path) -> None:
+    server.count, server.forbidden, server.gone = 90, {6, 9}, {12, 15}
+    _, said = fetch(of_pubmed(server), tmp_path, full_text=True)
+    assert list_texts(tmp_path) == {f"PMC{number}.xml.gz" for number in range(18, 91, 3)} | {"PMC3.xml.gz"}
+    assert [len(batch) for batch in list_batches(server)] == [20, 10]
+    assert {one.fields["api_key"] for one in server.asked} == {KEY}
+    assert said[1:] == [
+        f"30 of the 90 papers are in PubMed Central; 26 full texts are in {tmp_path / TEXTS}.",
+        "  2 cannot be had: PubMed Central does not have it (PMC15, PMC12).",
+        f"  2 cannot be had: {PUBLISHER} (PMC9, PMC6).",
+        f"  Each of these is in {tmp_path / MISSING}.",
+    ]
+    [text] = read_full_texts(tmp_path / TEXTS / "PMC18.xml.gz")
+    assert (text.record.pmcid, text.record.title, text.source) == ("PMC18", "Zinc 18", "PMC18.xml.gz")
+    assert [block.text for block in text.blocks] == ["Copper helped <18 mice."]
+    assert text.licence == "http://creativecommons.org/licenses/by/4.0/"
+
+
+def test_full_texts_come_from_europe_pmc_one_by_one_if_they_are_open(server: PapersServer, tmp_path: Path) -> None:
+    server.count, server.forbidden = 30, {3}
+    _, said = fetch(EuropePMC(server.url, backoff=0.01), tmp_path, full_text=True)
+    numbers = [6, 9, 12, 15, 18, 21, 24, 27]
+    assert list_texts(tmp_path) == {f"PMC{number}.xml.gz" for number in numbers} | {f"PPR{one}.xml.gz" for one in (10, 20, 30)}
+    assert said[1:3] == [
+        f"12 of the 30 papers are open access at Europe PMC; 11 full texts are in {tmp_path / TEXTS}.",
+        "  1 cannot be had: Europe PMC does not give it away as XML (error 404) (PMC3).",
+    ]
+    assert len([one for one in server.asked if one.path == "fullTextXML"]) == 12
+
+
+TEXT_FAULTS = {
+    **{name: fault for name, fault in FAULTS.items() if name not in ("no records", "cut short inside")},
+    "cut short inside": Answer(b'<?xml version="1.0"?><pmc-articleset><article><front/><body><p>Copper'),
+    "a page": Answer(b"<!DOCTYPE html><html><head><title>Error</title></head><body>Try later</body></html>"),
+    "another page": Answer(b"<!DOCTYPE html><html><body><p>Sorry<br></body></html>"),
+    "damaged gzip": Answer(b"no gzip at all", headers={"Content-Encoding": "gzip"}),
+    "nothing": Answer(b""),
+    "an empty set": Answer(b"<pmc-articleset></pmc-articleset>"),
+}
+
+
+@pytest.mark.parametrize("path", ["efetch.fcgi", "fullTextXML"])
+@pytest.mark.parametrize("fault", TEXT_FAULTS)
+def test_a_fault_that_passes_costs_no_text(server: PapersServer, tmp_path: Path, path: str, fault: str) -> None:
+    server.count = 30
+    source = of_pubmed(server) if path == "efetch.fcgi" else EuropePMC(server.url, backoff=0.01)
+    fetch(source, tmp_path)
+    server.fail_once(path, TEXT_FAULTS[fault], times=2)
+    source = of_pubmed(server) if path == "efetch.fcgi" else EuropePMC(server.url, backoff=0.01)
+    fetch(source, tmp_path, full_text=True)
+    assert len(list_texts(tmp_path)) == (10 if path == "efetch.fcgi" else 12)
+    assert not (tmp_path / MISSING).exists()
+    times = [request.at for request in server.asked if request.path == path][-10 if path == "efetch.fcgi" else -14 :]
+    assert "Retry-After" not in TEXT_FAULTS[fault].headers or times[-1] - times[0] >= 2.0
+
+
+@pytest.mark.parametrize("fault", ["cut short inside", "a page", "500", "damaged gzip"])
+@pytest.mark.parametrize("path", ["efetch.fcgi", "fullTextXML"])
+def test_a_text_whose_answer_stays_faulty_is_named_and_the_others_come(
+    server: PapersServer, tmp_path: Path, path: str, fault: str
+) -> None:
+    server.count = 60
+
+    def answer(asked: Asked) -> Answer | None:
+        ids = asked.fields.get("id", "").split(",") if asked.path == "efetch.fcgi" else re.findall(r"PMC(\d+)/", asked.line)
+        return TEXT_FAULTS[fault] if {"27", "33"} & set(ids) else None
+
+    server.faults.append(answer)
+    source = of_pubmed(server) if path == "efetch.fcgi" else EuropePMC(server.url, backoff=0.001)
+    _, said = fetch(source, tmp_path, full_text=True)
+    missing = (tmp_path / MISSING).read_text("utf-8").splitlines()
+    assert sorted(line.partition("\t")[0] for line in missing) == ["PMC27", "PMC33"]
+    assert all(line.partition("\t")[2].startswith(f"{source.name} ") and "6 t" in line for line in missing)
+    assert len(list_texts(tmp_path)) == (20 if path == "efetch.fcgi" else 24) - 2
+    assert "run the same command" not in " ".join(said)
+
+
+def test_a_service_that_fails_stops_the_fetch_and_the_same_command_goes_on(server: PapersServer, tmp_path: Path) -> None:
+    server.count, server.forbidden = 90, {90}
+
+    def fail(asked: Asked) -> Answer | None:
+        late = asked.fields.get("db") == "pmc" and min(map(int, asked.fields["id"].split(","))) < 33
+        return Answer(b"", 502) if late else None
+
+    server.faults.append(fail)
+    with pytest.raises(Unfinished, match="PubMed answered 6 times with the error 502; what was fetched so far is saved"):
+        fetch(of_pubmed(server), tmp_path, full_text=True)
+    assert (len(list_texts(tmp_path)), len(list_batches(server))) == (19, 1 + 6 + 3 * 6), "a batch, and three of its texts"
+    server.faults.clear()
+    server.asked.clear()
+    _, said = fetch(of_pubmed(server), tmp_path, full_text=True)
+    assert len(list_texts(tmp_path)) == 29
+    assert [len(batch) for batch in list_batches(server)] == [10]
+    assert len(server.asked) == 1, "what is here is not asked for again, nor what cannot be had"
+    assert f"  1 cannot be had: {PUBLISHER} (PMC90)." in said
+
+
+def test_too_many_requests_stop_the_fetch_at_once(server: PapersServer, tmp_path: Path) -> None:
+    server.count = 30
+    server.faults.append(lambda asked: Answer(b"", 429) if asked.fields.get("db") == "pmc" else None)
+    with pytest.raises(Unfinished, match="too many requests"):
+        fetch(of_pubmed(server), tmp_path, full_text=True)
+    assert len(list_batches(server)) == 6
+
+
+def test_a_text_that_an_answer_leaves_out_is_asked_for_by_itself(server: PapersServer, tmp_path: Path) -> None:
+    server.count = 30
+
+    def leave_out(asked: Asked) -> Answer | None:
+        if asked.fields.get("db") != "pmc" or asked.fields["id"] == "12":
+            return None
+        return server.fetch_texts([int(one) for one in asked.fields["id"].split(",") if one not in ("9", "12")] or [99])
+
+    server.faults.append(leave_out)
+    _, said = fetch(of_pubmed(server), tmp_path, full_text=True)
+    assert list_texts(tmp_path) == {f"PMC{number}.xml.gz" for number in range(3, 31, 3) if number != 9}
+    assert "  1 cannot be had: PubMed does not answer for it (PMC9)." in said
+
+
+def test_texts_that_a_new_search_does_not_find_go_and_the_others_stay(server: PapersServer, tmp_path: Path) -> None:
+    server.count, server.forbidden = 30, {3}
+    search, _ = fetch(of_pubmed(server), tmp_path, full_text=True)
+    mark_built(tmp_path, search)
+    server.count, server.forbidden = 12, set()
+    server.asked.clear()
+    fetch(of_pubmed(server), tmp_path, "copper", full_text=True)
+    assert list_texts(tmp_path) == {"PMC3.xml.gz", "PMC6.xml.gz", "PMC9.xml.gz", "PMC12.xml.gz"}
+    assert list_batches(server) == [["3"]], "what could not be had is asked for again"
+    assert not (tmp_path / MISSING).exists()
+
+
 # --- the command
 
 
@@ -253,6 +410,32 @@ def test_the_command_fetches_and_builds(server: PapersServer, tmp_path: Path, so
     server.count = 20
     assert run(server, "copper", "--out", out, "--source", source, "--overwrite").exit_code == 0
     assert Index(out).manifest.counts.documents < 21
+
+
+@pytest.mark.parametrize(("source", "texts"), [("pubmed", 10), ("europepmc", 12)])
+def test_the_command_builds_an_index_of_records_and_full_texts(
+    server: PapersServer, tmp_path: Path, source: str, texts: int
+) -> None:
+    server.count, out = 30, tmp_path / "zinc"
+    result = run(server, "zinc", "--out", out, "--source", source, "--full-text", "--no-examples")
+    assert result.exit_code == 0, result.output
+    manifest = read_manifest(out)
+    assert manifest.texts and (manifest.texts.texts, manifest.texts.own_records) == (texts, 0)
+    assert f"Full texts: {texts} joined to their record" in result.output
+    assert {hit.pmid for hit in Index(out).search_passages("copper mice", 30)} >= {"3", "27"}
+    # The folder of papers builds the same index by itself.
+    folder = tmp_path / "zinc.papers"
+    arguments = ["index", "build", str(folder), "--full-text", str(folder / TEXTS), "--out", str(tmp_path / "again")]
+    assert CliRunner().invoke(app, [*arguments, "--no-examples"]).exit_code == 0
+    assert read_manifest(tmp_path / "again").id == manifest.id
+
+
+def test_the_command_builds_an_index_of_records_if_no_text_can_be_had(server: PapersServer, tmp_path: Path) -> None:
+    server.count, server.forbidden, out = 9, {3, 6, 9}, tmp_path / "zinc"
+    result = run(server, "zinc", "--out", out, "--full-text", "--no-examples")
+    assert result.exit_code == 0, result.output
+    assert f"3 cannot be had: {PUBLISHER} (PMC9, PMC6, PMC3)." in result.output
+    assert read_manifest(out).texts is None
 
 
 @pytest.mark.parametrize("fault", [b"\x02", b"&#3;", b"</b>"])

@@ -88,8 +88,15 @@ def read_record(article: etree._Element) -> Document:
         retracted=is_own and (said or is_retracted(title, types)),
         authors=tuple(_read_authors(meta)),
         doi=find_doi(_find_id(meta, "doi")),
-        pmcid=find_pmcid(_find_id(meta, "pmcid")) or find_pmcid(f"PMC{_find_id(meta, 'pmc').upper().removeprefix('PMC')}"),
+        pmcid=find_pmcid_of(meta),
     )
+
+
+def find_pmcid_of(meta: etree._Element | None) -> str:
+    """The PMCID that an article's front names; "" where it names none."""
+    if meta is None:
+        return ""
+    return find_pmcid(_find_id(meta, "pmcid")) or find_pmcid(f"PMC{_find_id(meta, 'pmc').upper().removeprefix('PMC')}")
 
 
 def _find_texts(element: etree._Element, name: str) -> Iterator[str]:

@@ -102,7 +102,9 @@ def _split_front(items: Sequence[Item]) -> tuple[Sequence[Item], list[tuple[str,
             is_main = item.level <= first.level if first.kind == "heading" else item.size > first.size
             if first.kind == "heading" and (item.level < first.level or (kind is None and item.level == first.level)):
                 break
-            if parts and (kind in kinds or (kind == "introduction" and (not label or (is_main and "intro" in item.text.lower())))):
+            if parts and (
+                kind in kinds or (kind == "introduction" and (not label or (is_main and "intro" in item.text.lower())))
+            ):
                 break
             label = item.text.strip(" :.")
             kinds.append(kind)
