@@ -7,13 +7,17 @@ is none, the text makes a record of its own. A record that comes later takes the
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, cast
 
+from indexes.readers.base.fields import is_retracted
 from indexes.readers.exports.entry import Paper, is_same, list_letters, make_id
+from indexes.readers.json_formats import make_csl
 from nli.text.negation import find_cues_by_sentence
 from retrieval.core.values import Document, FullText
 from retrieval.store.packing import pack
@@ -42,6 +46,8 @@ _FRONT = 5
 """Blocks at the beginning of a PDF in which the title of its record is looked for."""
 _SAYS_ENOUGH = 15
 """Different longer words in an abstract that can tell papers of one title apart."""
+NAMED = ".records.json"
+"""In a folder of full texts: by the name of a file, the record of its paper in CSL-JSON, and that record's id in the index."""
 _TEXT_WIDTH = TEXT_COLUMNS.count(",") + 1
 
 
@@ -208,6 +214,19 @@ class TextTables:
         statement = "SELECT pmid, title, abstract, doi, pmcid FROM documents WHERE pmid = ?"
         pmid, title, abstract, doi, pmcid = self._db.execute(statement, (pmid,)).fetchone()
         return Document(pmid, title, abstract, doi=doi, pmcid=pmcid)
+
+
+def name_records(path: Path, texts: Iterable[FullText]) -> Iterator[FullText]:
+    """The texts of a folder, each with the record that the file `NAMED` gives it; the abstract is the text's own."""
+    named = json.loads((path / NAMED).read_text("utf-8")) if (path / NAMED).is_file() else {}
+    for text in texts:
+        if text.source in named:
+            id, item = named[text.source]
+            own, record = text.record, cast(Document, make_csl(item | {"abstract": "Makes it a document."}))
+            title, retracted = record.title or own.title, record.retracted or is_retracted(record.title)
+            record = replace(record, pmid=id, title=title, retracted=retracted, abstract=own.abstract, sections=own.sections)
+            text = replace(text, record=record)
+        yield text
 
 
 def make_own_record(text: FullText, has_doi: bool) -> Document:

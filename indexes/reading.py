@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 
 from tqdm import tqdm
 
-from indexes.full_texts import Placed
+from indexes.full_texts import Placed, name_records
 from indexes.readers import FORMATS, Columns, Deletion, Note, Omission, Record, SkipBad, read
 from indexes.readers.exports.entry import Paper, is_same, make_id
 from indexes.readers.full_text import read_full_texts
@@ -259,7 +259,7 @@ def _read_texts(
     skip, sources, placed = SkipBad(sys.maxsize), list[IndexSource](), Placed()
     for number, path in enumerate(paths, first):
         seen, done, bad_before = 0, target.records_done(number), len(skip.faults)
-        texts = read_full_texts(path, skip)
+        texts = name_records(path, read_full_texts(path, skip))
         with make_bar(path.name, "texts") as bar:
             while batch := list(islice(texts, _TEXTS_AT_ONCE)):
                 before, seen = seen, seen + len(batch)

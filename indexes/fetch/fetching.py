@@ -24,6 +24,8 @@ from retrieval.store.manifest import write_atomically
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 EUROPE_PMC = "https://www.ebi.ac.uk/europepmc/webservices/rest"
+ZOTERO = "https://api.zotero.org"
+ZOTERO_LOCAL = "http://127.0.0.1:23119/api"
 """Where the services are, unless the settings say otherwise."""
 
 

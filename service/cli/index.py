@@ -226,6 +226,72 @@ def index_fetch(
             _make_examples(out, profile)
 
 
+@index_app.command("zotero")
+def index_zotero(
+    collection: Annotated[
+        str, typer.Argument(metavar="[COLLECTION]", help="Its key, its names as in Vitamins/Zinc, or all; without it, a list.")
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The index to build, or to bring up to date.", show_default=False)
+    ] = None,
+    web: Annotated[bool, typer.Option("--web", help="Ask zotero.org, not the Zotero on this machine.")] = False,
+    library: Annotated[str, typer.Option("--library", metavar="users/ID|groups/ID", help="Whose library.")] = "users/0",
+    key_from: Annotated[
+        str,
+        typer.Option("--key-from", metavar="NAME", help="With --web: the environment variable or the file that holds the key."),
+    ] = "",
+    pdfs: Annotated[bool, typer.Option("--pdf/--no-pdf", help="Also take the attached PDFs, as full texts.")] = True,
+    dense: DenseOption = None,
+    profile: ProfileOption = defaults.PROFILE,
+    encoder: EncoderOption = "dense",
+    examples: ExamplesOption = True,
+) -> None:
+    """List the collections of Zotero, or build an index of one; called again, it takes what is new, changed or deleted."""
+    from indexes.cluster.places import build_at, check_target, update_at
+    from indexes.fetch.fetching import name_papers_folder
+    from indexes.fetch.zotero import ZoteroSource, find_collection, list_collections
+    from indexes.fetch.zotero_link import Link, list_sources, mark_built, read_link, sync
+    from service.operating.settings import load_settings
+
+    with report_errors():
+        settings = load_settings()
+        address = settings.zotero_url if web else settings.zotero_local_url
+        source = ZoteroSource("web" if web else "local", library, key_from, address)
+        if not collection or out is None:
+            for one in list_collections(source):
+                typer.echo(f"{one.key}  {'  ' * (len(one.path) - 1)}{one.path[-1]} ({one.items:,})")
+            return
+        papers = name_papers_folder(out)
+        known = read_link(papers)
+        is_update = bool(known and known.built and out.exists())
+        if not is_update:
+            check_target(out, overwrite=False)
+        model = _load_encoder(out, profile, encoder) if dense else None
+        wanted = None if collection == "all" else find_collection(list_collections(source), collection)
+        link = Link(source, wanted.key if wanted else "", "/".join(wanted.path) if wanted else "", pdfs)
+        synced = sync(link, papers)
+        for line in synced.list_lines():
+            print_note(line)
+        records, texts = list_sources(papers, whole=not is_update)
+        if not records:
+            print_note(f"{show_place(out)} stays as it is.")
+            return
+        if is_update:
+            report = update_at(out, records, skip_bad=synced.records, full_texts=texts)
+        else:
+            what = f"papers of {'/'.join(wanted.path) if wanted else 'a library'} in Zotero"
+            report = build_at(records, out, skip_bad=synced.records, description=what, full_texts=texts)
+        mark_built(papers)
+        _list_left_out(report.read)
+        print_note(f"{show_place(out)} has {format_count(report.manifest.counts.documents, 'document')} now.")
+        if model and is_update:
+            _add_vectors_to(out, model, dense)
+        else:
+            _finish_vectors(out, model, dense)
+        if examples:
+            _make_examples(out, profile)
+
+
 @index_app.command("dense")
 def index_dense(
     index: IndexArgument,

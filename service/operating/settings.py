@@ -25,7 +25,7 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
-from indexes.fetch.fetching import EUROPE_PMC, NCBI
+from indexes.fetch.fetching import EUROPE_PMC, NCBI, ZOTERO, ZOTERO_LOCAL
 from retrieval.bm25 import lucene
 from retrieval.cluster.client import Access, use_access
 from retrieval.core import result_cache
@@ -191,6 +191,8 @@ class Settings(BaseSettings):
     ncbi_email: str = Field(default="", description="Your e-mail address, which NCBI asks for with each search.")
     ncbi_url: str = Field(default=NCBI, description="The address of NCBI's E-utilities.")
     europepmc_url: str = Field(default=EUROPE_PMC, description="The address of Europe PMC's REST service.")
+    zotero_url: str = Field(default=ZOTERO, description="The address of Zotero's web interface.")
+    zotero_local_url: str = Field(default=ZOTERO_LOCAL, description="The address of the Zotero on this machine.")
 
     _host_names = field_validator("hosts", mode="before")(read_hosts)
 
