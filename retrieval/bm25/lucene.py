@@ -303,9 +303,7 @@ class Lucene:
         names = ("index.Term", "search.BoostQuery", "search.FuzzyQuery", "search.DisjunctionMaxQuery", "util.QueryBuilder")
         term, boosted, fuzzy, best_of, maker = (load_java_class(f"org.apache.lucene.{name}") for name in names)
         should = load_java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
-        chains = {
-            field: PARTS if chain == BIOMEDICAL else chain for field, chain in (FIELDS | {CONTENTS: self._analyzer}).items()
-        }
+        chains = {field: PARTS if chain == BIOMEDICAL else chain for field, chain in {**FIELDS, CONTENTS: self._analyzer}.items()}
         terms = {word: {field: find_terms(chains[field], word) for field in FUZZY} for word in words if misspelt}
         with _ONE_AT_A_TIME:
             makers = {field: maker(load_analyzer(chain)) for field, chain in chains.items()}
