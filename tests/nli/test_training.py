@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from collections import Counter
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -13,11 +15,13 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
+from indexes.build import build
 from nli.judge import Abstract, Reading
 from nli.reader.encode import DocumentTokenizer
 from nli.reader.judge import LARGE, DocumentReader
 from nli.reader.judge import SMALL as SMALL_MODEL
 from nli.reader.paper import FEATURES, PaperDecision
+from nli.training.reader import examples
 from nli.training.reader.encoder import SMALL, ReaderEncoder, find_size, load_base
 from nli.training.reader.examples import (
     CLAIMS,
@@ -29,6 +33,8 @@ from nli.training.reader.examples import (
     make_lessons,
     make_ordinary_lessons,
     make_taught_lessons,
+    make_written_lessons,
+    read_reports,
 )
 from nli.training.reader.fit import export_reader, fit_weights
 from nli.training.reader.lesson import (
@@ -55,6 +61,7 @@ from retrieval.training.data import read_lines
 from retrieval.training.encoder import TokenEncoder
 from retrieval.training.encoder import load_base as load_bert
 from retrieval.training.folds import assign_fold, is_held_out
+from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import MEASURED, write_rows
 
 PAPER: dict[str, Any] = {
@@ -319,3 +326,34 @@ def test_the_held_out_fold_is_never_read(tmp_path: Path) -> None:
         for make in (make_general_lessons, make_labelled_lessons):
             assert {one.claim for one in make(tmp_path, name)} == {claim for claim in claims if assign_fold(claim) != 0}
     assert {one.claim for one in make_labelled_lessons(tmp_path, "check_covid")} == set(claims)
+
+
+def test_a_report_is_read_with_its_abstract_and_with_the_passage_that_decides_the_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = write_jats(
+        tmp_path / "PMC7.nxml",
+        "Zeta in gout",
+        {"Results": ["Pain fell more with zeta than with eta. Falls did not differ."]},
+        pmcid="PMC7",
+        abstract="Zeta was compared with eta. Pain was the outcome.",
+    )
+    build([], tmp_path / "index", full_texts=[report])
+    both = {"pmcid": "PMC7", "claim": "Zeta eases gout more than eta"}
+    rows: list[dict[str, Any]] = [
+        {**both, "passage": None, "label": "neutral", "evidence": [], "sentences": 2},
+        {**both, "passage": 0, "label": "support", "evidence": [0], "sentences": 2},
+        {**both, "passage": 5, "label": "support", "evidence": [0], "sentences": 2},
+        {**both, "pmcid": "PMC8", "passage": 0, "label": "support", "evidence": [0], "sentences": 2},
+    ]
+    (tmp_path / "reports.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    monkeypatch.setattr(examples, "REPORTS", tmp_path / "reports.jsonl")
+    abstract, passage = make_written_lessons(read_reports(tmp_path / "index"), {})
+    assert (abstract.label, abstract.sentences[0], abstract.evidence) == (NEUTRAL, "Zeta was compared with eta.", ())
+    assert (passage.label, passage.sentences[0], passage.evidence) == (SUPPORT, "Pain fell more with zeta than with eta.", (0,))
+    assert abstract.group == passage.group and abstract.title == "Zeta in gout"
+
+
+def test_both_sides_of_the_claims_on_reports_are_as_many() -> None:
+    labels = Counter(row["label"] for row in read_lines(examples.REPORTS) if row["passage"] is not None)
+    assert labels["support"] == labels["contradict"] > 1000

@@ -113,6 +113,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--epochs", type=int, default=1, help="how often everything is read, drawn and cut anew (default: once)")
     parser.add_argument("--claims", type=Path, default=CLAIMS, metavar="FILE", help="claims of our own to read instead of all")
     parser.add_argument(
+        "--reports", type=Path, metavar="INDEX", help="an index of trial reports with their full texts, to learn from these too"
+    )
+    parser.add_argument(
         "--teacher", type=Path, metavar="FILE", help="learn the probabilities of this larger reader, given as --start"
     )
     parser.add_argument(
@@ -125,7 +128,7 @@ def make_parser() -> argparse.ArgumentParser:
 def make_curriculum(options: argparse.Namespace, words: Sequence[str], seed: int) -> list[list[LessonExample]]:
     """The batches of one epoch, in the order in which they are read."""
     rng = random.Random(seed)
-    lessons = make_lessons(options.data, options.claims, rng)
+    lessons = make_lessons(options.data, options.claims, rng, options.reports)
     if options.taught:
         lessons += make_taught_lessons(options.data, read_claims(options.claims), options.taught, rng)
     batches = make_batches(lessons, DocumentTokenizer(make_tokenizer(words), LONGEST), options.batch_tokens, rng)
