@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +14,7 @@ from indexes.readers.base import source
 from indexes.readers.base.fields import RecordError
 from indexes.readers.full_text.article import read_article as read_jats_article
 from indexes.readers.full_text.jats import parse_articles
+from indexes.readers.full_text.pdf import read_pdf_text
 from indexes.readers.prose.article import read_article, read_sentences
 from nli.long_text import list_sentences
 from retrieval.core.characters import replace_surrogates
@@ -47,6 +49,9 @@ def parse_paper(raw: bytes, name: str = "The paper") -> FullText:
         return parse_jats(raw, name)
     if _LIST.match(start) or plain.endswith(".json"):
         return read_sentences(_parse_list(raw, name))
+    if b"%PDF-" in raw[:1000] and len(raw) <= MOST_BYTES:
+        with suppress(RecordError):  # no paper as it is printed, but perhaps a text that can be read all the same
+            return read_pdf_text(raw, name, Path(name).name)
     return read_article(read_bytes(raw, name), Path(name).name)
 
 
