@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -46,10 +47,11 @@ def parse_paper(raw: bytes, name: str = "The paper") -> FullText:
     start, plain = raw[:1000].lstrip(b"\xef\xbb\xbf \t\r\n"), name.lower().removesuffix(".gz")
     if _JATS.match(start) or plain.endswith((".xml", ".nxml")):
         return parse_jats(raw, name)
-    if b"%PDF-" in raw[:1024]:
-        return _refuse_record(lambda: read_pdf_text(raw, name, Path(name).name), name)
     if _LIST.match(start) or plain.endswith(".json"):
         return read_sentences(_parse_list(raw, name))
+    if b"%PDF-" in raw[:1000] and len(raw) <= MOST_BYTES:
+        with suppress(RecordError):  # no paper as it is printed, but perhaps a text that can be read all the same
+            return read_pdf_text(raw, name, Path(name).name)
     return read_article(read_bytes(raw, name), Path(name).name)
 
 

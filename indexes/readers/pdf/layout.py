@@ -89,7 +89,7 @@ class Layout:
     """The pages of a PDF, without what repeats on their edges (`edges`); `body` is the size of most of its letters."""
 
     def __init__(self, pages: Sequence[Sequence[Line]]) -> None:
-        self.pages, self.edges = _drop_edges([_drop_line_numbers(page) for page in pages])
+        self.pages, self.edges = _drop_edges(_drop_line_numbers(pages))
         lines = [line for page in self.pages for line in page]
         sizes = Counter[float]()
         for line in lines:
@@ -209,26 +209,31 @@ class Layout:
         end = start
         while end < len(page) and not self._is_prose(page[end]) and not self._find_caption(page, end):
             drop = page[max(0, end - 1)].height - page[end].height
-            if end > start and (drop > 5 * self.leading or drop < -12 * self.leading):
+            if end > start and (drop > 5 * self.leading or drop < -12 * self.leading or self._names_section(page[end], page[end - 1])):
                 break
             if not has_caption and not goes_on and end == start and len(split_cells(page[end])) == 1:
                 break
             end += 1
-        # What names the next section is no row of the table.
-        while start < end < len(page) and self._names_section(page[end - 1], page[end]):
-            end -= 1
+        while start < end < len(page) and self._may_be_heading(page[end - 1], page[end]):
+            end -= 1  # what names the next section is no row of the table
         if has_caption or end == start:
             return end
         rows = [[cell for line in row for cell in split_cells(line)] for row in group_rows(page[start:end])]
         seconds = Counter(round(row[1][0].left / 4) for row in rows if len(row) > 1)
-        return end if seconds and max(seconds.values()) >= max(1 if goes_on else 3, 0.4 * len(rows)) else start
+        many = seconds.total() > 0.2 * len(rows) if goes_on else max(seconds.values(), default=0) >= max(3, 0.4 * len(rows))
+        return end if many else start
 
     def _is_prose(self, line: Line) -> bool:
         """Whether a line is of running text: as large, and nearly as wide as its column, without a cell's gap."""
         wide = len(line.text) >= 30 and line.right - line.left > 0.6 * self._width
         return wide and self.is_body_size(line) and not line.bold and len(split_cells(line)) == 1
 
-    def _names_section(self, line: Line, following: Line) -> bool:
+    def _names_section(self, line: Line, before: Line) -> bool:
+        """Whether a line behind a table's is a heading: larger, with a heading's words or larger than the text."""
+        known = self.is_body_size(line) and looks_like_heading(line.text)
+        return line.size > 1.04 * before.size and (known or line.size > 1.06 * self.body) and len(split_cells(line)) == 1
+
+    def _may_be_heading(self, line: Line, following: Line) -> bool:
         if len(split_cells(line)) > 1 or abs(line.height - following.height) < 0.3 * line.size:
             return False
         is_apart = line.bold and self.is_body_size(line) and line.height - following.height > self.leading
@@ -276,26 +281,34 @@ def _mask(line: Line) -> tuple[str, int]:
     return _NUMBER.sub("#", line.text), round(line.height / 2)
 
 
-def _drop_line_numbers(page: Sequence[Line]) -> list[Line]:
-    """The lines without the numbers beside them: those that stand below each other, rise by one step and count much of the page."""
-    numbers = set[int]()
-    for end in (0, -1):
-        groups = dict[int, list[Line]]()
-        for line in page:
-            word = line.words[end]
-            if word.text.isascii() and word.text.isdigit() and len(word.text) < 6:
-                groups.setdefault(round((word.left if end and len(line.words) > 1 else word.right) / 4), []).append(line)
-        for key, group in groups.items():
-            found = sorted([*group, *groups.get(key + 1, [])], key=lambda line: -line.height)
-            counted = [int(line.words[end].text) for line in found]
-            steps = Counter(two - one for one, two in pairwise(counted))
-            if len(counted) > 3 and steps.most_common(1)[0] in [(step, len(counted) - 1) for step in (1, 2, 5, 10)]:
-                numbers |= {id(line.words[end]) for line in found if counted[-1] - counted[0] > 0.3 * len(page)}
-    lines = [(line, [word for word in line.words if id(word) not in numbers]) for line in page]
+def _drop_line_numbers(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """The pages without numbers beside lines: those that stand below each other and rise by one step, if they count much of the
+    text."""
+    numbers, counted = set[int](), 0
+    for page in pages:
+        for end in (0, -1):
+            groups = dict[int, list[tuple[float, int, Word]]]()
+            for line in page:
+                word = line.words[end]
+                if word.text.isascii() and word.text.isdigit() and len(word.text) < 6:
+                    at = word.left if end and len(line.words) > 1 else word.right
+                    groups.setdefault(round(at / 4), []).append((-line.height, int(word.text), word))
+            for key, group in groups.items():
+                found = sorted([*group, *groups.get(key + 1, [])], key=lambda one: one[:2])
+                step, often = Counter(two[1] - one[1] for one, two in pairwise([*found, found[-1]])).most_common(1)[0]
+                if step in (1, 2, 5, 10) and often >= max(2, 0.85 * (len(found) - 1)):
+                    counted += found[-1][1] - found[0][1]
+                    numbers |= {id(word) for _, _, word in found}
+    if counted < 0.3 * sum(map(len, pages)):
+        return [list(page) for page in pages]
+    kept = [[(line, [word for word in line.words if id(word) not in numbers]) for line in page] for page in pages]
     return [
-        line if len(words) == len(line.words) else Line(words, line.size, line.height, line.font, line.page, line.bold)
-        for line, words in lines
-        if words
+        [
+            line if len(words) == len(line.words) else Line(words, line.size, line.height, line.font, line.page, line.bold)
+            for line, words in page
+            if words
+        ]
+        for page in kept
     ]
 
 
@@ -335,7 +348,7 @@ def _find_gutters(lines: Sequence[Line]) -> list[float]:
         heights = [line.height for line in right]
         crossing = [line for line in wide if line.left < at - 5 and line.right > at + 5]
         if sum(min(heights) <= line.height <= max(heights) for line in crossing) < 0.4 * len(right):
-            found.append(min(line.left for line in right) - 2)
+            found.append(max(line.right for line in left) + 1)
     return found
 
 
@@ -351,23 +364,41 @@ def _order(elements: Sequence[Element], gutters: Sequence[float]) -> Iterator[El
 
     Those that are drawn one below the other, or on one line, stay together.
     """
-    boxes = list[tuple[tuple[int, int], float, list[Element]]]()
-    bottom, is_line = 0.0, False
+    boxes = list[_Box]()
     for element in elements:
         lines = [element] if isinstance(element, Line) else [*element.caption, *element.lines]
-        place, top = _place(element, gutters), max(line.height for line in lines)
-        if is_line and isinstance(element, Line) and boxes[-1][0] == place and -0.5 < (bottom - top) / element.size < 3:
-            boxes[-1][2].append(element)
+        place, top, bottom = _place(element, gutters), max(one.height for one in lines), min(one.height for one in lines)
+        last = boxes[-1] if boxes else None
+        if last and last.place == place and isinstance(element, Line) and -0.5 < (last.bottom - top) / element.size < 3:
+            last.elements.append(element)
+            last.bottom = min(last.bottom, bottom)
         else:
-            boxes.append((place, top, [element]))
-        bottom, is_line = min(line.height for line in lines), isinstance(element, Line)
-    band = list[tuple[tuple[int, int], float, list[Element]]]()
-    for box in [*sorted(boxes, key=lambda box: -box[1]), ((0, -1), 0.0, [])]:
-        band.append(box)
-        if box[0][0] != box[0][1]:
-            for _, _, held in [*sorted(band[:-1], key=lambda one: (one[0][0], -one[1])), box]:
-                yield from held
+            boxes.append(_Box(place, top, bottom, [element]))
+    band = list[_Box]()
+    for box in sorted(boxes, key=lambda one: -one.top):
+        beside = any(one.place[0] == one.place[1] and one.top > box.bottom and one.bottom < box.top for one in boxes if one is not box)
+        if box.place[0] != box.place[1] and not beside:
+            yield from _read_columns(band)
+            yield from box.elements
             band = []
+        else:
+            band.append(box)
+    yield from _read_columns(band)
+
+
+@dataclass(slots=True)
+class _Box:
+    """Elements one below the other, the columns that they begin and end in, and the heights of the first and the last line."""
+
+    place: tuple[int, int]
+    top: float
+    bottom: float
+    elements: list[Element]
+
+
+def _read_columns(boxes: Sequence[_Box]) -> Iterator[Element]:
+    for box in sorted(boxes, key=lambda one: (one.place[0], -one.top)):
+        yield from box.elements
 
 
 class _Flow:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexes.readers.prose.passage import write_raised
+from indexes.readers.base.raised import write_raised
 from retrieval.core.errors import BadInput
 
 if TYPE_CHECKING:

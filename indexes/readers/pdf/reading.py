@@ -10,7 +10,7 @@ from typing import Any
 from indexes.readers.base import apart
 from indexes.readers.pdf.layout import Item, Layout
 from indexes.readers.pdf.lines import Pages, read_pages
-from indexes.readers.prose.readable import is_readable
+from indexes.readers.pdf.readable import is_readable
 from retrieval.core.errors import BadInput
 
 
