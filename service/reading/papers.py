@@ -44,6 +44,8 @@ def read_paper_file(path: Path) -> FullText:
 
 def parse_paper(raw: bytes, name: str = "The paper") -> FullText:
     """The paper in a file's content; `name` is what errors call it, and its extension may determine the format."""
+    if not raw.strip():
+        raise BadInput(f"{name} is empty: expected a paper.")
     start, plain = raw[:1000].lstrip(b"\xef\xbb\xbf \t\r\n"), name.lower().removesuffix(".gz")
     if _JATS.match(start) or plain.endswith((".xml", ".nxml")):
         return parse_jats(raw, name)

@@ -158,9 +158,15 @@ def test_one_paper_reads_alike_in_every_format(tmp_path: Path) -> None:
     assert [text for _, text in say(read_paper_file(tmp_path / "a.json"))] == [text for _, text in said]
 
 
+def test_the_figures_of_a_table_in_a_text_are_no_sentences(tmp_path: Path) -> None:
+    rows = [["Outcome", "Tea"], ["Fever", "14 %"], ["In all adults tea reduced fever.", "5 %"]]
+    (tmp_path / "a.docx").write_bytes(docx(("Heading 1", "Results"), ("Normal", "Zinc did not."), table=rows))
+    assert [text for _, text in say(read_paper_file(tmp_path / "a.docx"))] == ["Zinc did not.", rows[2][0]]
+
+
 def test_a_pdf_is_read_as_the_paper_that_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf([["A leaflet."]]))
-    with pytest.raises(BadInput, match="a PDF of fewer than 100 words"):
+    with pytest.raises(BadInput, match="expected a paper, got a PDF of fewer"):
         read_paper_file(tmp_path / "a.pdf")
     text = make_text([make_block("Tea reduced fever.")], format="pdf", source="a.pdf")
     monkeypatch.setattr("service.reading.papers.read_pdf_text", lambda raw, name, source: text)

@@ -16,6 +16,9 @@ from nli.text.roles import find_abstract_end
 from nli.text.sentences import sentence_spans
 from retrieval.core.values import Block, Document, FullText, Location, SectionKind
 
+_LEAST_WORDS = 6
+"""Of a cell of a table, which says nothing without its row if it has fewer."""
+
 
 def read_article(passage: Passage, source: str = "") -> FullText:
     """The full text of a paper that was read as a text; it has no blocks if no sentence is in it."""
@@ -46,6 +49,8 @@ def _list_parts(passage: Passage) -> Iterator[Part]:
     numbers = count()
     for block in passage.blocks:
         text = passage.text[block.start : block.end]
+        if block.kind == "cell" and len(text.split()) < _LEAST_WORDS:
+            continue
         if block.kind == "heading":
             yield Part(" ".join(text.split()), heading=True, marked=True)
             continue
