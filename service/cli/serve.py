@@ -47,6 +47,8 @@ def serve(
         with suppress(OSError):  # a log on a full disk is no reason not to serve
             address = write_address(settings.host, settings.port)
             print_note(f"Counterpoint is listening on {address} (stop it with Ctrl-C).")
+            if folder := settings.libraries_folder():
+                print_note(f"Its libraries are in {folder}.")
             if settings.token:
                 print_note(f"To change libraries, open {address}/?token={settings.token.get_secret_value()}")
         run(settings, listener)

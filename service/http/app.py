@@ -157,7 +157,7 @@ def _add_routes(app: FastAPI) -> None:
             body = nothing.model_copy(update={"status": status, "engine": libraries.waiting})
             return JSONResponse(body.model_dump(), status_code=503, headers=headers)
         # Of the libraries in a folder nothing is told to whoever asks.
-        own = libraries.opened()
+        own = await asyncio.to_thread(libraries.opened)
         made = Provenance.of((own or first).grounder).model_dump() | ({} if own else {"index": "", "documents": 0})
         engine = await asyncio.to_thread(look_at_engine, own.index.folder) if own else EngineState("embedded", True)
         status = "ready" if engine.answers else "the index cannot be searched completely now"

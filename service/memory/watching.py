@@ -243,9 +243,9 @@ class Watcher:
         try:
             with suppress(Timeout, NotReady), FileLock(self._claims.folder / LOCK, blocking=False, fallback_to_soft=False):
                 watched = self._claims.libraries()
-                for library in self._libraries.list_all() if watched else ():
-                    if library.id in watched and library.manifest:
-                        alerts += self._watch(library, library.manifest)
+                for library in self._libraries.seen_by(None) if watched else ():
+                    if library.id in watched and (manifest := library.with_manifest().manifest):
+                        alerts += self._watch(library, manifest)
         except CounterpointError as error:
             _log.warning("saved claims were not checked: %s", error)
         except Exception:

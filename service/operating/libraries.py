@@ -54,6 +54,15 @@ class Library:
     manifest: Manifest | None = None
     damaged: str = ""
 
+    def with_manifest(self) -> Library:
+        """The same with its manifest or, if that cannot be read, the reason."""
+        if self.manifest or self.damaged:
+            return self
+        try:
+            return replace(self, manifest=read_index_manifest(self.place))
+        except CounterpointError as error:
+            return replace(self, damaged=str(error))
+
     def is_seen_by(self, holder: str | None) -> bool:
         """Whether the holder of a key may see it; None is the person at the machine, who sees everything."""
         return holder is None or not self.keys or holder in self.keys
@@ -88,7 +97,7 @@ class Libraries:
     def list_all(self, holder: str | None = None) -> list[Library]:
         """All libraries that a holder may see, that of `index` first, then by name, each looked at anew."""
         self._seen.clear()
-        return [_read_cluster(one) for one in self.seen_by(holder)]
+        return [one.with_manifest() for one in self.seen_by(holder)]
 
     def seen_by(self, holder: str | None) -> list[Library]:
         """The same libraries, without looking again at those whose files have the same stamps."""
@@ -301,21 +310,7 @@ def _read_library(folder: Path) -> Library:
         library = Library(file.id, file.name or name, place, folder, file.description, file.keys)
     except CounterpointError as error:
         return Library(_hash_place(folder), name, folder, folder, damaged=str(error))
-    if file.address:
-        return library
-    try:
-        return replace(library, manifest=read_index_manifest(folder))
-    except CounterpointError as error:
-        return replace(library, damaged=str(error))
-
-
-def _read_cluster(library: Library) -> Library:
-    if not is_address(library.place):
-        return library
-    try:
-        return replace(library, manifest=read_index_manifest(library.place))
-    except CounterpointError as error:
-        return replace(library, damaged=str(error))
+    return library if file.address else library.with_manifest()
 
 
 def _hash_place(place: Path) -> str:

@@ -163,6 +163,15 @@ def test_a_language_model_can_ground_and_ask(folder: Path) -> None:
     assert answered.structured_content["outcome"] == "answered"
 
 
+def test_a_language_model_chooses_a_library(folder: Path) -> None:
+    [listed] = call(folder, "libraries", {}).structured_content["libraries"]
+    assert (listed["papers"], listed["damaged"]) == (23, "")
+    asked = {"query": "zeta changes pressure", "library": listed["id"]}
+    assert call(folder, "search", asked).structured_content["hits"][0]["pmid"] in ("1", "a/b")
+    refused = call(folder, "ground", {"claim": "zeta changes pressure", "library": "nothing"})
+    assert refused.is_error and "There is no library “nothing”" in refused.content[0].text
+
+
 def test_a_language_model_can_have_a_text_checked(folder: Path) -> None:
     checked = call(folder, "check_text", {"text": "Does it help? Zeta lowers pressure (PMID 1)."})
     question, claim = checked.structured_content["sentences"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -14,14 +15,15 @@ from typer.testing import CliRunner
 from retrieval.core.errors import BadConfig
 from retrieval.store.library import LibraryFile, read_library_file
 from service.cli.commands import app as command_line
+from service.http import library_routes
 from service.http.app import create_app
 from service.operating.libraries import Libraries
 from service.operating.settings import Settings, load_settings, with_token
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.served import opened
 
-KEYS = {name: f"a-key-of-{name}-long-enough" for name in ("first", "reader", "writer", "boss")}
-SCOPES = {"writer": "write", "boss": "admin"}
+KEYS = {name: f"a-key-of-{name}-long-enough" for name in ("first", "reader", "writer", "other", "boss")}
+SCOPES = {"writer": "write", "other": "write", "boss": "admin"}
 TOKEN = "the-token-of-this-start"
 CLAIM = {"claim": "zeta changes pressure"}
 
@@ -102,9 +104,10 @@ def test_the_link_that_is_printed_makes_its_holder_admin(client: TestClient) -> 
 
 def test_each_key_does_what_its_scope_says(keyed: TestClient) -> None:
     scopes = {name: keyed.get("/v1/libraries", headers=key(name)).json()["scope"] for name in KEYS}
-    assert scopes == {"first": "read", "reader": "read", "writer": "write", "boss": "admin"}
+    assert scopes == {"first": "read", "reader": "read", "writer": "write", "other": "write", "boss": "admin"}
     seen = {name: names(keyed, **key(name)) for name in KEYS}
-    assert seen == {"first": ["open"], "reader": ["open"], "writer": ["hidden", "open"], "boss": ["hidden", "open"]}
+    both = ["hidden", "open"]
+    assert seen == {"first": ["open"], "reader": ["open"], "writer": both, "other": ["open"], "boss": both}
     assert keyed.patch("/v1/libraries/hidden", json={"description": "d"}, headers=key("writer")).status_code == 200
     assert keyed.patch("/v1/libraries/hidden", json={"keys": []}, headers=key("writer")).status_code == 403
     assert keyed.patch("/v1/libraries/hidden", json={"keys": []}, headers=key("boss")).status_code == 200
@@ -114,7 +117,9 @@ def test_each_key_does_what_its_scope_says(keyed: TestClient) -> None:
     assert keyed.get("/v1/libraries").json()["scope"] == "admin"
 
 
-IDS = ("open", "hidden", "nothing", "0123456789ab", "..", "%2e%2e", "open%00", "x" * 199)
+READ = re.compile(r"(/v1)?/(ground|answer)(/.*)?|/v1/(text|evidence|typed|history|saved|alerts|feedback|memory)(/.*)?")
+"""The calls by which a reader changes nothing but what is remembered for them."""
+IDS = ("open", "hidden", "nothing", "0123456789ab", "open%00", "x" * 199)
 BODIES: tuple[dict[str, Any], ...] = (
     {"json": {"name": "x"}}, {"json": {"keys": []}}, {"json": {}}, {"json": {"id": "x"}}, {"content": b"{"}, {"content": b""},
 )  # fmt: skip
@@ -129,13 +134,18 @@ def test_what_is_refused_is_refused_alike(folder: Path, sender: str) -> None:
     settings, headers = ({"keys": KEYS, "scopes": SCOPES}, key("reader")) if sender == "reader" else ({}, {})
     refusals, count = set(), 0
     with served(folder, **settings) as client:
-        for id, body, trick in product(IDS, BODIES, TRICKS):
-            if id in ("..", "%2e%2e"):  # a client resolves it before it sends
-                continue
-            answer = client.patch(f"/v1/libraries/{id}?token={TOKEN}&scope=admin", headers=headers | trick, **body)
+        paths = client.app.openapi()["paths"]  # type: ignore[attr-defined]
+        calls = {(method.upper(), path) for path, item in paths.items() for method in item if method != "get"}
+        changes = {(method, path) for method, path in calls if not READ.fullmatch(path)}
+        scoped = {(method, one.path) for one in library_routes.changes.routes for method in one.methods}  # type: ignore[attr-defined]
+        assert changes <= scoped and len(changes) >= 8
+        for (method, path), id, trick in product(sorted(scoped), IDS, TRICKS):
+            body = BODIES[count % len(BODIES)]
+            at = re.sub(r"{\w+}", "x", path.replace("{id}", id))
+            answer = client.request(method, f"{at}?token={TOKEN}&scope=admin", headers=headers | trick, **body)
             refusals.add((answer.status_code, answer.json()["detail"]))
             count += 1
-    assert count > 200 and len(refusals) == 1
+    assert count > 300 and len(refusals) == 1
     assert [(status, "scope write" in said) for status, said in refusals] == [(403, True)]
     assert all(read_library_file(folder / name).name == "" for name in ("open", "hidden"))  # type: ignore[union-attr]
 
@@ -157,9 +167,17 @@ def test_another_keys_library_is_404_in_every_route_like_one_that_does_not_exist
                 answer = keyed.request(method, at, params={"library": library, "q": "zeta"}, headers=key("reader"), json=sent)
                 said.append((answer.status_code, answer.json()["detail"].replace(library, "NAME")))
             assert set(said) == {(404, said[0][1])}, (method, path, said)
-    for library in (hidden.id, "hidden", "nothing"):
-        answer = keyed.patch(f"/v1/libraries/{library}", json={"name": "x"}, headers=key("reader"))
-        assert answer.status_code == 403
+    # The same where the library is in the path, also for a key that may change those it sees.
+    bodies = {"patch": {"name": "x"}, "post": {"add": []}}
+    named = [(method, path) for path, item in paths.items() for method in item if path.startswith("/v1/libraries/{id}")]
+    assert len(named) >= 5
+    for method, path in named:
+        said = []
+        for library in (hidden.id, "hidden", "nothing"):
+            at = re.sub(r"{\w+}", "x", path.replace("{id}", library))
+            answer = keyed.request(method, at, headers=key("other"), json=bodies.get(method))
+            said.append((answer.status_code, answer.json()["detail"].replace(library, "NAME")))
+        assert len(set(said)) == 1 and said[0][0] in (404, 422), (method, path, said)
     for path in ("/health", "/metrics"):
         text = keyed.get(path, headers=key("reader")).text
         assert "hidden" not in text and hidden.id not in text and '"open"' not in text
@@ -167,7 +185,7 @@ def test_another_keys_library_is_404_in_every_route_like_one_that_does_not_exist
 
 def test_the_first_key_of_a_container_is_admin_and_settings_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings.model_validate({"keys": KEYS, "scopes": SCOPES, "first_scope": "admin"})
-    assert [settings.scope_of(name) for name in KEYS] == ["admin", "read", "write", "admin"]
+    assert [settings.scope_of(name) for name in KEYS] == ["admin", "read", "write", "write", "admin"]
     assert with_token(Settings()).token and not with_token(Settings(host="0.0.0.0")).token
     monkeypatch.setenv("COUNTERPOINT_SCOPES", '{"nobody": "write"}')
     with pytest.raises(BadConfig, match=r"The setting scopes, from the environment, .*'nobody' is no holder of a key"):
