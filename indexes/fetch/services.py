@@ -42,7 +42,8 @@ from retrieval.runtime.pace import Pace
 
 TRIES = 6
 """The most attempts at one request."""
-_TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
+TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
+"""Statuses after which a request is repeated."""
 _SHOWN = 200
 
 
@@ -93,25 +94,9 @@ class Remote:
         Raises `BadInput` if the service refuses the request, `StaysFaulty` if no answer to it is whole, `Unfinished` if the
         service gives none or asks for fewer requests.
         """
-
-        def validate(response: httpx.Response) -> None:
-            body = response.read()
-            if response.is_success:
-                check(body)
-
-        retry = Retry(
-            total=TRIES - 1,
-            allowed_methods=["GET", "POST"],
-            status_forcelist=_TRANSIENT,
-            retry_on_exceptions=(*Retry.RETRYABLE_EXCEPTIONS, NotWhole, httpx.DecodingError),
-            backoff_factor=self._backoff / 2,
-            backoff_jitter=0.2,
-            validate_response=validate,
-        )
         options: dict[str, Any] = {"params": fields} if method == "GET" else {"data": fields}
         try:
-            answer = self._client.request(method, f"{self._address}/{path}", extensions={"retry": retry}, **options)
-            validate(answer)
+            answer = self._send(method, path, check, **options)
         except Empty as fault:
             return fault.body
         except (NotWhole, httpx.DecodingError) as fault:
@@ -121,7 +106,7 @@ class Remote:
             raise Unfinished(f"{self.name} cannot be reached at {self._address} ({why}); {ASK_AGAIN}.") from None
         if answer.status_code == 429:
             raise Unfinished(f"{self.name} answered {TRIES} times that there are too many requests (error 429); {ASK_AGAIN}.")
-        if answer.status_code in _TRANSIENT:
+        if answer.status_code in TRANSIENT:
             raise StaysFaulty(self.name, f"answered {TRIES} times with the error {answer.status_code}")
         if not answer.is_success:
             with suppress(NotWhole):
@@ -129,6 +114,29 @@ class Remote:
             kind = NotThere if answer.status_code in (404, 410) else BadInput
             raise kind(f"{self.name} refuses the request with the error {answer.status_code} ({self._clean(answer.text)}).")
         return answer.content
+
+    def _send(
+        self, method: str, path: str, check: Callable[[bytes], object], tries: int = TRIES, **options: Any
+    ) -> httpx.Response:
+        """The response to a request, whatever its status; raises what the last try raised."""
+
+        def validate(response: httpx.Response) -> None:
+            body = response.read()
+            if response.is_success:
+                check(body)
+
+        retry = Retry(
+            total=tries - 1,
+            allowed_methods=["GET", "POST"],
+            status_forcelist=TRANSIENT,
+            retry_on_exceptions=(*Retry.RETRYABLE_EXCEPTIONS, NotWhole, httpx.DecodingError),
+            backoff_factor=self._backoff / 2,
+            backoff_jitter=0.2,
+            validate_response=validate,
+        )
+        answer = self._client.request(method, f"{self._address}/{path}", extensions={"retry": retry}, **options)
+        validate(answer)
+        return answer
 
     def refuse(self, message: str, advice: str) -> BadInput:
         """The error for a request that the service understood but refused."""

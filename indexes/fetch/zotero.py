@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -20,10 +20,9 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import url2pathname
 
 import httpx
-from httpx_retries import Retry
 
 from indexes.fetch.fetching import ZOTERO, ZOTERO_LOCAL
-from indexes.fetch.services import NotWhole, Remote
+from indexes.fetch.services import TRANSIENT, TRIES, NotWhole, Remote
 from indexes.readers.full_text.archives import LARGEST
 from retrieval.core.addresses import clean_key, is_loopback, read_key
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
@@ -37,7 +36,6 @@ _KEY = re.compile(r"[A-Z0-9]{8}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LONGEST_PAUSE = 300
 _AGAIN = "nothing was changed here; sync again to go on"
-_TRANSIENT = frozenset({429, 500, 502, 503, 504})
 
 
 class Changed(Exception):
@@ -245,27 +243,14 @@ class Zotero(Remote):
         """The answer to a request: a whole list, where a file is, 304 or 404; asked again after faults, and not before Zotero
         allows it."""
         is_file = path.endswith("/file")
-
-        def validate(response: httpx.Response) -> None:
-            body = response.read()
-            if response.is_success and not is_file:
-                _read_page(body)
-
+        check: Callable[[bytes], object] = (lambda _: None) if is_file else _read_page
         # A Zotero that is closed answers no sooner for being asked often.
-        retry = Retry(
-            total=1 if self.is_local else 5,
-            status_forcelist=_TRANSIENT,
-            retry_on_exceptions=(*Retry.RETRYABLE_EXCEPTIONS, NotWhole, httpx.DecodingError),
-            backoff_factor=self._backoff / 2,
-            backoff_jitter=0.2,
-            validate_response=validate,
-        )
+        tries = 2 if self.is_local else TRIES
         time.sleep(max(0.0, self._not_before - time.monotonic()))
-        url, sent = f"{self._address}/{self._library}/{path}", {**self._headers, **(headers or {})}
+        sent = {**self._headers, **(headers or {})}
         try:
-            answer = self._client.get(url, params=fields, headers=sent, extensions={"retry": retry})
-            validate(answer)
-        except NotWhole as fault:
+            answer = self._send("GET", f"{self._library}/{path}", check, tries, params=fields, headers=sent)
+        except (NotWhole, httpx.DecodingError) as fault:
             raise Unfinished(f"{self.name} gave no whole answer ({self._clean(str(fault))}); {_AGAIN}.") from None
         except httpx.RequestError as error:
             hint = "start Zotero on this machine; " if self.is_local else ""
@@ -277,7 +262,7 @@ class Zotero(Remote):
             return answer
         if status == 412:
             raise Changed
-        if status in _TRANSIENT:
+        if status in TRANSIENT:
             raise Unfinished(f"{self.name} answers again and again with the error {status}; {_AGAIN}, later.")
         if status not in (401, 403):
             raise BadInput(f"{self.name} refuses to give {path} (error {status}: {self._clean(answer.text)}).")

@@ -10,7 +10,7 @@ import hashlib
 import json
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -23,14 +23,13 @@ from indexes.readers.base.fields import Omission, RecordError, is_retracted
 from indexes.readers.json_formats import make_csl
 from retrieval.core.counts import format_count
 from retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_errors
+from retrieval.core.progress import make_bar
 from retrieval.store.manifest import write_atomically
 
 LINK, RECORDS, TEXTS, CHANGES = ".zotero.json", "records.jsonl", "texts", "changes"
 # Hidden: what has come of a fetch that is not finished.
 _INCOMING = ".incoming.jsonl"
 _TRIES, _SHOWN = 3, 20
-OnProgress = Callable[[str, int, int], None]
-"""Told what is being fetched ("items" or "PDFs"), how many have come, and of how many."""
 _NO_RECORDS = ("attachment", "note", "annotation")
 _JOURNAL = (
     "publicationTitle", "bookTitle", "proceedingsTitle", "encyclopediaTitle", "journalAbbreviation", "repository", "university",
@@ -116,7 +115,7 @@ def read_link(folder: Path) -> Link | None:
         raise BadInput(f"The link to Zotero, {folder / LINK}, is damaged; delete it and fetch the collection anew.") from None
 
 
-def sync(link: Link, folder: Path, on_progress: OnProgress = lambda *_: None, backoff: float = 1.0) -> Synced:
+def sync(link: Link, folder: Path, backoff: float = 1.0) -> Synced:
     """Bring the folder up to date with the collection, the first time or again; a sync that was stopped resumes.
 
     The link in the folder counts, if there is one; of `link` then only where the key is, the address and `pdfs`. Raises
@@ -130,7 +129,7 @@ def sync(link: Link, folder: Path, on_progress: OnProgress = lambda *_: None, ba
         try:
             for _ in range(_TRIES):
                 try:
-                    return _Sync(link, folder, remote, on_progress).run()
+                    return _Sync(link, folder, remote).run()
                 except Changed:
                     continue
         finally:
@@ -182,8 +181,8 @@ def _write_link(link: Link, folder: Path) -> None:
 class _Sync:
     """One attempt at a sync: `read` are the items that came, `new` those of the link to be, `lines` the records, by item."""
 
-    def __init__(self, link: Link, folder: Path, remote: Zotero, on_progress: OnProgress) -> None:
-        self.link, self.folder, self.remote, self.on_progress = link, folder, remote, on_progress
+    def __init__(self, link: Link, folder: Path, remote: Zotero) -> None:
+        self.link, self.folder, self.remote = link, folder, remote
         self.new: dict[str, Item] = {}
         self.read: dict[str, dict[str, Any]] = {}
         self.lines = {item["id"]: item for item in _read_lines(folder / RECORDS)}
@@ -216,19 +215,19 @@ class _Sync:
             came = {item["key"]: item for item in _read_lines(incoming)}
             self.read = {key: came[key] for key in wanted & came.keys() if came[key].get("version") == versions[key]}
         left = sorted(wanted - self.read.keys())
-        with incoming.open("a", encoding="utf-8") as file:
+        bar = make_bar(self.remote.name, "items", len(wanted), len(self.read))
+        with bar, incoming.open("a", encoding="utf-8") as file:
             for start in range(0, len(left), AT_ONCE):
-                self.on_progress("items", len(self.read), len(wanted))
                 batch = self.remote.read_items(left[start : start + AT_ONCE])
                 self.read |= batch
                 file.writelines(json.dumps(item) + "\n" for item in batch.values())
                 file.flush()
+                bar.update(len(batch))
         if local:
             parents = {item["data"].get("parentItem") for item in self.read.values()}
             for key in left:
                 if key not in parents and dict(self.read[key].get("meta") or {}).get("numChildren"):
                     self.read |= self.remote.read_children(key)
-        self.on_progress("items", len(wanted), len(wanted))
 
     def _take_item(self, key: str, item: Mapping[str, Any]) -> None:
         data, before = item["data"], self.link.items.get(key)
@@ -255,20 +254,20 @@ class _Sync:
         (self.folder / TEXTS).mkdir(exist_ok=True)
         pdfs = {key: item for key, item in self.new.items() if item.of in self.lines and item.of in self.new and self.link.pdfs}
         wanted = [key for key, item in pdfs.items() if not item.pdf or not self._place(key).exists()]
-        for count, key in enumerate(wanted):
-            self.on_progress("PDFs", count, len(wanted))
-            item, pdfs[key].pdf = self.read.get(key) or self.remote.read_items([key])[key], ""
-            md5, place = item["data"].get("md5"), self._place(key)
-            try:
-                # It may have come before the last sync was stopped.
-                if not (md5 and place.exists() and hashlib.md5(place.read_bytes(), usedforsecurity=False).hexdigest() == md5):
-                    self.remote.save_file(item, place)
-            except NoFile as error:
-                self.report.left_out.append(f"the PDF of {_name(self.lines[pdfs[key].of])}: {error}")
-            else:
-                pdfs[key].pdf = md5 or pdfs[key].stamp
-                self.report.new_pdfs += 1
-        self.on_progress("PDFs", len(wanted), len(wanted))
+        with make_bar(self.remote.name, "PDFs", len(wanted)) as bar:
+            for key in wanted:
+                item, pdfs[key].pdf = self.read.get(key) or self.remote.read_items([key])[key], ""
+                md5, place = item["data"].get("md5"), self._place(key)
+                try:
+                    # It may have come before the last sync was stopped.
+                    if not (md5 and place.exists() and hashlib.md5(place.read_bytes(), usedforsecurity=False).hexdigest() == md5):
+                        self.remote.save_file(item, place)
+                except NoFile as error:
+                    self.report.left_out.append(f"the PDF of {_name(self.lines[pdfs[key].of])}: {error}")
+                else:
+                    pdfs[key].pdf = md5 or pdfs[key].stamp
+                    self.report.new_pdfs += 1
+                bar.update()
 
     def _place(self, key: str) -> Path:
         return self.folder / TEXTS / f"{key}.pdf"

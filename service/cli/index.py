@@ -241,6 +241,9 @@ def index_zotero(
         typer.Option("--key-from", metavar="NAME", help="With --web: the environment variable or the file that holds the key."),
     ] = "",
     pdfs: Annotated[bool, typer.Option("--pdf/--no-pdf", help="Also take the attached PDFs, as full texts.")] = True,
+    papers: Annotated[
+        Path | None, typer.Option("--papers", help="Where to keep what came; beside the index, if not given.", show_default=False)
+    ] = None,
     dense: DenseOption = None,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
@@ -251,6 +254,8 @@ def index_zotero(
     from indexes.fetch.fetching import name_papers_folder
     from indexes.fetch.zotero import ZoteroSource, find_collection, list_collections
     from indexes.fetch.zotero_link import Link, list_sources, mark_built, read_link, sync
+    from retrieval.core.errors import BadInput
+    from retrieval.store.manifest import NAME as MANIFEST
     from service.operating.settings import load_settings
 
     with report_errors():
@@ -261,9 +266,10 @@ def index_zotero(
             for one in list_collections(source):
                 typer.echo(f"{one.key}  {'  ' * (len(one.path) - 1)}{one.path[-1]} ({one.items:,})")
             return
-        papers = name_papers_folder(out)
-        known = read_link(papers)
-        is_update = bool(known and known.built and out.exists())
+        if is_address(out):
+            raise BadInput(f"Expected a folder for the index of a collection of Zotero, got the address {show_place(out)}.")
+        papers = papers or name_papers_folder(out)
+        known, is_update = read_link(papers), (out / MANIFEST).is_file()
         if not is_update:
             check_target(out, overwrite=False)
         model = _load_encoder(out, profile, encoder) if dense else None
@@ -272,7 +278,7 @@ def index_zotero(
         synced = sync(link, papers)
         for line in synced.list_lines():
             print_note(line)
-        records, texts = list_sources(papers, whole=not is_update)
+        records, texts = list_sources(papers, whole=not (is_update and known and known.built))
         if not records:
             print_note(f"{show_place(out)} stays as it is.")
             return

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from indexes.fetch.zotero import ZoteroSource, find_collection, list_collections
 from indexes.fetch.zotero_link import CHANGES, LINK, RECORDS, TEXTS, Link, Synced, mark_built, read_link, remove_records, sync
@@ -17,6 +19,9 @@ from indexes.full_texts import NAMED, name_records
 from indexes.readers import Omission, read
 from retrieval.core.errors import BadConfig, BadInput, CounterpointError, Unfinished
 from retrieval.core.values import Author, Document, FullText
+from retrieval.index import Index
+from retrieval.store.manifest import read_manifest
+from service.cli.commands import app
 from tests.helpers.full_texts import make_block
 from tests.helpers.texts import pdf as make_pdf
 from tests.helpers.zotero_server import KEY, Reply, Request, ZoteroServer, serving
@@ -590,6 +595,75 @@ def test_a_record_that_cannot_be_read_is_named(server: ZoteroServer, tmp_path: P
     report = bring(server, tmp_path / "one")
     assert report.records == 2
     assert report.left_out == [f"{key} ({{'a': 1}}): expected text in \"title\", got an object"]
+
+
+def paper(number: int) -> bytes:
+    groups = [
+        f"In group {group} of trial {number} colds lasted {group + 3} days with zinc, {group + 5} without." for group in range(12)
+    ]
+    return make_pdf([["A paper", "Results", f"The purple lozenge {number} shortened colds by two days in adults.", *groups]])
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_an_index_is_built_and_brought_up_to_date(
+    server: ZoteroServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interface: str
+) -> None:
+    monkeypatch.setenv("COUNTERPOINT_ZOTERO_URL", server.web)
+    monkeypatch.setenv("COUNTERPOINT_ZOTERO_LOCAL_URL", server.local)
+    top = server.add_collection("Zinc", server.add_collection("Vitamins"))
+    keys = fill(server, 4, collection=top)
+    held = server.add(top, title="A paper that Zotero knows by its title alone")
+    texts = [server.attach(key, paper(number)) for number, key in enumerate([*keys[:2], held])]
+    where = ["--web", "--library", "users/7", "--key-from", "TEST_ZOTERO_KEY"] if interface == "web" else []
+    out = tmp_path / "index"
+
+    def call(*arguments: str) -> str:
+        result = CliRunner().invoke(app, ["index", "zotero", *arguments, *where], env={"COLUMNS": "200"})
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    listed = call()
+    assert f"{top}    Zinc (5)" in listed
+    first = call("vitamins/zinc", "--out", str(out), "--no-examples")
+    assert "5 records in Zotero: 5 new, 0 changed, 0 deleted; 3 PDFs, 3 new" in first
+    assert f"Incomplete: {held} (A paper that Zotero knows by its title alone): no abstract, but a PDF." in first
+    counts = read_manifest(out)
+    assert (counts.counts.documents, counts.texts and counts.texts.texts) == (5, 3)
+    assert "index stays as it is" in call(top, "--out", str(out), "--no-examples")
+
+    server.edit(keys[0], abstractNote="Corrected: zinc did nothing.")
+    server.delete(keys[3])
+    server.delete(texts[1])
+    server.edit(held, title="A paper with another title")
+    again = call(top, "--out", str(out), "--no-examples")
+    # A paper without any id is called by its title: with another it is another paper.
+    assert "4 records in Zotero: 1 new, 2 changed, 2 deleted; 2 PDFs, 0 new" in again
+    now = read_manifest(out)
+    assert (now.version, now.counts.documents, now.texts and now.texts.texts) == (counts.version + 1, 4, 2)
+    with closing(Index(out)) as index:
+        found = {entry.document.pmid: entry.document for entry in index.store.sample(10)}
+        assert found["10.5555/zinc.0"].abstract == "Corrected: zinc did nothing."
+        (own,) = found.keys() - {f"10.5555/zinc.{number}" for number in range(3)}
+        assert (found[own].title, found[own].abstract) == ("A paper with another title", "")
+        assert index.store.full_texts([*found]).keys() == {"10.5555/zinc.0", own}
+
+
+def test_what_cannot_be_built_is_refused_before_it_is_fetched(
+    server: ZoteroServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COUNTERPOINT_ZOTERO_LOCAL_URL", server.local)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("Dear", "utf-8")
+    for arguments, said in {
+        ("all", "--out", str(tmp_path / "full")): "exists and is not an index",
+        ("all", "--out", "opensearch://host/index"): "a folder",
+        ("Zink", "--out", str(tmp_path / "new")): "No collection is called 'Zink'",
+        ("all", "--library", "me", "--out", str(tmp_path / "new")): "Expected users/ID or groups/ID",
+        ("all", "--web", "--key-from", "NOT_SET", "--out", str(tmp_path / "new")): "NOT_SET should hold a key for zotero.org",
+    }.items():
+        result = CliRunner().invoke(app, ["index", "zotero", *arguments], env={"COLUMNS": "300"})
+        assert (result.exit_code, said in " ".join(result.output.split())) == (2, True), result.output
+    assert not (tmp_path / "new.papers" / RECORDS).exists()
 
 
 @pytest.mark.slow
