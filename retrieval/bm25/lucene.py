@@ -306,7 +306,7 @@ class Lucene:
         names = ("index.Term", "search.BoostQuery", "search.FuzzyQuery", "search.DisjunctionMaxQuery", "util.QueryBuilder")
         term, boosted, fuzzy, best_of, maker = (load_java_class(f"org.apache.lucene.{name}") for name in names)
         should = load_java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
-        fields = FIELDS | {CONTENTS: self._analyzer}
+        fields = {**FIELDS, CONTENTS: self._analyzer}
         chains = {field: PARTS if fields[field] == BIOMEDICAL else fields[field] for field in FIELD_WEIGHTS}
         with _ONE_AT_A_TIME:
             makers = {field: maker(load_analyzer(chain)) for field, chain in chains.items()}
