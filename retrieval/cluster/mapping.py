@@ -37,11 +37,11 @@ LIMBS = 11
 VECTOR, ENCODED = "vector", "encoded"
 """The fields of a document's vector and of what made it; an update drops both with the text that they were made from."""
 DERIVED = (
-    VECTOR, ENCODED, CONTENTS, "fields", "sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs", "first_author",
+    VECTOR, ENCODED, CONTENTS, "fields", "sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs",
 )  # fmt: skip
 ANALYSIS = describe_for_opensearch(tuple(CHAINS))
-_WITHOUT_AUTHORS = 3
-"""The layout before, in which first authors and PMCIDs cannot be looked up; it is still read and updated as it is."""
+_WITHOUT_PMCIDS = 3
+"""The layout before, in which PMCIDs cannot be looked up; it is still read and updated as it is."""
 _OLD_LAYOUT, _OLD_ANALYZER = 2, "english_no_stop"
 """The same of the one before, of the embedded index's format `PLAIN`, and its name for the only analyzer, Anserini's."""
 _OLD_ANALYSIS = json.loads(json.dumps(describe_for_opensearch([ANSERINI])).replace(f'"{ANSERINI}"', f'"{_OLD_ANALYZER}"'))
@@ -82,7 +82,6 @@ def make_mapping(analyzer: str) -> dict[str, Any]:
             "pmid": {"type": "keyword"},
             "doi": {"type": "keyword"},
             "pmcid": {"type": "keyword"},
-            "first_author": {"type": "keyword"},
             "retracts": {"type": "keyword"},
             "retracted": {"type": "byte"},
             "written": {"type": "integer"},
@@ -103,7 +102,7 @@ def make_text_field(analyzer: str) -> dict[str, str]:
 def list_differences(settings: dict[str, Any], mapping: dict[str, Any]) -> list[str]:
     """How an index on a cluster differs from what this code would make; an empty list means that both can be used together."""
     layout, differences = (mapping.get("_meta") or {}).get("layout"), []
-    if layout not in (_OLD_LAYOUT, _WITHOUT_AUTHORS, LAYOUT):
+    if layout not in (_OLD_LAYOUT, _WITHOUT_PMCIDS, LAYOUT):
         differences.append(f"layout {layout} and not {LAYOUT}")
     own_analysis = _OLD_ANALYSIS if layout == _OLD_LAYOUT else ANALYSIS
     if _unify(settings.get("analysis") or {}) != _unify(own_analysis):
@@ -150,14 +149,8 @@ def derive(source: dict[str, Any], fields: bool) -> dict[str, Any]:
         "cue_sentence_count": len({cue[0] for cue in cues}),
         "retracts": sorted(set(find_targets(source["notices"]))),
         "limbs": _split_hash(source["pmid"], source["title"], source["abstract"]),
-        **({"first_author": name_first_author(authors[0][0], source["year"])} if authors and source["year"] else {}),
         **({"fields": make_fields(*(source[name] for name in FIELDS))} if fields else {}),
     }
-
-
-def name_first_author(family: str, year: int) -> str:
-    """What documents of a year whose first author has this family name are looked up by."""
-    return f"{year} {family[:_LONGEST_NAME]}"
 
 
 def read_row(source: dict[str, Any]) -> Row:

@@ -66,25 +66,6 @@ def test_it_holds_and_finds_what_the_embedded_one_does(place: Path, demo_folder:
         build_at([DEMO], place)
 
 
-def test_papers_are_looked_up_by_their_first_author_as_in_the_embedded_one(place: Path, tmp_path: Path) -> None:
-    family, records = "A collaboration with a name of more than forty letters", tmp_path / "records.jsonl"
-    authors = [["Rossi, A.", "Berg, B."], ["Rossi, C."], ["Berg, B.", "Rossi, A."], ["Rossini, R."], [family], []]
-    rows = [
-        {"pmid": str(n), "title": f"Paper {n}", "abstract": "It helped.", "year": 2002 + n // 9, "authors": authors[n % 6]}
-        for n in range(1, 17)
-    ]
-    records.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    build([records], tmp_path / "embedded")
-    build_at([records], place)
-    update_at(place, [write_update(tmp_path, 1, article("20", "Of no author."))])
-    first, second = Index(tmp_path / "embedded").store, Index(place).store
-    for name in ("Rossi", "Berg", "Rossini", "rossi", "Ross", family):
-        for year in (2002, 2003, 2004):
-            found = [[one.document for one in store.find_by_author(name, year)] for store in (first, second)]
-            assert found[0] == found[1]
-            assert bool(found[0]) == (name not in ("rossi", "Ross") and year != 2004)
-
-
 def test_an_update_does_what_it_does_to_the_embedded_one(place: Path, tmp_path: Path, demo_folder: Path) -> None:
     folder = tmp_path / "embedded"
     shutil.copytree(demo_folder, folder)

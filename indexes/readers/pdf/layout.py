@@ -209,7 +209,9 @@ class Layout:
         end = start
         while end < len(page) and not self._is_prose(page[end]) and not self._find_caption(page, end):
             drop = page[max(0, end - 1)].height - page[end].height
-            if end > start and (drop > 5 * self.leading or drop < -12 * self.leading or self._names_section(page[end], page[end - 1])):
+            if end > start and (
+                drop > 5 * self.leading or drop < -12 * self.leading or self._names_section(page[end], page[end - 1])
+            ):
                 break
             if not has_caption and not goes_on and end == start and len(split_cells(page[end])) == 1:
                 break
@@ -376,7 +378,9 @@ def _order(elements: Sequence[Element], gutters: Sequence[float]) -> Iterator[El
             boxes.append(_Box(place, top, bottom, [element]))
     band = list[_Box]()
     for box in sorted(boxes, key=lambda one: -one.top):
-        beside = any(one.place[0] == one.place[1] and one.top > box.bottom and one.bottom < box.top for one in boxes if one is not box)
+        beside = any(
+            one.place[0] == one.place[1] and one.top > box.bottom and one.bottom < box.top for one in boxes if one is not box
+        )
         if box.place[0] != box.place[1] and not beside:
             yield from _read_columns(band)
             yield from box.elements
