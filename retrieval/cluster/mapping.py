@@ -127,8 +127,6 @@ def _unify(value: Any) -> Any:
 _TEXTS = ("pmid", "title", "abstract", "year", "journal", "types", "notices", "sections", "version", "retracted")
 _LATER = ("authors", "doi", "pmcid", "mesh")
 _BITS = 24
-_LONGEST_NAME = 100
-"""Characters of a family name; those of groups may be sentences."""
 
 
 def make_source(row: Row, version: int, order: int, fields: bool) -> dict[str, Any]:
@@ -141,7 +139,6 @@ def make_source(row: Row, version: int, order: int, fields: bool) -> dict[str, A
 def derive(source: dict[str, Any], fields: bool) -> dict[str, Any]:
     """The fields of a document that follow from the rest of its source, with `fields` also those that are searched by name."""
     cues = unpack(base64.b64decode(source["cues"]), 4)
-    authors = json.loads(source["authors"])
     return {
         CONTENTS: make_contents(source["title"], source["abstract"]),
         "sentence_count": len(base64.b64decode(source["boundaries"])) // 8,

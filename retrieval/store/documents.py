@@ -414,6 +414,26 @@ class Store:
         rows = self._query("SELECT pmid FROM documents WHERE pmcid != '' AND pmcid = ? ORDER BY pmid LIMIT 1", [pmcid])
         return self.get(rows[0][0]) if rows else None
 
+    def browse(self, wanted: Wanted, begin: int, end: int) -> tuple[int, list[Entry]]:
+        """How many documents are wanted, and those from place `begin` up to place `end` of the list."""
+        where, values = ["1"], list[object]()
+        for word in wanted.words.split():
+            where.append("instr(lower(pmid || ' ' || title || ' ' || authors || ' ' || journal || ' ' || doi), ?)")
+            values.append(word.lower())
+        limits = {"year >= ?": wanted.since, "year <= ?": wanted.until, "(retracted > 0) = ?": wanted.retracted}
+        for condition, value in limits.items():
+            if value is not None:
+                where.append(condition)
+                values.append(value)
+        if wanted.full_text is not None:
+            texts = f"pmid IN (SELECT pmid FROM {TEXTS})" if self._has_texts else "0"
+            where.append(texts if wanted.full_text else f"NOT {texts}")
+        chosen = f"FROM documents WHERE {' AND '.join(where)}"
+        ((total,),) = self._query(f"SELECT count(*) {chosen}", values)
+        statement = f"SELECT {COLUMNS} {chosen} ORDER BY {_ORDERS[wanted.sort]} LIMIT ? OFFSET ?"
+        rows = self._query(statement, (*values, end - begin, begin))
+        return total, [Entry(row, self._cue_names) for row in rows]
+
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, by PMID, in batches."""
         statement = "SELECT pmid, title, abstract FROM documents WHERE pmid > ? ORDER BY pmid LIMIT ?"

@@ -6,8 +6,8 @@ from xml.sax.saxutils import escape
 
 import pytest
 
+from indexes.readers.base.raised import write_raised
 from indexes.readers.prose.docx import read_docx
-from indexes.readers.prose.passage import write_raised
 from retrieval.core.errors import BadInput
 from service.checking.sentences import sentences_of
 from tests.helpers.texts import word
