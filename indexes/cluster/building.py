@@ -178,8 +178,8 @@ def update_on_cluster(
         manifest = plan.make_manifest(
             progress.version, name, summary, reading.sources, old, versions=versions, format=format, texts=part
         )
-        if manifest.dense:
-            # Documents that were written have lost their vectors, even if the texts are the same.
+        if manifest.dense and (reading.changes.touched or summary != (old.counts, old.corpus_sha256)):
+            # Documents that were written have lost their vectors, even if their words are the same.
             manifest = replace(manifest, dense=replace(manifest.dense, corpus_sha256=""))
         write_manifest(address, name, manifest, read_state(address).cue_names)
         drop_progress(address, name)

@@ -120,6 +120,11 @@ def test_its_vectors_find_what_the_embedded_ones_do(place: Path, tmp_path: Path,
     assert not Index(place).has_vectors(encoder.name), "not before the new document has one"
     assert add_vectors_on_cluster(address, encoder).encoded == 1
     assert "1" in {hit.pmid for hit in Index(place).search_vectors(encoder.name, encoder.queries(["Beta-carotene"]), 5)[0]}
+    texts = write_texts(tmp_path / "texts", {"1": "Beta-carotene and lung cancer."}, pmid="{}")
+    update_at(place, [], full_texts=[texts])
+    assert Index(place).has_vectors(encoder.name), "no document was written"
+    update_at(place, [], full_texts=[write_texts(tmp_path / "own", {"5": "It raised mortality."}, pmcid="PMC{}")])
+    assert not Index(place).has_vectors(encoder.name), "the text made a document of itself"
     with pytest.raises(BadInput, match="add --overwrite to replace them with full ones"):
         add_vectors_on_cluster(address, encoder, view="full")
 
