@@ -350,8 +350,9 @@ def test_a_node_that_dies_shortens_no_ranking(place: Path, nodes: LocalCluster, 
     whole = {query: [hit.pmid for hit in index.search(query, 20)] for query in QUERIES[:3]}
     nodes.kill_node(2, signal.SIGKILL)
     try:
-        until, answered = time.monotonic() + 40, 0
-        while time.monotonic() < until:
+        began, answered = time.monotonic(), 0
+        # A busy machine takes its time to choose another manager.
+        while time.monotonic() < began + (40 if answered else 180):
             for query, wanted in whole.items():
                 try:
                     assert [hit.pmid for hit in index.search(query, 20)] == wanted
