@@ -104,7 +104,7 @@ def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], mark: int, f
     sender.wait()
 
 
-_MERGE_SECONDS = 3600
+_MERGE_SECONDS, _COPY_SECONDS = 3600, 600
 _VERSION = re.compile(r"-v(\d{4,})")
 Files = Sequence[tuple[Path, str]]
 
@@ -178,8 +178,8 @@ def update_on_cluster(
         manifest = plan.make_manifest(
             progress.version, name, summary, reading.sources, old, versions=versions, format=format, texts=part
         )
-        if manifest.dense:
-            # Documents that were written have lost their vectors, even if the texts are the same.
+        if manifest.dense and (reading.changes.touched or summary != (old.counts, old.corpus_sha256)):
+            # Documents that were written have lost their vectors, even if their words are the same.
             manifest = replace(manifest, dense=replace(manifest.dense, corpus_sha256=""))
         write_manifest(address, name, manifest, read_state(address).cue_names)
         drop_progress(address, name)
@@ -290,13 +290,10 @@ def finish_copies(address: Address, name: str) -> None:
         merge_segments(address, name)
         ready = {"index": {"refresh_interval": "1s", "number_of_replicas": access.replicas}}
         client.indices.put_settings(index=name, body=ready, params={"request_timeout": 60})
-        # A node that dies before its shards are copied would take them along; a lone node has nobody to copy them to.
-        waiting = {
-            "wait_for_no_initializing_shards": "true",
-            "timeout": f"{_MERGE_SECONDS}s",
-            "request_timeout": _MERGE_SECONDS + 60,
-        }
-        client.cluster.health(index=name, params=waiting, ignore=[408])
+        if client.cluster.health(index=name)["number_of_data_nodes"] > access.replicas:
+            # A node that dies before its shards are copied would take them along.
+            waiting = {"wait_for_status": "green", "timeout": f"{_COPY_SECONDS}s", "request_timeout": _COPY_SECONDS + 60}
+            client.cluster.health(index=name, params=waiting, ignore=[408])
         client.indices.refresh(index=name, params={"request_timeout": _MERGE_SECONDS})
 
 

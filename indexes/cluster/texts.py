@@ -40,7 +40,10 @@ from retrieval.store.documents import Entry
 from retrieval.store.manifest import STORE, TextPart
 from retrieval.store.texts import make_part, name_passage, read_passage_name
 
-_CANDIDATES, _PAGE = 20, 100
+_CANDIDATES = 20
+_PAGE = 80
+"""Texts that follow their records at once: what is written of them, three actions each at most, is one request."""
+_LONGEST_TITLE = 500
 Sources = dict[str, dict[str, Any]]
 """What the index of documents holds, by PMID."""
 
@@ -89,6 +92,7 @@ class TextsWriter(ClusterWriter):
         refresh(self.address, both)
         order = make_order(self.progress.version, MOST_SOURCES - 1, 0)
         for page in page_sources(self.address, self._texts, every, [TEXT_ROW, "title", "order"], _PAGE, "text_of"):
+            self._lock.renew()
             self._follow({source[TEXT_ROW][0]: source for source in page}, order)
         self.settle()
         refresh(self.address, both)
@@ -132,9 +136,10 @@ class TextsWriter(ClusterWriter):
         for record in records:
             ids = {name: value for name in ("pmid", "pmcid", "doi") if (value := getattr(record, name))}
             either = [{"constant_score": {"filter": {"term": {name: value}}, "boost": 1e6}} for name, value in ids.items()]
-            if record.title:
-                either.append({"match": {"fields.title": {"query": record.title, "minimum_should_match": "75%"}}})
-            lines += [{"allow_partial_search_results": False}, {"query": {"bool": {"should": either}}, "size": _CANDIDATES}]
+            if title := record.title[:_LONGEST_TITLE]:
+                either.append({"match": {"fields.title": {"query": title, "minimum_should_match": "75%"}}})
+            if either:
+                lines += [{"allow_partial_search_results": False}, {"query": {"bool": {"should": either}}, "size": _CANDIDATES}]
 
         def search() -> Sources:
             with translate_faults(self.address):

@@ -63,7 +63,7 @@ class UploadOut(BaseModel):
         return cls(name=upload.name, received=upload.received, whole=upload.whole)
 
 
-class SearchIn(BaseModel):
+class SearchIn(Sent):
     """A search of PubMed or Europe PMC."""
 
     query: str = Field(min_length=1, max_length=4000, description="As you would type it there.")

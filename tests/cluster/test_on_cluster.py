@@ -101,6 +101,11 @@ def test_its_vectors_find_what_the_embedded_ones_do(place: Path, tmp_path: Path,
     assert not Index(place).has_vectors(encoder.name), "not before the new document has one"
     assert add_vectors_on_cluster(address, encoder).encoded == 1
     assert "1" in {hit.pmid for hit in Index(place).search_vectors(encoder.name, encoder.queries(["Beta-carotene"]), 5)[0]}
+    texts = write_texts(tmp_path / "texts", {"1": "Beta-carotene and lung cancer."}, pmid="{}")
+    update_at(place, [], full_texts=[texts])
+    assert Index(place).has_vectors(encoder.name), "no document was written"
+    update_at(place, [], full_texts=[write_texts(tmp_path / "own", {"5": "It raised mortality."}, pmcid="PMC{}")])
+    assert not Index(place).has_vectors(encoder.name), "the text made a document of itself"
     with pytest.raises(BadInput, match="add --overwrite to replace them with full ones"):
         add_vectors_on_cluster(address, encoder, view="full")
 
@@ -326,8 +331,9 @@ def test_a_node_that_dies_shortens_no_ranking(place: Path, nodes: LocalCluster, 
     whole = {query: [hit.pmid for hit in index.search(query, 20)] for query in QUERIES[:3]}
     nodes.kill_node(2, signal.SIGKILL)
     try:
-        until, answered = time.monotonic() + 40, 0
-        while time.monotonic() < until:
+        began, answered = time.monotonic(), 0
+        # A busy machine takes its time to choose another manager.
+        while time.monotonic() < began + (40 if answered else 180):
             for query, wanted in whole.items():
                 try:
                     assert [hit.pmid for hit in index.search(query, 20)] == wanted
