@@ -31,10 +31,10 @@ PARTS, NAMES = "biomedical_parts", "names"
 CONTENTS = "contents"
 FIELDS: Mapping[str, str] = {"title": BIOMEDICAL, "authors": NAMES, "journal": NAMES, "year": NAMES}
 """The fields beside the text, with their analyzers. They are indexed, not stored, and play no part in the text's ranking."""
-FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "authors": 1.2, "journal": 0.6, "year": 1.0, CONTENTS: 0.3}
-"""What a word counts in each field, where a paper is looked for by what it is called."""
-FUZZY: Mapping[str, float] = {"title": 0.5, "authors": 0.6}
-"""The same for a word that is spelt almost so."""
+FIELD_WEIGHTS: Mapping[str, tuple[float, float]] = {
+    "title": (1.0, 0.5), "authors": (1.2, 0.6), "journal": (0.6, 0.0), "year": (1.0, 0.0), CONTENTS: (0.3, 0.0),
+}  # fmt: skip
+"""What a word counts in each field, and one that is spelt almost so, where a paper is looked for by what it is called."""
 SAME_BEGINNING = 1
 """Letters at the beginning of a word that are assumed to be right."""
 WHOLE_WEIGHT = 0.2

@@ -32,7 +32,6 @@ from retrieval.bm25.analysis import (
     FIELD_WEIGHTS,
     FIELDS,
     FILTERS,
-    FUZZY,
     PARTS,
     SAME_BEGINNING,
     WHOLE_WEIGHT,
@@ -296,27 +295,30 @@ class Lucene:
         """The `k` best documents by title, authors, journal, year and text; each word counts in the field where it counts most,
         and, if it may be `misspelt`, less where a name or a title has it with another letter. Raises as `search` does.
         """
-        rows = _run_search(self.folder, lambda: self._searcher.search(self._make_fields_query(words, misspelt), k))
-        return [Hit(hit.docid, hit.score) for hit in rows]
+
+        def search() -> list[Hit]:
+            asked = self._make_fields_query(words, misspelt)
+            return [Hit(hit.docid, hit.score) for hit in self._searcher.search(asked, k)]
+
+        return _run_search(self.folder, search)
 
     def _make_fields_query(self, words: Sequence[str], misspelt: bool) -> Any:
         names = ("index.Term", "search.BoostQuery", "search.FuzzyQuery", "search.DisjunctionMaxQuery", "util.QueryBuilder")
         term, boosted, fuzzy, best_of, maker = (load_java_class(f"org.apache.lucene.{name}") for name in names)
         should = load_java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
-        chains = {field: PARTS if chain == BIOMEDICAL else chain for field, chain in {**FIELDS, CONTENTS: self._analyzer}.items()}
-        terms = {word: {field: find_terms(chains[field], word) for field in FUZZY} for word in words if misspelt}
+        fields = {**FIELDS, CONTENTS: self._analyzer}
+        chains = {field: PARTS if fields[field] == BIOMEDICAL else fields[field] for field in FIELD_WEIGHTS}
         with _ONE_AT_A_TIME:
             makers = {field: maker(load_analyzer(chain)) for field, chain in chains.items()}
             builder = load_java_class("org.apache.lucene.search.BooleanQuery$Builder")()
             for word in words:
                 queries = load_java_class("java.util.ArrayList")()
-                for field, weight in FIELD_WEIGHTS.items():
+                for field, (weight, near_weight) in FIELD_WEIGHTS.items():
                     if exact := makers[field].createBooleanQuery(field, word):
                         queries.add(boosted(exact, weight))
-                for field, weight in FUZZY.items() if misspelt else ():
-                    for one in terms[word][field]:
+                    for one in find_terms(chains[field], word) if misspelt and near_weight else ():
                         if edits := find_edits(one):
-                            queries.add(boosted(fuzzy(term(field, one), edits, SAME_BEGINNING), weight))
+                            queries.add(boosted(fuzzy(term(field, one), edits, SAME_BEGINNING), near_weight))
                 builder.add(best_of(queries, 0.0), should)
             return builder.build()
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-from retrieval.bm25.analysis import BIOMEDICAL, CONTENTS, FIELD_WEIGHTS, FUZZY, PARTS, SAME_BEGINNING, WHOLE_WEIGHT, find_edits
+from retrieval.bm25.analysis import BIOMEDICAL, CONTENTS, FIELD_WEIGHTS, PARTS, SAME_BEGINNING, WHOLE_WEIGHT, find_edits
 from retrieval.bm25.lucene import SimilarTerm
 from retrieval.cluster.client import Address, ClusterBusy, connect, read_access, translate_faults
-from retrieval.cluster.mapping import State, name_first_author, read_row
+from retrieval.cluster.mapping import State, read_row
 from retrieval.cluster.texts import TEXT_ROW, name_texts, read_text
 from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput
@@ -112,13 +112,15 @@ class ClusterSearch:
 
     def search_fields(self, words: Sequence[str], k: int, misspelt: bool) -> list[Hit]:
         """The `k` best documents by title, authors, journal, year and text, as `Lucene.search_fields` finds them."""
-        names = {field: field if field == CONTENTS else f"fields.{field}" for field in FIELD_WEIGHTS}
         shoulds = []
         for word in words:
-            matches = [{"match": {names[field]: {"query": word, "boost": weight}}} for field, weight in FIELD_WEIGHTS.items()]
-            if misspelt and (edits := find_edits(word)):
-                near = {"query": word, "fuzziness": edits, "prefix_length": SAME_BEGINNING}
-                matches += [{"match": {names[field]: near | {"boost": weight}}} for field, weight in FUZZY.items()]
+            edits, matches = find_edits(word) if misspelt else 0, []
+            for field, (weight, near_weight) in FIELD_WEIGHTS.items():
+                name = field if field == CONTENTS else f"fields.{field}"
+                matches.append({"match": {name: {"query": word, "boost": weight}}})
+                if edits and near_weight:
+                    near = {"query": word, "boost": near_weight, "fuzziness": edits, "prefix_length": SAME_BEGINNING}
+                    matches.append({"match": {name: near}})
             shoulds.append({"dis_max": {"queries": matches}})
         return self._rank({"bool": {"should": shoulds}}, " ".join(words), k)
 
@@ -271,11 +273,6 @@ class ClusterDocuments:
     def _get_by(self, field: str, value: str) -> Entry | None:
         hits = self._find({"query": {"term": {field: value}}, "size": 1, "sort": ["pmid"]}) if value else []
         return self._make_entry(hits[0]["_source"]) if hits else None
-
-    def find_by_author(self, family: str, year: int) -> list[Entry]:
-        """A few of the documents of a year whose first author has this family name; none in an index of an earlier layout."""
-        query = {"term": {"first_author": name_first_author(family, year)}}
-        return [self._make_entry(hit["_source"]) for hit in self._find({"query": query, "size": _FEW, "sort": ["pmid"]})]
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, in order of PMID, in batches."""

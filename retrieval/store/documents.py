@@ -198,7 +198,6 @@ CREATE TABLE documents (
 CREATE INDEX dois ON documents (doi) WHERE doi != '';
 CREATE INDEX pmcids ON documents (pmcid) WHERE pmcid != '';
 CREATE INDEX retracted_documents ON documents (retracted) WHERE retracted > 0;
-CREATE INDEX first_authors ON documents (year, substr(authors, 1, 40)) WHERE authors != '[]';
 CREATE TABLE cue_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 """
 POINTERS = """
@@ -320,9 +319,6 @@ class Documents(Protocol):
     def get_by_pmcid(self, pmcid: str) -> Entry | None:
         """The document with a PMCID ("PMC123"); None where the index holds none, or where that cannot be looked up."""
 
-    def find_by_author(self, family: str, year: int) -> list[Entry]:
-        """A few of the documents of a year whose first author has this family name; none where that cannot be looked up."""
-
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, by PMID, in batches."""
 
@@ -356,9 +352,8 @@ class Store:
 
     # SQLite allows 32,766 variables a statement; a thousand a statement is already as fast as it gets.
     _CHUNK = 1000
-    _NAMES, _FEW, _READ_THROUGH = 40, 5, 300_000
-    """Characters of the authors that are in the index of first authors; documents that a look-up there gives at most; documents
-    in a store that is read through without an index, which takes half a second."""
+    _READ_THROUGH = 300_000
+    """Documents in a store that is read through without an index, which takes half a second."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -409,52 +404,15 @@ class Store:
         return self.get(rows[0][0]) if rows else None
 
     def get_by_pmcid(self, pmcid: str) -> Entry | None:
-        """The document with a PMCID ("PMC123"), or None; as `find_by_author` in an older store."""
-        if not self._looks_up("pmcids"):
+        """The document with a PMCID ("PMC123"), or None.
+
+        A store of before there was an index for it is read through, unless that would take long: then there is none.
+        """
+        documents = self._query("SELECT coalesce(max(rowid), 0) FROM main.documents")[0][0]
+        if documents > self._READ_THROUGH and not self._query("SELECT 1 FROM main.sqlite_master WHERE name = 'pmcids'"):
             return None
         rows = self._query("SELECT pmid FROM documents WHERE pmcid != '' AND pmcid = ? ORDER BY pmid LIMIT 1", [pmcid])
         return self.get(rows[0][0]) if rows else None
-
-    def _looks_up(self, index: str) -> bool:
-        """Whether there is a database index of this name, or few enough documents to do without."""
-        if self._query("SELECT 1 FROM main.sqlite_master WHERE name = ?", [index]):
-            return True
-        return int(self._query("SELECT coalesce(max(rowid), 0) FROM main.documents")[0][0]) <= self._READ_THROUGH
-
-    def find_by_author(self, family: str, year: int) -> list[Entry]:
-        """A few of the documents of a year whose first author has this family name.
-
-        A store of before there was an index for it is read through, unless that would take long: then there are none.
-        """
-        if not self._looks_up("first_authors"):
-            return []
-        begins = f"[[{json.dumps(family, ensure_ascii=False)}"[: self._NAMES]
-        rows = self._query(
-            f"SELECT {COLUMNS} FROM documents WHERE year = ? AND authors != '[]' AND substr(authors, 1, {self._NAMES}) >= ? "
-            f"AND substr(authors, 1, {self._NAMES}) < ? ORDER BY pmid LIMIT {self._FEW}",
-            (year, begins, begins + "\U0010ffff"),
-        )
-        return [Entry(row, self._cue_names) for row in rows]
-
-    def browse(self, wanted: Wanted, begin: int, end: int) -> tuple[int, list[Entry]]:
-        """How many documents are wanted, and those from place `begin` up to place `end` of the list."""
-        where, values = ["1"], list[object]()
-        for word in wanted.words.split():
-            where.append("instr(lower(pmid || ' ' || title || ' ' || authors || ' ' || journal || ' ' || doi), ?)")
-            values.append(word.lower())
-        limits = {"year >= ?": wanted.since, "year <= ?": wanted.until, "(retracted > 0) = ?": wanted.retracted}
-        for condition, value in limits.items():
-            if value is not None:
-                where.append(condition)
-                values.append(value)
-        if wanted.full_text is not None:
-            texts = f"pmid IN (SELECT pmid FROM {TEXTS})" if self._has_texts else "0"
-            where.append(texts if wanted.full_text else f"NOT {texts}")
-        chosen = f"FROM documents WHERE {' AND '.join(where)}"
-        ((total,),) = self._query(f"SELECT count(*) {chosen}", values)
-        statement = f"SELECT {COLUMNS} {chosen} ORDER BY {_ORDERS[wanted.sort]} LIMIT ? OFFSET ?"
-        rows = self._query(statement, (*values, end - begin, begin))
-        return total, [Entry(row, self._cue_names) for row in rows]
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, by PMID, in batches."""

@@ -17,7 +17,7 @@ from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Claim, Evidence, Grounding, Label
 from retrieval.runtime.usage import count_usage
-from service.checking.citations import CitedPaper, Named
+from service.checking.citations import CitedPaper, read_named
 from service.checking.references import find_itself, find_reference
 from service.checking.schemas import (
     CITED,
@@ -108,9 +108,9 @@ def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOu
     found = find_reference(grounder.index, citation)
     name: dict[str, Any] = {"kind": citation.kind, "id": citation.id}
     if len(found) != 1:
-        named = Named.of(citation.id) if citation.kind == "author" and not found else None
         status: CitedStatus = "several fit" if found else "not in the index"
-        return None if named and not named.several else CitedOut(**name, status=status)
+        perhaps_none = citation.kind == "author" and not found and not read_named(citation)[2]
+        return None if perhaps_none else CitedOut(**name, status=status)
     entry = found[0]
     facts = facts_of(entry.document)
     details = name | {field: facts[field] for field in ("pmid", "title", "year", "journal", "retracted")}

@@ -81,24 +81,10 @@ def named_in(text: str) -> tuple[CitedPaper, ...]:
     return tuple(dict.fromkeys(found))
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Authors and year of a citation: the first author's family name, that of the second of two, and whether there are more."""
-
-    first: str
-    second: str
-    several: bool
-    year: str
-
-    @classmethod
-    def of(cls, text: str) -> Named | None:
-        """Read from the beginning of a citation such as "Smith and Jones 2010b"; None if it is none."""
-        match = _NAMED_YEAR.match(text)
-        if match is None:
-            return None
-        others = match["others"] or ""
-        second = re.sub(r"^,? ?(?:and|&) ", "", others) if re.match(r",? ?(?:and|&) (?!colleagues)", others) else ""
-        return cls(match["first"], second, bool(others), match["year"])
+def read_named(citation: CitedPaper) -> tuple[str, str, bool]:
+    """The first author's family name of a citation by authors and year, the year, and whether it names more authors."""
+    match = _NAMED_YEAR.match(citation.id)
+    return (match["first"], match["year"], bool(match["others"])) if match else ("", "", False)
 
 
 def cited_in(text: str, links: Iterable[Link] = ()) -> tuple[CitedPaper, ...]:

@@ -21,7 +21,7 @@ from retrieval.core.values import Author
 from retrieval.index import Index
 from retrieval.store.documents import Entry
 from retrieval.words.forms import unify_text
-from service.checking.citations import FAMILY, find_cited, list_ids
+from service.checking.citations import find_cited, list_ids
 
 _CANDIDATES, _FEW_CANDIDATES, _MANY_WORDS = 100, 30, 12
 """Records that are compared; fewer with a text of so many words, of which nearly all are one record's."""
@@ -34,8 +34,6 @@ _SMALL = frozenset(
     "doi pmid pmcid http https www org".split()
 )
 """Words that say nothing of which paper is meant."""
-_MOST_NAMES = 3
-"""Names and years of a text that are looked up where an index has no fields for them."""
 _RUN, _LONG_RUN = 5, 8
 """Words of a title in a row, small ones apart, that are enough to name it: if no other paper has all of them, and in any case."""
 _RARE = 0.002
@@ -80,7 +78,8 @@ class Fit:
 
 def find_known(index: Index, text: str) -> list[Fit]:
     """The papers that a text names, best first, with why; none where its words are only about something."""
-    if found := find_named(index, text):
+    ids = [(find_cited(index.store, one), one.kind) for one in list_ids(text, index.store)[0]]
+    if found := [Fit(entry, why=kind.upper()) for entry, kind in ids if entry]:
         return found
     fits = compare(index, text)
     hints = [fit for fit in fits if fit.names or fit.journal or fit.off == 0 or fit.run >= _RUN or fit.share == 1]
@@ -111,24 +110,13 @@ def _is_topic(fits: Iterable[Fit]) -> bool:
     return False
 
 
-def find_named(index: Index, text: str) -> list[Fit]:
-    """The papers that a text names by PMID, PMCID, DOI or an index's own id."""
-    found = [(find_cited(index.store, one), one.kind) for one in list_ids(text, index.store)[0]]
-    return [Fit(entry, why=kind.upper()) for entry, kind in found if entry]
-
-
 def compare(index: Index, text: str) -> list[Fit]:
     """How the records nearest to a text explain its words."""
     words = list(dict.fromkeys(split_words(text)))
     sought = [word for word in words if word not in _SMALL]
     many = len(sought) > _MANY_WORDS
     hits = index.search_fields(sought, _FEW_CANDIDATES if many else _CANDIDATES, misspelt=not many)
-    entries = {entry.pmid: entry for entry in index.entries([hit.pmid for hit in hits])}
-    if not index.manifest.has_fields:
-        families, years = re.findall(FAMILY, text)[:_MOST_NAMES], [int(word[:4]) for word in words if _YEAR.fullmatch(word)]
-        found = (index.store.find_by_author(family, year) for family in families for year in years[:_MOST_NAMES])
-        entries |= {entry.pmid: entry for few in found for entry in few}
-    return [_fit(words, entry) for entry in entries.values()]
+    return [_fit(words, entry) for entry in index.entries([hit.pmid for hit in hits])]
 
 
 def split_words(text: str) -> list[str]:

@@ -15,7 +15,7 @@ from nli.text.sentences import sentence_spans
 from retrieval.core.characters import fold_accents
 from retrieval.core.values import SectionKind, Span
 from service.checking.checkable import Reason, claim_in
-from service.checking.citations import FAMILY, CitedPaper, Named, cited_in, leading_citations, named_in, numbers_in
+from service.checking.citations import FAMILY, CitedPaper, cited_in, leading_citations, named_in, numbers_in, read_named
 
 _LIST_HEADING = re.compile(r"^(?:references?|bibliography|literature cited|works cited|sources|further reading)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,3})\]|\(?(\d{1,3})[.)])\s+")
@@ -58,8 +58,7 @@ def sentences_of(passage: Passage) -> tuple[TextSentence, ...]:
         citations, unresolved = list(cited_in(words, _links_within(links, start, end))), []
         # Beside a PMID or a DOI, a name is that paper's.
         for one in () if citations else named_in(words):
-            named = Named.of(one.id)
-            citations += (named and references.get(_key_of(named.first, named.year))) or (one,)
+            citations += references.get(_key_of(*read_named(one)[:2])) or (one,)
         for number in numbers_in(words):
             papers = references.get(number, ())
             citations += papers

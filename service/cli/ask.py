@@ -272,7 +272,7 @@ def search(
             print_note(note)
         elif not response.hits:
             print_note(f"None of the {format_count(corpus.manifest.counts.documents, 'document')} holds any of these words.")
-        for offer in suggest_words(corpus, words):
+        for offer in () if any(hit.why for hit in response.hits) else suggest_words(corpus, words):
             print_note(f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?")
 
 

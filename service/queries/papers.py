@@ -69,8 +69,8 @@ def describe_search(index: Index, query: str) -> str:
     if ids or index.manifest.has_fields:
         return ""
     return (
-        "This index was built before authors, journals and years could be searched: papers are found by their titles and texts, "
-        "and by first author and year. Build it again to find them by all."
+        "This index was built before authors, journals and years could be searched: papers are found by title and text alone. "
+        "`counterpoint index merge INDEX --analyzer biomedical` adds them."
     )
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.values import Author
 from retrieval.index import Index
 from service.checking.check import Checker, Reading
 from service.checking.citations import CitedPaper, named_in
@@ -118,13 +117,3 @@ def test_a_list_of_references_without_numbers_has_an_entry_a_line_and_lines_that
     text = f"Zeta lowers pressure (Rossi, 2002).\n\nReferences\n\n{listed}"
     entry = "Rossi, A. (2002). Of zeta. Lancet 3."
     assert sentences_of(read_text(text, "text"))[0].cited == (CitedPaper("title", entry, entry),)
-
-
-def test_the_first_author_of_a_year_is_looked_up_in_an_index(index: Index) -> None:
-    (entry,) = index.store.find_by_author("Rossi", 2002)
-    assert entry.document.authors[0] == Author("Rossi", "A.")
-    assert not index.store.find_by_author("Ross", 2002) and not index.store.find_by_author("Rossi", 2001)
-    plan = index.store._query(  # type: ignore[attr-defined]
-        "EXPLAIN QUERY PLAN SELECT pmid FROM documents WHERE year = 2002 AND authors != '[]' AND substr(authors, 1, 40) >= 'x'"
-    )
-    assert "first_authors" in str(plan)
