@@ -34,6 +34,8 @@ _SMALL = frozenset(
     "doi pmid pmcid http https www org".split()
 )
 """Words that say nothing of which paper is meant."""
+_ASKED_FOR = frozenset("about article paper rct study that this trial".split())
+"""What people call a paper, beside what they remember of it."""
 _RUN, _LONG_RUN = 5, 8
 """Words of a title in a row, small ones apart, that are enough to name it: if no other paper has all of them, and in any case."""
 _RARE = 0.002
@@ -156,7 +158,7 @@ def _fit(typed: Sequence[str], entry: Entry) -> Fit:
             forms[word] = near
         elif word in near_names:
             fit.names.append(word)
-        elif len(word) > 1 and not word.isdigit() and not _YEAR.fullmatch(word):
+        elif len(word) > 1 and not word.isdigit() and not _YEAR.fullmatch(word) and word not in _ASKED_FOR:
             fit.rest.append(word)
     fit.title = [forms[word] for word in words if word in forms]
     whole = list(dict.fromkeys(word for word in title if word not in _SMALL))
@@ -215,7 +217,7 @@ def _explain(fit: Fit, rare: Collection[str]) -> str:
     content = sum(map(len, (fit.names, fit.journal, fit.title, fit.text, fit.rest)))
     only = not (fit.title or fit.text or fit.rest)
     by_author = any(name in rare for name in fit.names)
-    by_journal = any(word in rare for word in fit.journal)
+    by_journal = any(word in rare for word in fit.journal) or (fit.off == 0 and len(fit.journal) > 1)
     found: list[str] = []
     if fit.names and fit.off == 0 and (by_author or only) and len(fit.rest) * 3 <= content:
         found = ["author", "year"]
