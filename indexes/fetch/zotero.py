@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
@@ -32,7 +33,7 @@ AT_ONCE = 50
 """Items asked for by their keys in one request, the most that zotero.org allows."""
 _PAGE = 100
 _LIBRARY = re.compile(r"(?:users|groups)/[0-9]{1,12}")
-_KEY = re.compile(r"[A-Z0-9]{8}")
+_KEY = re.compile(r"[A-Za-z0-9]{1,20}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LONGEST_PAUSE = 300
 _AGAIN = "nothing was changed here; sync again to go on"
@@ -127,8 +128,9 @@ class Zotero(Remote):
         """The collections as a tree from the top, and the library's version; none and `since` if that has not changed."""
         found, version = self._list("collections", {}, {"If-Modified-Since-Version": str(since)} if since else {})
         below: dict[str, list[tuple[str, str, int]]] = {}
+        found = {key: one for key, one in found.items() if not one["data"].get("deleted")}
         for key, one in found.items():
-            parent, count = one["data"].get("parentCollection"), dict(one.get("meta") or {}).get("numItems")
+            parent, count = str(one["data"].get("parentCollection")), one.get("meta", {}).get("numItems")
             row = (str(one["data"].get("name") or key), key, count if isinstance(count, int) else 0)
             below.setdefault(parent if parent in found else "", []).append(row)
 
@@ -233,7 +235,7 @@ class Zotero(Remote):
             if version not in (-1, now):
                 raise Changed
             version, before = now, len(all_found)
-            all_found |= _read_page(answer.content)
+            all_found |= _read_page(answer.content, versions=fields.get("format") == "versions")
             if len(all_found) >= total and 'rel="next"' not in answer.headers.get("Link", ""):
                 return all_found, version
             if len(all_found) == before:
@@ -243,7 +245,8 @@ class Zotero(Remote):
         """The answer to a request: a whole list, where a file is, 304 or 404; asked again after faults, and not before Zotero
         allows it."""
         is_file = path.endswith("/file")
-        check: Callable[[bytes], object] = (lambda _: None) if is_file else _read_page
+        page = partial(_read_page, versions=fields.get("format") == "versions")
+        check: Callable[[bytes], object] = (lambda _: None) if is_file else page
         # A Zotero that is closed answers no sooner for being asked often.
         tries = 2 if self.is_local else TRIES
         time.sleep(max(0.0, self._not_before - time.monotonic()))
@@ -279,21 +282,24 @@ def _read_number(answer: httpx.Response, header: str) -> int:
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
-def _read_page(body: bytes) -> dict[str, Any]:
-    """The objects of an answer by their keys, or the versions; raises `NotWhole` unless it is a whole list of them."""
+def _read_page(body: bytes, versions: bool) -> dict[str, Any]:
+    """The objects of an answer by their keys, or the `versions`; raises `NotWhole` unless it is a whole list of them."""
     try:
         found = json.loads(body)
     except ValueError:
         raise NotWhole("no JSON, or JSON that breaks off") from None
-    objects = isinstance(found, list)
-    if objects and all(isinstance(one, dict) and isinstance(one.get("data"), dict) for one in found):
-        found = {str(one.get("key")): one for one in found}
+    if isinstance(found, list) and all(isinstance(one, dict) for one in found):
+        found = {str(one.get("key")): one.get("version") if versions else one for one in found}
     # Keys become names of files.
-    if not isinstance(found, dict) or not all(
-        _KEY.fullmatch(key) and (objects or type(one) is int) for key, one in found.items()
-    ):
-        raise NotWhole("JSON that is no list of objects of Zotero")
+    if not isinstance(found, dict) or not all(map(_KEY.fullmatch, found)):
+        raise NotWhole("JSON that is no list of Zotero's")
+    if not all(type(one) is int if versions else _is_object(one) for one in found.values()):
+        raise NotWhole("JSON in which an object lacks what Zotero's have")
     return found
+
+
+def _is_object(one: object) -> bool:
+    return isinstance(one, dict) and isinstance(one.get("data"), dict) and isinstance(one.get("meta", {}), dict)
 
 
 def _read_local(place: str, key: str, data: Mapping[str, Any]) -> bytes:

@@ -226,11 +226,13 @@ class _Sync:
         if local:
             parents = {item["data"].get("parentItem") for item in self.read.values()}
             for key in left:
-                if key not in parents and dict(self.read[key].get("meta") or {}).get("numChildren"):
+                if key not in parents and self.read[key].get("meta", {}).get("numChildren"):
                     self.read |= self.remote.read_children(key)
 
     def _take_item(self, key: str, item: Mapping[str, Any]) -> None:
         data, before = item["data"], self.link.items.get(key)
+        if data.get("deleted"):
+            return  # to Zotero's trash
         taken = self.new[key] = Item(_hash(data) if self.remote.is_local else str(item.get("version")))
         self.lines.pop(key, None)
         if data.get("itemType") == "attachment" and data.get("parentItem") and _is_pdf(data):
@@ -252,8 +254,10 @@ class _Sync:
     def _fetch_pdfs(self) -> None:
         """Fetch each PDF of a record that is not here; one that cannot be had is asked for again at the next sync."""
         (self.folder / TEXTS).mkdir(exist_ok=True)
-        pdfs = {key: item for key, item in self.new.items() if item.of in self.lines and item.of in self.new and self.link.pdfs}
-        wanted = [key for key, item in pdfs.items() if not item.pdf or not self._place(key).exists()]
+        pdfs = {key: item for key, item in self.new.items() if item.of}
+        for key in [key for key, item in pdfs.items() if item.of not in self.new or not self.new[item.of].record]:
+            pdfs.pop(key).pdf = ""
+        wanted = [key for key, item in pdfs.items() if self.link.pdfs and not (item.pdf and self._place(key).exists())]
         with make_bar(self.remote.name, "PDFs", len(wanted)) as bar:
             for key in wanted:
                 item, pdfs[key].pdf = self.read.get(key) or self.remote.read_items([key])[key], ""
@@ -349,7 +353,7 @@ def _describe_records(items: Mapping[str, Item]) -> dict[str, tuple[set[str], se
 
 def make_item(key: str, item: Mapping[str, Any]) -> dict[str, Any]:
     """The record of an item as CSL-JSON, which `make_csl` reads."""
-    data, meta = item["data"], dict(item.get("meta") or {})
+    data, meta = item["data"], item.get("meta", {})
     creators, tags = _list_objects(data.get("creators")), [str(tag.get("tag")) for tag in _list_objects(data.get("tags"))]
     kinds = [one.get("creatorType") for one in creators]
     main = "author" if "author" in kinds else next(iter(kinds), "")

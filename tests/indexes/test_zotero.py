@@ -359,9 +359,39 @@ DAMAGED = {
     "other JSON": b'{"error": "no"}',
     "a path for a key": b'{"../../etc": 4}',
     "numbers": b"[1, 2]",
-    "an item without data": b'[{"key": "ABCD2345", "version": 3}]',
+    "an item without data": b'[{"key": "ABCD2345"}]',
+    "an item of another shape": b'[{"key": "ABCD2345", "version": "3", "meta": "none", "data": {}}]',
+    "versions of another kind": b'{"ABCD2345": "three"}',
     "nothing": b"",
 }
+
+
+def test_what_lies_in_the_trash_is_not_there(server: ZoteroServer, tmp_path: Path) -> None:
+    (key, _, _) = fill(server, 3, 1)
+    top = server.add_collection("Old")
+    bring(server, tmp_path / "one", "local")
+    server.edit(key, deleted=1)
+    server.collections[top]["deleted"] = True
+    report = bring(server, tmp_path / "one", "local")
+    assert (report.records, report.deleted, report.pdfs) == (2, 1, 0)
+    assert list_collections(of(server, "local")) == []
+
+
+def test_a_server_that_ignores_what_it_is_asked_for_is_read_all_the_same(server: ZoteroServer, tmp_path: Path) -> None:
+    fill(server, 60, 2)
+
+    def ignores(request: Request) -> Reply | None:
+        asked = {name: value for name, value in request.fields.items() if name in ("start", "limit")}
+        return (
+            server.answer(replace(request, fields=asked))
+            if request.path == "items" and len(asked) < len(request.fields)
+            else None
+        )
+
+    server.faults.append(ignores)
+    for interface in INTERFACES:
+        report = bring(server, tmp_path / interface, interface)
+        assert (report.records, report.pdfs, report.others) == (60, 2, 9)
 
 
 @pytest.mark.parametrize("interface", INTERFACES)
