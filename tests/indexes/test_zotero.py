@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 from collections.abc import Iterator
@@ -13,14 +14,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from indexes.fetch import zotero_link
 from indexes.fetch.zotero import ZoteroSource, find_collection, list_collections
 from indexes.fetch.zotero_link import CHANGES, LINK, RECORDS, TEXTS, Link, Synced, mark_built, read_link, remove_records, sync
 from indexes.full_texts import NAMED, name_records
 from indexes.readers import Omission, read
-from retrieval.core.errors import BadConfig, BadInput, CounterpointError, Unfinished
+from retrieval.core.errors import BadConfig, BadInput, CounterpointError, OutOfSpace, Unfinished
 from retrieval.core.values import Author, Document, FullText
 from retrieval.index import Index
-from retrieval.store.manifest import read_manifest
+from retrieval.store.manifest import read_manifest, write_atomically
 from service.cli.commands import app
 from tests.helpers.full_texts import make_block
 from tests.helpers.texts import pdf as make_pdf
@@ -342,6 +344,40 @@ def test_a_sync_that_stops_resumes(server: ZoteroServer, tmp_path: Path, interfa
         batches = [one for one in server.asked if "itemKey" in one.fields]
         assert len(batches) == {"collections": 3, "items": 2, "file": 0}[path]
         assert files_asked(server) == {"collections": 5, "items": 5, "file": 4}[path]
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.parametrize("step", range(1, 7))
+def test_a_disk_that_is_full_in_any_step_loses_nothing(
+    server: ZoteroServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interface: str, step: int
+) -> None:
+    keys, folder, written = fill(server, 6, 2), tmp_path / "one", [0]
+    bring(server, folder, interface)
+    mark_built(folder)
+    server.edit(keys[0], title="New")
+    server.delete(keys[5])
+    server.attach(keys[3], pdf("Third."))
+
+    def write(path: Path, content: str | bytes) -> None:
+        written[0] += 1
+        if written[0] == step:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write_atomically(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(zotero_link, "write_atomically", write)
+        with pytest.raises(
+            OutOfSpace, match=r"The disk under .* is full while writing the collection; what was done so far is saved"
+        ):
+            bring(server, folder, interface)
+    report = bring(server, folder, interface)
+    assert (report.records, report.pdfs) == (5, 3)
+    assert records(folder).keys() == {f"10.5555/zinc.{number}" for number in range(5)}
+    assert [record.pmid for record in read(folder / CHANGES / "deleted.xml")] == ["10.5555/zinc.5"]
+    assert {record.pmid for record in read(folder / CHANGES / RECORDS)} == {"10.5555/zinc.0", "10.5555/zinc.3"}
+    named = json.loads((folder / CHANGES / TEXTS / NAMED).read_text("utf-8"))
+    assert named.keys() == {file.name for file in (folder / CHANGES / TEXTS).glob("*.pdf")}
+    assert len(named) == 2
 
 
 def test_a_zotero_that_is_closed_is_one_sentence(server: ZoteroServer, tmp_path: Path) -> None:
