@@ -36,9 +36,7 @@ LIMBS = 11
 """Parts of a SHA-256, 24 bits each: a sum of 2^29 of them is still exact in the doubles that a cluster adds with."""
 VECTOR, ENCODED = "vector", "encoded"
 """The fields of a document's vector and of what made it; an update drops both with the text that they were made from."""
-DERIVED = (
-    VECTOR, ENCODED, CONTENTS, "fields", "sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs",
-)  # fmt: skip
+DERIVED = (VECTOR, ENCODED, CONTENTS, "fields", "sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs")
 ANALYSIS = describe_for_opensearch(tuple(CHAINS))
 _WITHOUT_PMCIDS = 3
 """The layout before, in which PMCIDs cannot be looked up; it is still read and updated as it is."""

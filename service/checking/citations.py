@@ -108,11 +108,10 @@ def list_ids(text: str, store: Documents | None = None) -> tuple[tuple[CitedPape
     A number alone is a PMID, whatever blanks are in it; with a `store`, a word is a document's id if it is one there.
     """
     text = re.sub(r"\b(10\.\d{4,9})\s*/\s*", r"\1/", " ".join(text.split()))
-    numbers = re.split(r"[,;\s]+", text.strip(" ,;.#"))
-    if all(map(str.isdecimal, numbers)):
-        several = all(len(one) > 6 for one in numbers)
-        ids = [one for one in (numbers if several else ["".join(numbers)]) if _NUMBER.fullmatch(one)]
-        return tuple(CitedPaper("pmid", one) for one in ids), bool(ids)
+    numbers = re.split(r"[,;\s]+", _AGAIN.sub("", text).strip(" ,;.#"))
+    several = all(len(one) > 6 for one in numbers)
+    if ids := [one for one in (numbers if several else ["".join(numbers)]) if _NUMBER.fullmatch(one)]:
+        return tuple(CitedPaper("pmid", one) for one in ids), True
     if _OWN_ID.fullmatch(text) and store is not None and store.get(text):
         return (CitedPaper("pmid", text),), True
     found = cited_in(text)

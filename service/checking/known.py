@@ -28,6 +28,8 @@ _CANDIDATES, _FEW_CANDIDATES, _MANY_WORDS = 100, 30, 12
 _MOST = 20
 """Papers that one name stands for at most."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_LETTERS = str.maketrans({"'": "", "’": "", "ø": "o", "æ": "ae", "œ": "oe", "ß": "ss", "ł": "l", "đ": "d", "ð": "d", "þ": "th"})
+"""What is written without apostrophes, and instead of letters that are no others with an accent."""
 _YEAR = re.compile(r"(?:19|20)\d\d[a-z]?")
 _SMALL = frozenset(
     "a an and as at by for from in into is its of on or the to via vs versus with et al colleagues "
@@ -127,7 +129,7 @@ def split_words(text: str) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    return [word.replace("'", "").replace("’", "") for word in _WORD.findall(fold_accents(text).lower())]
+    return [word.translate(_LETTERS) for word in _WORD.findall(fold_accents(text).lower())]
 
 
 def _fit(typed: Sequence[str], entry: Entry) -> Fit:

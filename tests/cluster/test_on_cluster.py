@@ -27,6 +27,7 @@ from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, Ou
 from retrieval.dense.embedded_encoder import EmbeddedEncoder
 from retrieval.index import Index, read_index_manifest
 from service.local import open_local
+from service.queries.papers import search_words
 from tests.conftest import DEMO
 from tests.helpers.full_texts import write_jats
 from tests.helpers.pubmed_files import article, deletion, write_update
@@ -64,6 +65,28 @@ def test_it_holds_and_finds_what_the_embedded_one_does(place: Path, demo_folder:
     assert index.vocabulary.find_similar("glucoze", 2)[0] == embedded.vocabulary.find_similar("glucoze", 2)[0]
     with pytest.raises(BadInput, match="already exists"):
         build_at([DEMO], place)
+
+
+def test_papers_are_found_by_what_names_them_as_in_the_embedded_one(place: Path, tmp_path: Path) -> None:
+    families, records = ("Rossi", "van der Meer", "Sørensen", "O’Hara"), tmp_path / "records.jsonl"
+    rows = [
+        {"pmid": str(2000 + n), "title": f"Zeta and {'sleep gait pain mood'.split()[n % 4]} in group {n}", "year": 2002 + n // 4,
+         "abstract": "It helped.", "journal": "BMJ" if n % 2 else "The Lancet", "pmcid": f"PMC{70000 + n}",
+         "authors": [f"{families[n % 4]}, A.", f"{families[(n + 1) % 4]}, B."]}
+        for n in range(16)
+    ]  # fmt: skip
+    records.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    build([records], tmp_path / "embedded")
+    build_at([records], place)
+    update_at(place, [write_update(tmp_path, 1, article("20", "Of no author."))])
+    first, second = Index(tmp_path / "embedded"), Index(place)
+    for typed, pmid in {
+        "Rossi 2004": "2008", "van der Meer BMJ 2002": "2001", "Sorensen A, O'Hara B. Lancet 2003": "2006",
+        "ohara mood 2005": "2015",
+        "Sörenson 2004": "2010", "PMC 70003": "2003", "Rossi A. Zeta and sleep in group 0. Lancet 2002;1:2-3": "2000",
+    }.items():  # fmt: skip
+        found = [[(one.document, one.why) for one in search_words(index, typed, 5) if one.why] for index in (first, second)]
+        assert found[0] == found[1] and found[0][0][0].pmid == pmid, typed
 
 
 def test_an_update_does_what_it_does_to_the_embedded_one(place: Path, tmp_path: Path, demo_folder: Path) -> None:

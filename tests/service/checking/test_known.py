@@ -63,6 +63,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("Wu L, van der Meer L (2015) Omegatide for gout. Lancet 385(2), 12-19", "20444444", "author, year, journal and title"),
         (" PMID : 20222222 ", "20222222", "PMID"),
         ("2022 2222", "20222222", "PMID"),
+        ("PMID: 2022 2222", "20222222", "PMID"),
         ("https://pubmed.ncbi.nlm.nih.gov/20222222/?from=x", "20222222", "PMID"),
         ("pmc 2711111", "20111111", "PMCID"),
         ("https://pmc.ncbi.nlm.nih.gov/articles/PMC2711111/", "20111111", "PMCID"),
