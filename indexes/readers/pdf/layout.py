@@ -378,9 +378,8 @@ def _order(elements: Sequence[Element], gutters: Sequence[float]) -> Iterator[El
             boxes.append(_Box(place, top, bottom, [element]))
     band = list[_Box]()
     for box in sorted(boxes, key=lambda one: -one.top):
-        beside = any(
-            one.place[0] == one.place[1] and one.top > box.bottom and one.bottom < box.top for one in boxes if one is not box
-        )
+        others = [one for one in boxes if one is not box and one.place[0] == one.place[1]]
+        beside = any(one.top > box.bottom and one.bottom < box.top for one in others)
         if box.place[0] != box.place[1] and not beside:
             yield from _read_columns(band)
             yield from box.elements
