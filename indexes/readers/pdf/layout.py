@@ -318,7 +318,7 @@ def split_cells(line: Line) -> list[list[Word]]:
     """The words of a line, parted where a gap is wider than that between the words of a stretched line."""
     gaps = [after.left - before.right for before, after in pairwise(line.words)]
     usual = median(gaps) if len(gaps) > 2 else 0.0
-    least = max(_GAP * line.size, 2.2 * usual if usual < 0.6 * line.size else 0.0)
+    least = max(_GAP * line.size, 2.2 * usual if usual < 0.6 * line.size else 1.6 * usual if usual < 1.3 * line.size else 0.0)
     cells = [[line.words[0]]]
     for gap, word in zip(gaps, line.words[1:], strict=True):
         if gap > least:
