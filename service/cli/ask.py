@@ -372,6 +372,7 @@ def _print_text(console: Console, text: FullTextOut) -> None:
     for block in text.blocks:
         here = block.location.section
         if here and here != before:
-            console.print(Text(f"\n{here}", style="bold"))
+            page = f"  p. {block.location.page}" if block.location.page else ""
+            console.print(Text(f"\n{here}", style="bold").append(page, style="not bold dim"))
         before = here
         console.print(Text(f"  {block.text}"))

@@ -57,7 +57,9 @@ Drawn = tuple[float, float, float, str]
 """From the left and from the foot of the page, the size of its letters ("-" before it: bold), and a text."""
 
 
-def draw_pdf(pages: Sequence[Sequence[Drawn]], size: tuple[int, int] = (595, 842), **said: str) -> bytes:
+def draw_pdf(
+    pages: Sequence[Sequence[Drawn]], said: Mapping[str, str] | None = None, size: tuple[int, int] = (595, 842)
+) -> bytes:
     """A PDF with texts at these places, drawn in this order, in Times and, where the size is negative, in bold type.
 
     `said` is what the file says of itself (Title, Author).
@@ -77,7 +79,7 @@ def draw_pdf(pages: Sequence[Sequence[Drawn]], size: tuple[int, int] = (595, 842
             parts.append(f"BT /F{1 + (points < 0)} {abs(points)} Tf {left} {height} Td ({shown}) Tj ET")
         content.set_data("\n".join(parts).encode("cp1252"))
         page[name("/Contents")] = writer._add_object(content)
-    writer.add_metadata({f"/{key}": value for key, value in said.items()})
+    writer.add_metadata({f"/{key}": value for key, value in (said or {}).items()})
     out = BytesIO()
     writer.write(out)
     return out.getvalue()

@@ -30,6 +30,7 @@ from service.memory.saved import IndexState
 from service.memory.watching import find_changes
 from tests.helpers.full_texts import make_block, make_text, write_jats
 from tests.helpers.pubmed_files import article, deletion, write_xml
+from tests.helpers.texts import draw_pdf
 
 LONG = "Nightly zinc lozenges and the length of colds in lighthouse keepers"
 RESULTS = {"Results": ["Zinc shortened colds by two days. No keeper had nausea."], "Discussion": ["Lozenges are cheap."]}
@@ -132,6 +133,38 @@ def test_a_pdf_whose_first_doi_is_another_papers_makes_a_record_of_its_own(
     index = Index(tmp_path / "index")
     assert [pmid for pmid, _ in locate(index, "zinc")] != ["77"]
     assert [pmid for pmid, _ in locate(index, "tea")] == ["77"]
+
+
+def write_paper(path: Path, title: str, line: str, text: str) -> None:
+    """A PDF of a page: a line above the title, and a section of results."""
+    lines = [(60.0, 640.0 - 12 * row, 10.0, text) for row in range(8)]
+    path.write_bytes(draw_pdf([[(60, 800, 8, line), (60, 760, -16, title), (60, 670, -12, "Results"), *lines]]))
+
+
+def test_pdfs_join_their_records_by_id_or_title_and_quotations_name_their_page(tmp_path: Path) -> None:
+    tea, mud = "Magnesium tea and the sleep of lighthouse keepers", "Mud baths for the knees of lighthouse keepers: a trial"
+    texts = tmp_path / "papers"
+    texts.mkdir()
+    write_paper(texts / "tea.pdf", tea, "J Sleep 2019. doi:10.1000/tea", "Magnesium tea improved sleep in all of the keepers.")
+    write_paper(texts / "mud.pdf", mud, "J Knees 2020", "Mud did not help the knees of any of the keepers.")
+    write_paper(
+        texts / "onions.pdf",
+        "Onions for lighthouse keepers with a cold",
+        "PMID: 78",
+        "Onions shortened the colds of the keepers.",
+    )
+    (texts / "scan.pdf").write_bytes(draw_pdf([[]]))
+    records = [{"pmid": "77", "title": tea, "doi": "10.1000/tea"}, {"pmid": "78", "title": mud}]
+    source = write_records(tmp_path / "records.jsonl", *records)
+    report = build([source], tmp_path / "index", full_texts=[texts])
+    placed = report.read.texts
+    assert placed and dict(placed.placed.joined) == {"DOI": 1, "title": 1} and placed.placed.own == 1
+    assert ["scan.pdf" in str(one) and "no text layer" in str(one) for one in placed.bad] == [True]
+    index = Index(tmp_path / "index")
+    assert locate(index, "mud knees") == [("78", "Results, paragraph 1, p. 1")]
+    assert locate(index, "onions")[0][0] not in ("77", "78")
+    shown = CliRunner().invoke(app, ["show", "77", "--index", str(tmp_path / "index")]).output
+    assert "Full text from tea.pdf (PDF)" in shown and "Results  p. 1" in shown
 
 
 def words(count: int, word: str = "word") -> str:

@@ -30,8 +30,11 @@ _KEYWORDS = re.compile(
     r"(?:key ?words?|index terms|mesh terms|abbreviations?|correspondence|citation|received|copyright|©)\b", re.I
 )
 _ABSTRACT = re.compile(r"(?P<name>abstract|summary|a b s t r a c t)\s*[:.—–-]*\s*", re.I)
-_LABEL = re.compile(r"(?P<label>[A-Z][A-Za-z,/&() -]{2,40}?)(?:\s*[:.—–]\s+|\s*$)")
+_LABEL = re.compile(r"(?P<label>[A-Z][A-Za-z,/&() -]{2,40}?)\s*[:.—–]\s+")
 _LONGEST_ABSTRACT = 700
+_LONG = 50
+"""Words of a paragraph that may be an abstract."""
+_LATER = frozenset({"results", "discussion", "conclusion"})
 _YEAR = re.compile(r"\b(?:19[5-9]|20[0-4])\d\b")
 _DATED = re.compile(
     r"(?:published|publication|©|\(c\)|copyright)\D{0,40}?(?:\d{1,2}\D{1,12})?\b((?:19[5-9]|20[0-4])\d)\b",
@@ -73,113 +76,86 @@ def _split_front(items: Sequence[Item]) -> tuple[Sequence[Item], list[tuple[str,
     """What stands before the abstract, the abstract's labelled parts, and the body."""
     start = next((place for place, item in enumerate(items) if item.page <= 3 and _begins_abstract(item)), None)
     if start is None:
-        known = (place for place, item in enumerate(items) if item.kind == "heading" and find_heading_kind(item.text))
-        first = next(known, None)
-        if first is None:
-            titled = next((place + 1 for place, item in enumerate(items) if item.kind == "heading"), 0)
-            return items[:titled], [], items[titled:]
-        before = [item for item in items[:first] if item.kind == "paragraph" and len(item.text.split()) >= 50]
-        if find_heading_kind(items[first].text) == "introduction" and before:
-            return [one for one in items[:first] if one not in before], [("", clean(one.text)) for one in before], items[first:]
-        end = next((place for place, item in enumerate(items[:first]) if item in before), first)
-        return items[:end], [], items[end:]
-    parts, kinds, place = list[tuple[str, str]](), list[SectionKind | None](), start
-    label, ended = "", False
-    first = items[start]
-    if first.kind != "heading":
-        parts.append(("", clean(first.text[_match_end(first.text) :])))
-        place = start
-    place += 1
-    while place < len(items):
-        item = items[place]
-        words = sum(len(text.split()) for _, text in parts)
-        if item.kind in ("caption", "row", "legend"):
-            break
-        kind = find_heading_kind(item.text) if item.kind == "heading" else None
-        if _KEYWORDS.match(item.text) or words > _LONGEST_ABSTRACT:
+        return _split_without_heading(items)
+    first, place = items[start], start
+    parts, kinds, labels, label = list[tuple[str, str]](), set[SectionKind | None](), set[str](), ""
+    if first.kind == "paragraph" and (rest := clean(_ABSTRACT.sub("", first.text, count=1))):
+        parts.append(("", rest))
+    for item in items[start + 1 :]:
+        place += 1
+        if item.table or _KEYWORDS.match(item.text) or sum(len(text.split()) for _, text in parts) > _LONGEST_ABSTRACT:
             break
         if item.kind == "heading":
-            is_main = item.level <= first.level if first.kind == "heading" else item.size > first.size
-            if first.kind == "heading" and (item.level < first.level or (kind is None and item.level == first.level)):
+            label, kind = clean(item.text).strip(" :."), find_heading_kind(item.text)
+            is_above = first.kind == "heading" and (item.level < first.level or (kind is None and item.level == first.level))
+            again = label in labels or (kind in kinds and not kinds.isdisjoint(_LATER))
+            if is_above or again or (kind == "introduction" and parts and (not labels or not kinds.isdisjoint(_LATER))):
                 break
-            if parts and (
-                kind in kinds or (kind == "introduction" and (not label or (is_main and "intro" in item.text.lower())))
-            ):
-                break
-            label = item.text.strip(" :.")
-            kinds.append(kind)
         else:
             named = _LABEL.match(item.text)
-            found = find_heading_kind(named["label"]) if named else None
-            if ended and not named:
+            kind = find_heading_kind(named["label"] if named else label)
+            # Behind the conclusion, or a first paragraph without a label, the body begins.
+            if not named and not label and (parts and (not labels or "conclusion" in kinds)):
                 break
-            if named and found:
-                kinds.append(found)
-            if words > 60 and not label and not named and not any(kinds):
-                # A second paragraph without any label is the beginning of the body.
-                if item.size != parts_size(items, start) or len(item.text.split()) > 40:
-                    break
             parts.append((label, clean(item.text)))
-            ended = "conclusion" in kinds[-1:]
+            labels |= {label or (named["label"] if named else "")} - {""}
             label = ""
+        kinds.add(kind)
+    else:
         place += 1
     while place < len(items) and _KEYWORDS.match(items[place].text):
         place += 1
     return items[:start], parts, items[place:]
 
 
-def parts_size(items: Sequence[Item], start: int) -> float:
-    """The size of the letters of an abstract."""
-    return next((item.size for item in items[start:] if item.kind == "paragraph"), 0.0)
-
-
-def _match_end(text: str) -> int:
-    match = _ABSTRACT.match(text)
-    return match.end() if match else 0
+def _split_without_heading(items: Sequence[Item]) -> tuple[Sequence[Item], list[tuple[str, str]], Sequence[Item]]:
+    """The same where no heading names the abstract: long paragraphs before a heading of the introduction are one."""
+    known = [place for place, item in enumerate(items) if item.kind == "heading" and find_heading_kind(item.text)]
+    first = known[0] if known else next((place + 1 for place, item in enumerate(items) if item.kind == "heading"), 0)
+    long = [place for place, item in enumerate(items[:first]) if item.kind == "paragraph" and len(item.text.split()) >= _LONG]
+    if not long:
+        return items[:first], [], items[first:]
+    if find_heading_kind(items[first].text) == "introduction":
+        front = [item for place, item in enumerate(items[:first]) if place not in long]
+        return front, [("", clean(items[place].text)) for place in long], items[first:]
+    return items[: long[0]], [], items[long[0] :]
 
 
 def _begins_abstract(item: Item) -> bool:
+    """Whether this is the heading of an abstract, or a paragraph that begins with it: "Abstract: …"."""
     match = _ABSTRACT.match(item.text)
     if not match or item.kind not in ("heading", "paragraph"):
         return False
-    rest = item.text[match.end() :]
-    if item.kind == "heading":
-        return not rest or (find_heading_kind(item.text) == "abstract" and len(rest.split()) < 3)
-    return not rest or (rest[:1].isupper() and (match[0].strip() != match["name"] or match["name"].isupper()))
+    rest, is_marked = item.text[match.end() :], match[0].strip() != match["name"] or match["name"].isupper()
+    return not rest or (rest[0].isupper() and (is_marked if item.kind == "paragraph" else len(rest.split()) < 3))
 
 
 def _read_body(items: Sequence[Item], blocks: Blocks, kind: SectionKind) -> None:
-    """The sections of a paper, without its references and what is said about the paper itself."""
-    section, above, skipped = "", kind, None
-    known = [item.level for item in items if item.kind == "heading" and looks_like_heading(f"{_bare(item.text)}.")]
-    main = min(known, default=0)
-    tables = set[int]()
+    """The sections of a paper, without its references; a heading less prominent than those of sections keeps their kind."""
+    headings = [item for item in items if item.kind == "heading"]
+    main = min((item.level for item in headings if _is_exact(clean(item.text))), default=0)
+    section, above, skipped, tables = "", kind, False, set[int]()
     for item in items:
         if item.kind == "heading":
             text = clean(item.text)
-            if _REFERENCES.match(text):
-                skipped = item.level
+            if skipped and item.level > main and not (find_heading_kind(text) or _MORE.match(text)):
                 continue
-            found = find_heading_kind(text)
-            if skipped is not None and (item.level > skipped or not (found or _MORE.match(text))) and item.level != main:
-                continue
-            if skipped is not None and not found and not _MORE.match(text) and item.level > main:
-                continue
-            skipped, section = None, text
+            skipped, section = bool(_REFERENCES.match(text)), text
             if item.level > main:
-                exact = found if looks_like_heading(f"{_bare(text)}.") and found != "other" else None
-                kind = exact or above
+                found = find_heading_kind(text)
+                kind = found if found and found != "other" and _is_exact(text) else above
             else:
                 kind = above = continue_section(text, above)
         elif item.table and item.table not in tables:
             tables.add(item.table)
             _read_table([one for one in items if one.table == item.table], blocks)
-        elif skipped is None and item.kind == "paragraph":
+        elif item.kind == "paragraph" and not skipped:
             blocks.add(clean(item.text), kind, section, page=item.page)
 
 
-def _bare(text: str) -> str:
-    return re.sub(r"^[\d.]+\s+", "", clean(text)).rstrip(".: ")
+def _is_exact(heading: str) -> bool:
+    """Whether a heading is exactly one of those that name a section."""
+    return looks_like_heading(f"{re.sub(r'^[0-9.]+ +', '', heading).rstrip('.: ')}.")
 
 
 def _read_table(items: Sequence[Item], blocks: Blocks) -> None:

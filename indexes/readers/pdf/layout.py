@@ -318,7 +318,7 @@ def split_cells(line: Line) -> list[list[Word]]:
     """The words of a line, parted where a gap is wider than that between the words of a stretched line."""
     gaps = [after.left - before.right for before, after in pairwise(line.words)]
     usual = median(gaps) if len(gaps) > 2 else 0.0
-    least = max(_GAP * line.size, 2.2 * usual if usual < 0.6 * line.size else 0.0)
+    least = max(_GAP * line.size, 2.2 * usual if usual < 0.6 * line.size else 1.6 * usual if usual < 1.3 * line.size else 0.0)
     cells = [[line.words[0]]]
     for gap, word in zip(gaps, line.words[1:], strict=True):
         if gap > least:
@@ -378,9 +378,8 @@ def _order(elements: Sequence[Element], gutters: Sequence[float]) -> Iterator[El
             boxes.append(_Box(place, top, bottom, [element]))
     band = list[_Box]()
     for box in sorted(boxes, key=lambda one: -one.top):
-        beside = any(
-            one.place[0] == one.place[1] and one.top > box.bottom and one.bottom < box.top for one in boxes if one is not box
-        )
+        others = [one for one in boxes if one is not box and one.place[0] == one.place[1]]
+        beside = any(one.top > box.bottom and one.bottom < box.top for one in others)
         if box.place[0] != box.place[1] and not beside:
             yield from _read_columns(band)
             yield from box.elements

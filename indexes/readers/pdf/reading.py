@@ -51,7 +51,7 @@ def _is_wide(pages: Pages) -> bool:
 def read_printed_apart(raw: bytes, name: str) -> Printed:
     """The same in a process of its own."""
     items, *others = apart.read_apart(f"{__name__}:encode_printed", raw, name)
-    return Printed([Item(*item[:-1], [tuple(cell) for cell in item[-1]]) for item in items], *others)
+    return Printed([Item(*item) for item in items], *others)
 
 
 def encode_printed(raw: bytes, name: str) -> Any:

@@ -114,11 +114,10 @@ def _split_at(line: Line, gaps: Gaps) -> Iterator[list[Word]]:
     words = list[Word]()
     for cell in split_cells(line):
         for word in cell:
-            if words and any(words[-1].right <= gap + 1 and word.left >= gap - 1 for gap in gaps):
-                if word is cell[0] or word.left - words[-1].right > 0.5 * line.size:
-                    yield words
-                    words = []
+            is_apart = word is cell[0] or (bool(words) and word.left - words[-1].right > 0.5 * line.size)
+            if words and is_apart and any(words[-1].right <= gap + 1 and word.left >= gap - 1 for gap in gaps):
+                yield words
+                words = []
             words.append(word)
-        # A gap within a column separates nothing.
     if words:
         yield words

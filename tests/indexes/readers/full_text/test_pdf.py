@@ -63,7 +63,7 @@ def read(folder: Path, raw: bytes, name: str = "paper.pdf") -> tuple[list[FullTe
 
 
 def read_one(folder: Path, pages: Sequence[Sequence[Drawn]], **said: str) -> FullText:
-    texts, bad = read(folder, draw_pdf(pages, **said))
+    texts, bad = read(folder, draw_pdf(pages, said))
     assert not bad
     [text] = texts
     return text
@@ -186,7 +186,7 @@ def test_the_title_that_the_file_names_counts_only_if_the_page_has_it(tmp_path: 
         (pdf([[f"Page {n}."] for n in range(501)]), "has 501 pages and at most 500 are read"),
         (pdf([["A letter.", "Yours."]]), "expected a paper, got a PDF of fewer than 50 words"),
         (
-            draw_pdf([[(60, 400, 40, f"Slide {n}"), (60, 300, 24, "Zinc is good")] for n in range(5)], (842, 595)),
+            draw_pdf([[(60, 400, 40, f"Slide {n}"), (60, 300, 24, "Zinc is good")] for n in range(5)], size=(842, 595)),
             "got slides: 5 wide",
         ),
         (
