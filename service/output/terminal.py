@@ -370,8 +370,7 @@ def print_chosen(response: EvidenceResponse) -> None:
             console.print(Padding(Text(one.context, style="dim"), (0, 0, 0, 3)))
         console.print(Padding(Text(one.quotation), (0, 0, 0, 3)))
         console.print(Padding(Text(one.why, style="dim"), (0, 0, 0, 3)))
-    read = f"\n{format_count(response.read, 'sentence')} read."
-    console.print(Text("\n".join(filter(None, (read, describe_usage(response.usage)))), style="dim"))
+    console.print(Text(f"\n{format_count(response.read, 'sentence')} read.", style="dim"))
 
 
 def entry_line(entry: HistoryOut) -> str:

@@ -18,6 +18,7 @@ from indexes.readers.full_text.pdf import read_pdf_text
 from indexes.readers.prose.article import read_article, read_sentences
 from nli.long_text import list_sentences
 from retrieval.core.characters import replace_surrogates
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import FullText, Sentence
 from retrieval.store.documents import Documents
@@ -92,11 +93,15 @@ def take_paper(store: Documents, id: str, documents: int) -> FullText:
     return FullText(record, text.blocks if text else (), text.format if text else "text", text.source if text else "")
 
 
-def list_candidates(paper: FullText, name: str = "The paper") -> Sequence[Sentence]:
-    """The sentences that may be chosen; raises `BadInput` if there are none, or too many for a paper."""
+def list_candidates(paper: FullText, k: int, name: str = "The paper") -> Sequence[Sentence]:
+    """The sentences that may be chosen; raises `BadInput` if there are none, too many for a paper, or not `k` to choose."""
     sentences = list_sentences(paper)
     if not sentences:
         raise BadInput(f"{name} contains no sentence: expected the text of a paper; check the file and its format.")
     if len(sentences) > MOST_SENTENCES:
         raise BadInput(f"{name} has {len(sentences):,} sentences, more than {MOST_SENTENCES:,}: expected one paper.")
+    if k < 1:
+        raise BadInput(f"k is {k}: expected the number of sentences to choose, at least 1.")
+    if k > len(sentences):
+        raise BadInput(f"k is {k:,} and the paper has {format_count(len(sentences), 'sentence')}; ask for at most that many.")
     return sentences

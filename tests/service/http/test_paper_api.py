@@ -98,7 +98,7 @@ def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client
         ({"hypothesis": " "}, "The hypothesis is empty"), ({"hypothesis": "a" * 2001}, "The hypothesis has 2,001 characters"),
         ({"k": 4}, "k is 4 and the paper has 3 sentences"), ({"k": 0}, "k is 0"), ({"sentences": []}, "sentence"),
         ({"sentences": None, "jats": JATS[:-20]}, "XML"), ({"text": "Zeta."}, "give the paper once"),
-        ({"how": "model"}, "no language model"), ({"results": True}, "known fields: hypothesis, pmid, sentences"),
+        ({"results": True}, "known fields: hypothesis, pmid, sentences"),
         ({"sentences": None, "pmid": "777"}, "is not a PMID"),
     ],
 )  # fmt: skip
