@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
@@ -65,12 +65,8 @@ def parse_jats(raw: bytes, name: str = "The paper") -> FullText:
     [article, *others] = parse_articles(BytesIO(raw), name)
     if others:
         raise BadInput(f"{name} has {1 + len(others):,} articles: expected one paper; save each article as a file of its own.")
-    return _refuse_record(lambda: read_jats_article(article, Path(name).name), name)
-
-
-def _refuse_record(read: Callable[[], FullText], name: str) -> FullText:
     try:
-        return read()
+        return read_jats_article(article, Path(name).name)
     except RecordError as error:
         raise BadInput(f"{name} holds no paper that can be read: {error}.") from None
 
