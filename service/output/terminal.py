@@ -358,7 +358,7 @@ def print_chosen(response: EvidenceResponse) -> None:
     console = Console(highlight=False)
     console.print(Text(response.hypothesis, style="bold"))
     if response.source.title:
-        console.print(Text(response.source.title))
+        console.print(mark_retracted(response.source.title, response.source.retracted))
     console.print(response.says)
     colours = {"support": "green", "contradict": "red", "neutral": "dim"}
     for one in response.evidence:

@@ -158,6 +158,7 @@ class SourceOut(BaseModel):
     pmid: str = Field(description="Its id in the index, or the PMID that its file names; empty if there is none.")
     title: str
     file: str = Field(description="The name of its file; empty if it has none.")
+    retracted: bool
 
 
 class EvidenceResponse(BaseModel):
@@ -178,7 +179,9 @@ class EvidenceResponse(BaseModel):
         blocks: dict[Location | None, Block] = {block.location: block for block in list_blocks(paper)}
         return cls(
             hypothesis=result.hypothesis, says=conclude(result.evidence),
-            source=SourceOut(pmid=paper.record.pmid, title=paper.record.title, file=paper.source),
+            source=SourceOut(
+                pmid=paper.record.pmid, title=paper.record.title, file=paper.source, retracted=paper.record.retracted
+            ),
             results_only=result.results_only, models=result.models, read=result.read,
             evidence=[QuotationOut.of(one, blocks) for one in result.evidence],
         )  # fmt: skip

@@ -9,7 +9,7 @@ export function chosen(answer, body) {
   const shown = copyOf("chosen-template");
   const at = (selector) => shown.querySelector(selector);
   at(".asked").textContent = answer.hypothesis;
-  at(".entitled").textContent = answer.source.title;
+  at(".entitled").append(answer.source.title, ...(answer.source.retracted ? [" ", element("strong", "Retracted")] : []));
   at(".entitled").hidden = !answer.source.title;
   at(".says").textContent = answer.says;
   at(".sum").textContent = summaryOf(answer);
