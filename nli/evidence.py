@@ -8,7 +8,7 @@ of doctors, and reported on the other; docs/research/evidence.md lists what was 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from nli.judge import Judge, drop_question, make_reader
 from nli.long_text import choose_windows, cut_windows
 from nli.text.roles import ROLES, count_figures, is_report, load_role_model
-from retrieval.core.errors import BadInput
 from retrieval.core.values import Premise, Role, Sentence, Verdict
 from retrieval.dense.encoder import Encoder
 from retrieval.rerank.reranker import Reranker
@@ -88,12 +87,18 @@ class EvidenceReader:
         self._reranker, self._reader, self._encoder = reranker, make_reader(judge), encoder
         self.name = f"{reranker.name}+{judge.name}+{encoder.name}"
 
-    def read(self, hypothesis: str, title: str, sentences: Sequence[Sentence]) -> EvidenceReading:
-        """Read every sentence once with the reranker and the encoder, and those that may tell a finding with the judge."""
+    def read(
+        self, hypothesis: str, title: str, sentences: Sequence[Sentence], check: Callable[[], None] = lambda: None
+    ) -> EvidenceReading:
+        """Read every sentence once with the reranker and the encoder, and those that may tell a finding with the judge.
+
+        `check` is called every few hundred sentences and may raise to stop the work.
+        """
         texts = [sentence.in_context for sentence in sentences]
         relevance: list[float] = []
         vectors: list[NDArray[np.float32]] = []
         for start in range(0, len(texts), _CHUNK):
+            check()
             chunk = texts[start : start + _CHUNK]
             relevance += self._reranker(hypothesis, chunk)
             vectors.append(np.asarray(self._encoder.queries(chunk), dtype=np.float32))
@@ -175,15 +180,6 @@ def diversify(scores: Floats, vectors: NDArray[np.float32], repeats: float, k: i
         rows.append(row)
         repetition = np.maximum(repetition, vectors @ vectors[row])
     return rows
-
-
-def check_count(sentences: Sequence[Sentence], k: int) -> None:
-    """Raise `BadInput` unless `k` sentences can be chosen from these of a paper."""
-    if k < 1:
-        raise BadInput(f"k is {k}: expected the number of sentences to choose, at least 1.")
-    if k > len(sentences):
-        count = len(sentences)
-        raise BadInput(f"k is {k:,} and the paper has {count:,} sentence{'s' * (count != 1)}; ask for at most that many.")
 
 
 _LEAST_RELEVANCE, _LEAST_OVERLAP = 1.0, 0.8

@@ -85,9 +85,9 @@ def evidencebench(
         models = load_profile(profile)
         check_outputs(json, markdown, data)
         cases = read_cases(data)[:most]
-        from service.reading.evidence import load_finder
+        from service.reading.evidence import EvidenceFinder
 
-        finder = load_finder(models)
+        finder = EvidenceFinder(models)
         print_note(
             f"Measuring {len(methods)} methods on {len(cases)} papers with {finder.reader.name}; progress is saved in {work}."
         )

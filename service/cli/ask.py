@@ -187,32 +187,26 @@ def evidence(
     results_only: Annotated[
         bool, typer.Option("--results-only", help="Choose sentences on what the study found, not on how it was done.")
     ] = False,
-    how: Annotated[
-        Literal["embedded", "model"],
-        typer.Option("--how", help="Whether the embedded models choose, or the profile's language model."),
-    ] = "embedded",
     profile: ProfileOption = defaults.PROFILE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
     """Find the evidence on HYPOTHESIS in one paper. The sentences are chosen together, for and against."""
     with report_errors():
-        from nli.evidence import check_count
         from service.grounding.claims import check_hypothesis
         from service.reading.papers import list_candidates
 
         article = _open_paper(paper, index)
         check_hypothesis(hypothesis)
-        sentences = list_candidates(article, paper)
-        check_count(sentences, k)
+        sentences = list_candidates(article, k, paper)
         from service.configuration.config import load_profile
         from service.output.terminal import print_chosen
-        from service.reading.evidence import load_finder
+        from service.reading.evidence import EvidenceFinder
         from service.reading.schemas import EvidenceResponse
 
-        finder = load_finder(load_profile(profile))
+        finder = EvidenceFinder(load_profile(profile))
         if not as_json:
             print_note(f"Reading {format_count(len(sentences), 'sentence')} of {paper}.")
-        response = EvidenceResponse.of(finder.find(hypothesis, article, k, results_only, how))
+        response = EvidenceResponse.of(finder.find(hypothesis, article, k, results_only))
         if as_json:
             typer.echo(response.model_dump_json(indent=2))
         else:

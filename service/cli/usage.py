@@ -147,7 +147,7 @@ def _offer_quotes(context: Context, typed: Sequence[str]) -> str:
     kind = getattr(takes[0], "metavar", None)
     options = [text for one in command.get_params(context) if one is not takes[0] for text in _write_option(one, given)]
     for one in command.get_params(context):
-        if one.envvar == INDEX_VARIABLE and not given.get(one.name or "") and not one.value_from_envvar(context):
+        if one.required and one.envvar == INDEX_VARIABLE and not given.get(one.name or "") and not one.value_from_envvar(context):
             options += _name_parameter(context, one)
     path = context.command_path.split()[1:]
     files = [word for word in words if Path(word).suffix and _is_there(word)]

@@ -35,7 +35,7 @@ async def evidence(body: EvidenceRequest, request: Request) -> Response:
     def work(job: Job[Response]) -> Response:
         with live.lease() as serving:
             paper = body.paper(serving.index)
-            result = serving.finding().find(body.hypothesis, paper, body.k, body.results_only, body.how, job.check)
+            result = serving.finding().find(body.hypothesis, paper, body.k, body.results_only, job.check)
         return write_json(EvidenceResponse.of(result))
 
     return await while_there(request, parts.workers.run(work))

@@ -358,7 +358,7 @@ def print_chosen(response: EvidenceResponse) -> None:
     console = Console(highlight=False)
     console.print(Text(response.hypothesis, style="bold"))
     if response.source.title:
-        console.print(Text(response.source.title))
+        console.print(mark_retracted(response.source.title, response.source.retracted))
     console.print(response.says)
     colours = {"support": "green", "contradict": "red", "neutral": "dim"}
     for one in response.evidence:
@@ -370,8 +370,7 @@ def print_chosen(response: EvidenceResponse) -> None:
             console.print(Padding(Text(one.context, style="dim"), (0, 0, 0, 3)))
         console.print(Padding(Text(one.quotation), (0, 0, 0, 3)))
         console.print(Padding(Text(one.why, style="dim"), (0, 0, 0, 3)))
-    read = f"\n{format_count(response.read, 'sentence')} read."
-    console.print(Text("\n".join(filter(None, (read, describe_usage(response.usage)))), style="dim"))
+    console.print(Text(f"\n{format_count(response.read, 'sentence')} read.", style="dim"))
 
 
 def entry_line(entry: HistoryOut) -> str:

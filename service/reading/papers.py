@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
@@ -18,6 +18,7 @@ from indexes.readers.full_text.pdf import read_pdf_text
 from indexes.readers.prose.article import read_article, read_sentences
 from nli.long_text import list_sentences
 from retrieval.core.characters import replace_surrogates
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import FullText, Sentence
 from retrieval.store.documents import Documents
@@ -64,12 +65,8 @@ def parse_jats(raw: bytes, name: str = "The paper") -> FullText:
     [article, *others] = parse_articles(BytesIO(raw), name)
     if others:
         raise BadInput(f"{name} has {1 + len(others):,} articles: expected one paper; save each article as a file of its own.")
-    return _refuse_record(lambda: read_jats_article(article, Path(name).name), name)
-
-
-def _refuse_record(read: Callable[[], FullText], name: str) -> FullText:
     try:
-        return read()
+        return read_jats_article(article, Path(name).name)
     except RecordError as error:
         raise BadInput(f"{name} holds no paper that can be read: {error}.") from None
 
@@ -92,11 +89,15 @@ def take_paper(store: Documents, id: str, documents: int) -> FullText:
     return FullText(record, text.blocks if text else (), text.format if text else "text", text.source if text else "")
 
 
-def list_candidates(paper: FullText, name: str = "The paper") -> Sequence[Sentence]:
-    """The sentences that may be chosen; raises `BadInput` if there are none, or too many for a paper."""
+def list_candidates(paper: FullText, k: int, name: str = "The paper") -> Sequence[Sentence]:
+    """The sentences that may be chosen; raises `BadInput` if there are none, too many for a paper, or not `k` to choose."""
     sentences = list_sentences(paper)
     if not sentences:
         raise BadInput(f"{name} contains no sentence: expected the text of a paper; check the file and its format.")
     if len(sentences) > MOST_SENTENCES:
         raise BadInput(f"{name} has {len(sentences):,} sentences, more than {MOST_SENTENCES:,}: expected one paper.")
+    if k < 1:
+        raise BadInput(f"k is {k}: expected the number of sentences to choose, at least 1.")
+    if k > len(sentences):
+        raise BadInput(f"k is {k:,} and the paper has {format_count(len(sentences), 'sentence')}; ask for at most that many.")
     return sentences

@@ -16,9 +16,9 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Block, FullText, Label, Location
 from retrieval.index import Index
 from service.checking.reading import read_text
-from service.reading.evidence import How, PaperEvidence
+from service.reading.evidence import PaperEvidence
 from service.reading.papers import parse_jats, take_paper
-from service.schemas import LocationOut, OfValue, Sent, UsageField, UsageOut, faults
+from service.schemas import LocationOut, OfValue, Sent, faults
 
 
 def conclude(evidence: Sequence[EvidenceSentence]) -> str:
@@ -87,7 +87,6 @@ class EvidenceRequest(Sent):
     jats: str | None = Field(None, description="The paper as JATS XML, as PubMed Central provides it.")
     k: int = Field(5, strict=True, description="How many sentences to choose.")
     results_only: bool = Field(False, description="Choose only sentences about what the study found, not about how it was done.")
-    how: How = Field("embedded", description="Whether the embedded models choose, or the profile's language model.")
 
     @model_validator(mode="after")
     def _one_paper(self) -> Self:
@@ -159,6 +158,7 @@ class SourceOut(BaseModel):
     pmid: str = Field(description="Its id in the index, or the PMID that its file names; empty if there is none.")
     title: str
     file: str = Field(description="The name of its file; empty if it has none.")
+    retracted: bool
 
 
 class EvidenceResponse(BaseModel):
@@ -168,11 +168,9 @@ class EvidenceResponse(BaseModel):
     says: str = Field(description="What the chosen sentences say about the hypothesis, in one sentence.")
     source: SourceOut
     results_only: bool
-    how: How
     models: str
     read: int
     evidence: list[QuotationOut]
-    usage: UsageField = None
 
     @classmethod
     def of(cls, result: PaperEvidence) -> EvidenceResponse:
@@ -181,7 +179,9 @@ class EvidenceResponse(BaseModel):
         blocks: dict[Location | None, Block] = {block.location: block for block in list_blocks(paper)}
         return cls(
             hypothesis=result.hypothesis, says=conclude(result.evidence),
-            source=SourceOut(pmid=paper.record.pmid, title=paper.record.title, file=paper.source),
-            results_only=result.results_only, how=result.how, models=result.models, read=result.read,
-            evidence=[QuotationOut.of(one, blocks) for one in result.evidence], usage=UsageOut.of(result.usage),
+            source=SourceOut(
+                pmid=paper.record.pmid, title=paper.record.title, file=paper.source, retracted=paper.record.retracted
+            ),
+            results_only=result.results_only, models=result.models, read=result.read,
+            evidence=[QuotationOut.of(one, blocks) for one in result.evidence],
         )  # fmt: skip

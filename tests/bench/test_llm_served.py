@@ -13,14 +13,11 @@ import pytest
 
 from bench.llm import ALIAS, HOST, PORT
 from generation.language_models import ChatGenerator
-from generation.prompting import ask_for_evidence
-from indexes.readers.prose.article import read_sentences
 from nli.judge import Abstract
-from nli.long_text import list_sentences
 from nli.reader.chat import ChatReader
 from retrieval.core.values import Topic
 from retrieval.index import Index
-from retrieval.runtime.chat import Chat, ChatUnanswered
+from retrieval.runtime.chat import Chat
 from retrieval.runtime.usage import count_usage
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index
@@ -29,13 +26,6 @@ from tests.helpers.missing import missing
 URL = f"http://{HOST}:{PORT}/v1"
 PATIENCE = 1800.0
 """Seconds for one answer: two busy cores read a few tokens a second."""
-PAPER = list_sentences(
-    read_sentences(
-        ["Abstract", "High blood pressure is common.", "We gave 80 adults zeta or placebo for eight weeks.",
-         "Systolic pressure fell by 6 mmHg with zeta and by 1 mmHg with placebo.", "Results", "Zeta caused no headaches."]
-    )
-)  # fmt: skip
-
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(2 * PATIENCE)]
 
 
@@ -94,13 +84,3 @@ def test_what_is_left_of_an_answer_is_checked_and_no_order_is_obeyed(chat: Chat,
     assert all(one.citations for one in answer.sentences)
     assert {cited.document.pmid for one in answer.sentences for cited in one.citations} <= {"101", "102"}
     assert not any("cancer" in one.text for one in answer.sentences)
-
-
-def test_evidence_is_chosen_from_the_paper(chat: Chat) -> None:
-    try:
-        chosen = ask_for_evidence(chat, "Zeta lowers blood pressure.", PAPER, 2)
-    except ChatUnanswered as error:
-        assert "named no sentence" in str(error)
-    else:
-        assert 0 < len(chosen) <= 2
-        assert set(chosen) <= {one.index for one in PAPER}

@@ -35,4 +35,5 @@ def reader() -> EvidenceReader:
 
 def finder(profile: Profile | None = None) -> EvidenceFinder:
     chosen = profile or load_profile("embedded")
-    return EvidenceFinder(Models(chosen, {"relevance": WordReranker()}, {"sentences": WordJudge()}, {"dense": WordEncoder()}))
+    judges, encoders = {"sentences": WordJudge()}, {"dense": WordEncoder()}
+    return EvidenceFinder(chosen, Models(chosen, {"relevance": WordReranker()}, judges, encoders))

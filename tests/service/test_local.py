@@ -33,7 +33,7 @@ def test_a_claim_a_question_and_a_paper(opened: counterpoint.LocalService) -> No
 def test_every_fault_is_one_sentence(opened: counterpoint.LocalService, tmp_path: Path) -> None:
     with pytest.raises(counterpoint.BadInput, match="The claim is empty"):
         opened.ground(" ")
-    with pytest.raises(counterpoint.BadInput, match=r"The paper is given 2 times; .* as jats\.$"):
+    with pytest.raises(counterpoint.BadInput, match=r"The paper is given 2 times; .* or jats\.$"):
         opened.evidence("Iron helps.", ["One."], text="One.")
     with pytest.raises(counterpoint.BadInput, match="The paper is missing"):
         opened.evidence("Iron helps.")

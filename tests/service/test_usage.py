@@ -13,7 +13,6 @@ import pytest
 from prometheus_client import REGISTRY
 
 from generation.language_models import ChatGenerator
-from indexes.readers.prose.article import read_sentences
 from nli.reader.chat import ChatReader
 from retrieval.core.result_cache import set_cache_folder
 from retrieval.core.values import Claim, Topic, Usage
@@ -24,7 +23,7 @@ from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.checking.check import Checker, Reading, check_once
 from service.checking.reading import read_text
-from service.configuration.config import Profile, load_answer_config
+from service.configuration.config import load_answer_config
 from service.grounding.coverage import describe_usage
 from service.grounding.ground import Grounder
 from service.operating import metrics
@@ -32,7 +31,6 @@ from service.queries.grounding import ground_query
 from service.schemas import UsageOut
 from tests.helpers.answer_fakes import TitleFinder, make_answerer
 from tests.helpers.chat_server import REFUSING, Body, ChatServer, Reply, fault, message, serving, text
-from tests.helpers.evidence_fakes import finder
 from tests.helpers.fakes import WordReader, make_index
 
 PAPERS = [
@@ -118,14 +116,6 @@ def test_a_text_each_claim_once_and_the_papers_that_it_cites(server: ChatServer,
     again = check_once(reading, Checker(grounder_of(make(server, index))), tmp_path)
     assert again.usage
     assert again.usage.requests == len(server.bodies) - asked, "several claims at a time"
-
-
-def test_evidence_in_a_paper(server: ChatServer) -> None:
-    writer = {"kind": "chat", "model": "m", "base_url": server.url}
-    profile = Profile.model_validate({"name": "p", "generators": {"writer": writer}})
-    paper = read_sentences(["Introduction", "Zeta fell.", "Zeta rose.", "Results", "Zeta fell."])
-    server.script = lambda body: text("ANSWER: 0")
-    assert finder(profile).find("Zeta falls.", paper, 1, how="model").usage.requests == len(server.bodies) == 1
 
 
 def test_what_is_refused_and_what_is_repeated_is_counted(server: ChatServer, index: Index) -> None:

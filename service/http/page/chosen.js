@@ -1,7 +1,7 @@
 // The sentences of one paper that were chosen for a hypothesis.
 
 import { announce, copyOf, count, element, holding, number } from "./dom.js";
-import { askedOf, fillBadges, fillTerms, fillVerdict, folded, here, READS_AS, scrollToSentence } from "./evidence.js";
+import { fillBadges, fillTerms, fillVerdict, folded, here, READS_AS, scrollToSentence } from "./evidence.js";
 import { formatOf } from "./paper.js";
 
 /** The answer to a hypothesis, ready to be put on the page; `body` is what was asked, the paper in it. */
@@ -9,7 +9,7 @@ export function chosen(answer, body) {
   const shown = copyOf("chosen-template");
   const at = (selector) => shown.querySelector(selector);
   at(".asked").textContent = answer.hypothesis;
-  at(".entitled").textContent = answer.source.title;
+  at(".entitled").append(answer.source.title, ...(answer.source.retracted ? [" ", element("strong", "Retracted")] : []));
   at(".entitled").hidden = !answer.source.title;
   at(".says").textContent = answer.says;
   at(".sum").textContent = summaryOf(answer);
@@ -94,13 +94,11 @@ function contextOf({ block, start, end, rank }) {
 
 // ---- Where it comes from ---------------------------------------------------------------------------------------
 
-function originOf({ models, how, results_only, read, usage }, body) {
+function originOf({ models, results_only, read }, body) {
   return [
     ["Paper", `read as ${formatOf(body)}: ${count(read, "sentence")}, without headings`],
-    ["Chosen by", how === "embedded" ? "the embedded models" : "a language model"],
     ["Models", models],
     ["Results only", results_only ? "yes: background and methods skipped" : "no"],
-    ...askedOf(usage),
   ];
 }
 

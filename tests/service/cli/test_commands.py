@@ -267,7 +267,7 @@ def test_a_paper_in_place_of_a_hypothesis_becomes_an_option() -> None:
     Path("paper.xml").touch()
     for words in (("paper.xml", "Zeta works."), ("Zeta works.", "paper.xml")):
         assert "`counterpoint evidence 'Zeta works.' --paper paper.xml`" in told("evidence", *words)
-    assert "`counterpoint evidence 'Zeta works.' --paper FILE`" in told("evidence", "Zeta works.")
+    assert "`counterpoint evidence 'Zeta works.' --paper PAPER`" in told("evidence", "Zeta works.")
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,9 @@ def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client
         found = client.post("/v1/evidence", json={"hypothesis": "Zeta raises pressure.", "k": k, **paper}).json()["evidence"]
         assert {one["quotation"] for one in found} == {"Zeta is for pressure.", "It is old.", *(["More."] if k == 3 else [])}
     stored = client.post("/v1/evidence", json={"hypothesis": "Zeta raises pressure.", "k": 2, "pmid": "1"}).json()
-    assert stored["source"] == {"pmid": "1", "title": "One", "file": ""}
+    assert stored["source"] == {"pmid": "1", "title": "One", "file": "", "retracted": False}
+    gone = client.post("/v1/evidence", json={"hypothesis": "Zeta raises pressure.", "k": 1, "pmid": "2"}).json()
+    assert gone["source"]["retracted"] is True
     assert {one["quotation"] for one in stored["evidence"]} == {"Zeta is not against it.", "It is old."}
 
 
@@ -98,7 +100,7 @@ def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client
         ({"hypothesis": " "}, "The hypothesis is empty"), ({"hypothesis": "a" * 2001}, "The hypothesis has 2,001 characters"),
         ({"k": 4}, "k is 4 and the paper has 3 sentences"), ({"k": 0}, "k is 0"), ({"sentences": []}, "sentence"),
         ({"sentences": None, "jats": JATS[:-20]}, "XML"), ({"text": "Zeta."}, "give the paper once"),
-        ({"how": "model"}, "no language model"), ({"results": True}, "known fields: hypothesis, pmid, sentences"),
+        ({"results": True}, "known fields: hypothesis, pmid, sentences"),
         ({"sentences": None, "pmid": "777"}, "is not a PMID"),
     ],
 )  # fmt: skip
