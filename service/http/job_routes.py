@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.cluster.client import is_address
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.store.documents import Sort, Store, Wanted
@@ -141,12 +140,12 @@ def _find(request: Request, id: str) -> _Named:
 
 def _find_kept(request: Request, id: str) -> _Named:
     """The same, of what can be changed; raises `Refused` for an index that is only served."""
-    found, folder = _find(request, id), _jobs(request).folder
+    found = _find(request, id)
     try:
         library = parts_of(request).libraries.find(found.id)
     except NoSuchLibrary:
         return found
-    if is_address(library.place) or library.place.parent.resolve() != folder.resolve():
+    if not library.kept:
         raise problems.Refused(f"{found.name} is served as it is; change it with `counterpoint index update`.", 409)
     return found
 

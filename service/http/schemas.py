@@ -310,6 +310,7 @@ class LibraryOut(BaseModel):
     vectors: bool = Field(description="Whether it has vectors of the papers as they are now, so that claims find more of them.")
     format: int | None = Field(description="The format of its index; null if it is damaged.")
     damaged: str = Field(description="Why it cannot be searched, in one sentence; empty if it can be.")
+    kept: bool = Field(description="Whether it is the service's own: papers can be added and removed, and it can be deleted.")
 
     @classmethod
     def of(cls, library: Library) -> LibraryOut:
@@ -324,6 +325,7 @@ class LibraryOut(BaseModel):
             vectors=bool(manifest and manifest.vectors_fit),
             format=manifest.format if manifest else None,
             damaged=library.damaged,
+            kept=library.kept,
         )
 
 

@@ -329,11 +329,14 @@ class Runner:
         )
         reading = threading.Thread(target=report.follow, args=(process, step.stage), daemon=True)
         reading.start()
+        interrupted = False
         while process.poll() is None:
             if self._stop.wait(0.2) or report.is_stopped():
+                interrupted = True
                 _end(process)
         reading.join(_GRACE_SECONDS)
-        if self._stop.is_set() or report.is_stopped():
+        # It may have been started again while it was ending: then it waits.
+        if interrupted or self._stop.is_set() or report.is_stopped():
             return False
         if process.returncode:
             raise CounterpointError(report.error or f"{step.stage} failed unexpectedly; see the list of what was told.")
@@ -360,6 +363,7 @@ class _Report:
 
     def __init__(self, jobs: Jobs, job: LibraryJob) -> None:
         self._jobs, self._id, self._said = jobs, job.id, [*job.said]
+        self._draft = name_draft(jobs.folder, job.library)
         self.error = ""
 
     def show(self, stage: str, done: int = 0, total: int = 0) -> None:
@@ -378,10 +382,15 @@ class _Report:
                         written = time.monotonic()
                         self.show(f"{stage}: {progress.what}", progress.done, progress.total)
                 elif line.startswith("Error: "):
-                    self.error = line.removeprefix("Error: ")
-                elif len(self._said) < _MOST_LINES:
-                    self._said.append(line.replace(f"{self._jobs.folder}/", "")[:_LONGEST_LINE])
+                    self.error = self._plain(line.removeprefix("Error: "))
+                elif len(self._said) < _MOST_LINES and "`counterpoint " not in line:
+                    self._said.append(self._plain(line)[:_LONGEST_LINE])
         self.show(stage)
+
+    def _plain(self, line: str) -> str:
+        """A line without the names of folders, for readers who do not see the disk."""
+        line = line.replace(f"{self._draft}/files/", "").replace(f"{self._draft}/index", "the library")
+        return line.replace(f"{self._jobs.folder}/", "")
 
     def is_stopped(self) -> bool:
         """Whether somebody stopped the job, or deleted it with its library."""

@@ -40,7 +40,7 @@ class NoSuchLibrary(CounterpointError):
 @dataclass(frozen=True, slots=True)
 class Library:
     """A library as it is on disk: `place` is its index's folder or address, `folder` where its file lies, `damaged` says in a
-    sentence why it cannot be used.
+    sentence why it cannot be used, `kept` whether the service keeps it: papers are added and removed, and it can be deleted.
 
     The manifest of an index on a cluster is read only for lists.
     """
@@ -53,6 +53,7 @@ class Library:
     keys: tuple[str, ...] = ()
     manifest: Manifest | None = None
     damaged: str = ""
+    kept: bool = False
 
     def with_manifest(self) -> Library:
         """The same with its manifest or, if that cannot be read, the reason."""
@@ -200,7 +201,9 @@ class Libraries:
         fingerprint = None if is_address(folder) else (look_at_index(folder), _stamp(folder / files.NAME))
         seen = self._seen.get(folder)
         if seen is None or seen[0] != fingerprint:
-            seen = self._seen[folder] = fingerprint, _read_library(folder)
+            library = _read_library(folder)
+            kept = bool(self.folder) and not is_address(library.place) and library.place.parent.resolve() == self.folder.resolve()
+            seen = self._seen[folder] = fingerprint, replace(library, kept=kept)
         return seen[1]
 
     # Open
@@ -210,6 +213,7 @@ class Libraries:
         may succeed soon."""
         waiting = failure = ""
         self._tried = self._all()
+        self.empty = not self._tried
         for library in self._tried:
             try:
                 self.open(library)
@@ -228,7 +232,7 @@ class Libraries:
                     _log.info("the index is there")
                 waiting = failure = ""
                 break
-        self.failure, self.waiting, self.empty = failure, waiting, not self._tried
+        self.failure, self.waiting = failure, waiting
 
     def open(self, library: Library) -> LiveIndex:
         """The index of a library, open; the first also loads the models. Raises `CounterpointError` if it cannot be opened."""

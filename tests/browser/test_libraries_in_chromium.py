@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fastapi import FastAPI
+from playwright.sync_api import expect
 
 from service.http.app import create_app
 from service.operating.libraries import Libraries
@@ -36,20 +37,20 @@ def test_a_library_is_chosen_and_asked_and_the_choice_is_kept(open_page: Open, s
     assert page.get_by_label("Library").locator("option").all_inner_texts() == [
         "alpha (1 paper)", "beta (1 paper)", "broken (damaged)",
     ]  # fmt: skip
-    page.wait_for_function("document.getElementById('health').textContent.startsWith('Searches alpha: 1 ')")
+    expect(page.locator("#health")).to_contain_text("Searches alpha: 1 ")
     assert find_faults(page) == []
     page.get_by_label("Library").select_option("beta (1 paper)")
-    page.wait_for_function("document.getElementById('health').textContent.startsWith('Searches beta: 1 ')")
+    expect(page.locator("#health")).to_contain_text("Searches beta: 1 ")
     page.fill("#text", "zeta changes pressure")
     page.click("#go")
     page.wait_for_selector("#answer .card h3")
     assert page.locator("#answer .card h3").all_inner_texts() == ["Paper of beta"]
     assert "&library=" in page.url
     page.get_by_label("Library").select_option("alpha (1 paper)")
-    page.wait_for_function("document.querySelector('#answer .card h3')?.textContent === 'Paper of alpha'")
+    expect(page.locator("#answer .card h3")).to_have_text("Paper of alpha")
     page.goto("about:blank")
     page.go_back()
-    page.wait_for_function("document.getElementById('health').textContent.startsWith('Searches alpha: 1 ')")
+    expect(page.locator("#health")).to_contain_text("Searches alpha: 1 ")
 
 
 def test_a_link_opens_its_library_and_one_that_is_gone_leads_to_the_first(open_page: Open) -> None:

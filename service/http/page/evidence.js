@@ -121,7 +121,7 @@ function linkOf(text, address, title) {
 }
 
 /** Label and class of each badge: what a reader should know of the paper before its sentence. */
-function badgesOf({ types, retracted = false }) {
+export function badgesOf({ types, retracted = false }) {
   const labels = new Set();
   for (const type of types) {
     if (/^retracted/i.test(type)) continue;
@@ -211,13 +211,13 @@ export function marked(sentence, { negations = [] } = {}) {
 // ---- In context ------------------------------------------------------------------------------------------------
 
 /** A box for what stands around a sentence, folded away; `fill(box)` is called whenever it is opened. */
-export function folded(label, fill) {
+export function folded(label, fill, words = "In context") {
   const box = element("div", "", "context");
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", label);
   // A box that scrolls must be reached by the keyboard.
   box.tabIndex = 0;
-  const details = holding("details", "folded", element("summary", "In context"), box);
+  const details = holding("details", "folded", element("summary", words), box);
   details.addEventListener("toggle", () => {
     if (details.open) fill(box);
   });

@@ -6,19 +6,20 @@ import { Told } from "./service.js";
 /**
  * Listens for files at an input. While `wanted()`, one may be dropped anywhere: a browser opens a file that misses its field, and all
  * that was typed is gone. `field` shows that one would be taken, `take` gets it, and `told` its fault, or nothing where it was read.
+ * An input that takes several may get several, one after the other.
  */
 export function watchFiles({ field, input, wanted, take, told }) {
-  const takeOne = async (files) => {
+  const takeAll = async (files) => {
     try {
-      if (files.length !== 1) throw new Told(`${count(files.length, "file")} given: expected one.`, { field: field.id });
-      await take(files[0]);
+      if (!input.multiple && files.length !== 1) throw new Told(`${count(files.length, "file")} given: expected one.`, { field: field.id });
+      for (const file of files) await take(file);
       told();
     } catch (error) {
       told(error);
     }
   };
   input.addEventListener("change", async () => {
-    if (input.files.length) await takeOne([...input.files]);
+    if (input.files.length) await takeAll([...input.files]);
     // Else choosing the same file again would be no change.
     input.value = "";
   });
@@ -31,7 +32,7 @@ export function watchFiles({ field, input, wanted, take, told }) {
   addEventListener("dragover", over);
   addEventListener("dragleave", () => field.classList.remove("over"));
   addEventListener("drop", (event) => {
-    if (over(event)) takeOne([...event.dataTransfer.files]);
+    if (over(event)) takeAll([...event.dataTransfer.files]);
   });
 }
 

@@ -156,8 +156,9 @@ export function watchForm(submit, told) {
     });
   }
   byId("text").addEventListener("input", suggest);
-  watchPaper(() => modeOf() === "paper", told);
-  watchManuscript(() => modeOf() === "text", told);
+  const reads = (mode) => () => modeOf() === mode && !byId("asking").hidden;
+  watchPaper(reads("paper"), told);
+  watchManuscript(reads("text"), told);
   byId("form").addEventListener("submit", (event) => {
     event.preventDefault();
     submit();

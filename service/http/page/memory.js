@@ -2,7 +2,7 @@
 
 import { claimOf } from "./balance.js";
 import { announce, button, byId, count, element, holding } from "./dom.js";
-import { remembered } from "./service.js";
+import { call } from "./service.js";
 import { judgeCards } from "./wrong.js";
 
 const SHOWN = 8;
@@ -13,10 +13,10 @@ export async function showMemory() {
   const menu = byId("memory");
   const opens = byId("history");
   try {
-    const about = await remembered("memory");
+    const about = await call("memory");
     opens.hidden = !about.on;
     if (!about.on) return;
-    const [{ alerts }, { saved }, { entries }] = await Promise.all([remembered("alerts"), remembered("saved"), remembered(`history?limit=${SHOWN}`)]);
+    const [{ alerts }, { saved }, { entries }] = await Promise.all([call("alerts"), call("saved"), call(`history?limit=${SHOWN}`)]);
     const parts = [alertsPart(alerts), savedPart(saved), historyPart(entries)].filter(Boolean);
     if (!parts.length) parts.push(element("p", "Nothing was asked yet."));
     menu.replaceChildren(...parts, aboutPart(about));
@@ -49,7 +49,7 @@ function saveButton(body) {
     if (pressed.getAttribute("aria-busy") === "true") return;
     pressed.setAttribute("aria-busy", "true");
     try {
-      await remembered("saved", "POST", body);
+      await call("saved", "POST", body);
       pressed.textContent = "Saved";
       announce("Saved. You will be told when the evidence turns.");
       await showMemory();
@@ -67,7 +67,7 @@ function saveButton(body) {
 
 function alertsPart(alerts) {
   return part("Alerts", alerts.map((one) => {
-    const item = row(one.claim, one.link, "Dismiss the alert", () => remembered(`alerts/${one.id}`, "DELETE"));
+    const item = row(one.claim, one.link, "Dismiss the alert", () => call(`alerts/${one.id}`, "DELETE"));
     item.prepend(element("p", TURNS[one.kind] ?? one.kind, one.kind === "support retracted" ? "turn gone" : "turn"));
     const by = element("p", [one.paper.title || one.paper.pmid, one.paper.year].filter(Boolean).join(", "), "by");
     by.dir = "auto";
@@ -80,15 +80,15 @@ function alertsPart(alerts) {
 function savedPart(saved) {
   return part("Saved and watched", saved.map((one) => {
     const against = one.papers.filter((paper) => paper.stance === "contradict").length;
-    const item = row(one.text, one.link, "Delete the saved claim", () => remembered(`saved/${one.id}`, "DELETE"));
+    const item = row(one.text, one.link, "Delete the saved claim", () => call(`saved/${one.id}`, "DELETE"));
     item.append(element("small", `${against} against, ${one.papers.length - against} for`));
     return item;
   }));
 }
 
 function historyPart(entries) {
-  const made = part("Asked before", entries.map((one) => row(one.text, one.link, "Delete this entry", () => remembered(`history/${one.id}`, "DELETE"))));
-  made?.append(button("Clear history", "plain", () => change(() => remembered("history", "DELETE"), "History cleared.")));
+  const made = part("Asked before", entries.map((one) => row(one.text, one.link, "Delete this entry", () => call(`history/${one.id}`, "DELETE"))));
+  made?.append(button("Clear history", "plain", () => change(() => call("history", "DELETE"), "History cleared.")));
   return made;
 }
 
@@ -102,7 +102,7 @@ function aboutPart({ feed, holder, saved }) {
   }
   const erase = button("Delete everything", "plain", () => {
     // Asked again in place: a dialog of the browser cannot be read back or styled.
-    if (erase.dataset.sure) change(() => remembered("memory", "DELETE"), "Everything was deleted.");
+    if (erase.dataset.sure) change(() => call("memory", "DELETE"), "Everything was deleted.");
     erase.dataset.sure = "yes";
     erase.textContent = "Delete history, saved claims, alerts and feedback?";
   });

@@ -6,6 +6,7 @@ import { announce, button, byId, count, element, holding, number } from "./dom.j
 import { loadExamples, showFirst } from "./example.js";
 import { asked, fromHash, markExample, offerFullTexts, setMode, modeOf, showExamples, toHash, watchForm, words } from "./form.js";
 import { grounding, groundingText, stagesIn } from "./grounding.js";
+import { beginEmpty, openLibraries } from "./libraries.js";
 import { offerLibraries, takeLibrary } from "./library.js";
 import { changesSince } from "./links.js";
 import { remember, showMemory } from "./memory.js";
@@ -38,6 +39,9 @@ let searched = null;
 // The index that /health named when what is searched was last read.
 let toldIndex = "";
 let begun = false;
+// The link that is open, and that of the answer on the page.
+let opened = "";
+let shownLink = null;
 let running = new AbortController();
 let retryTimer = 0;
 
@@ -69,6 +73,7 @@ async function ask(extra = {}) {
 
 function showAnswer(wanted, found) {
   const place = byId("answer");
+  shownLink = location.hash;
   if (wanted.mode === "find" || (wanted.mode === "claim" && !found.claim)) {
     place.replaceChildren((wanted.mode === "find" ? foundPapers : choices)(found, askInstead));
     goTo(place, "");
@@ -290,22 +295,37 @@ async function beginWithExamples() {
 function submit() {
   const hash = toHash(asked());
   if (hash !== location.hash) history.pushState(null, "", hash || location.pathname);
+  opened = location.hash;
   ask();
 }
 
-/** Another library is asked: what is told of it and remembered for it, its examples, and the same question again. */
-function changeLibrary() {
+/** Another library is asked: what is told of it and remembered for it, and its examples. */
+function tellLibrary() {
   searched = null;
   showHealth();
   showMemory();
   beginWithExamples();
+}
+
+/** The same, and the same question again. */
+function changeLibrary() {
+  tellLibrary();
   if (!byId("answer").hidden) submit();
   else history.replaceState(null, "", location.pathname);
 }
 
 /** Opens what the link names; a link that asks nothing is the empty page, one for a paper waits for the paper. */
 function open() {
-  takeLibrary();
+  const from = opened;
+  opened = location.hash;
+  const left = !byId("shelf").hidden;
+  if (takeLibrary() && begun) tellLibrary();
+  if (openLibraries(from)) return;
+  if (left) {
+    // There may be others now, or fewer.
+    offerLibraries(changeLibrary);
+    if (opened === shownLink && byId("answer").firstElementChild) return;
+  }
   if (fromHash()) {
     ask();
     return;
@@ -328,4 +348,4 @@ addEventListener("hashchange", open);
 open();
 watchHealth();
 showMemory();
-offerLibraries(changeLibrary);
+offerLibraries(changeLibrary).then(beginEmpty);

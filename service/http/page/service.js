@@ -22,8 +22,9 @@ export const useLibrary = (wanted) => (library = wanted);
 export const inLibrary = () => library;
 
 /** The response to a request that went well; a fault is thrown as the service told it. */
-async function asked(path, { headers = {}, ...options } = {}) {
-  const address = library ? `${path}${path.includes("?") ? "&" : "?"}library=${encodeURIComponent(library)}` : path;
+export async function asked(path, { headers = {}, ...options } = {}) {
+  // What is asked of another library names it.
+  const address = library && !/[?&]library=/.test(path) ? `${path}${path.includes("?") ? "&" : "?"}library=${encodeURIComponent(library)}` : path;
   let response;
   try {
     response = await fetch(address, { ...options, headers: { ...headers, ...keyed() } });
@@ -130,8 +131,8 @@ export async function exported(mode, body, format) {
   return { content: await response.blob(), type };
 }
 
-/** What the service remembers for the reader: read, added to or deleted from, as `method` says. */
-export async function remembered(what, method = "GET", body = undefined) {
+/** What the service keeps (what it remembers, libraries, jobs): read, added to, changed or deleted, as `method` says. */
+export async function call(what, method = "GET", body = undefined) {
   const options = body ? { method, headers: JSON_BODY, body: JSON.stringify(body) } : { method };
   const response = await asked(`v1/${what}`, options);
   return response.status === 204 ? undefined : json(response);
@@ -170,14 +171,8 @@ export async function about() {
   }
 }
 
-/** The libraries that may be asked; none where the service does not say, or not without a key. */
-export async function libraries() {
-  try {
-    return (await json(await asked("v1/libraries"))).libraries;
-  } catch {
-    return [];
-  }
-}
+/** The libraries that may be asked, and what the reader may do to them; none where the service does not say, or not without a key. */
+export const libraries = () => call("libraries").catch(() => ({ libraries: [], scope: "" }));
 
 /** Whether the service is ready; null where it cannot be reached. */
 export async function health() {

@@ -84,7 +84,7 @@ async function fetchAndSave({ mode, body }, format, name, pressed) {
   }
 }
 
-function save(content, type, name) {
+export function save(content, type, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([content], { type }));
   link.download = name;

@@ -1,7 +1,7 @@
 // “Wrong side?” on every card of a claim: what the reader says is right goes to the service, with what was shown.
 
 import { announce, button, element, holding } from "./dom.js";
-import { remembered } from "./service.js";
+import { call } from "./service.js";
 
 const SAYS = { contradict: "It contradicts the claim", support: "It supports the claim", neutral: "It does neither" };
 
@@ -39,7 +39,7 @@ function question(evidence, found) {
     const body = { claim: claim.text, question: claim.question, pmid: evidence.pmid, sentence: evidence.sentence?.text ?? "", shown, right, provenance };
     trouble.textContent = "";
     try {
-      const { id } = await remembered("feedback", "POST", body);
+      const { id } = await call("feedback", "POST", body);
       const kept = element("p", `Stored: ${SAYS[right].toLowerCase()}. `, "choices");
       kept.append(button("Undo", "quiet", () => undo(id)));
       made.replaceChild(kept, made.querySelector(".choices"));
@@ -51,7 +51,7 @@ function question(evidence, found) {
   }
 
   async function undo(id) {
-    await remembered(`feedback/${id}`, "DELETE").catch(() => {});
+    await call(`feedback/${id}`, "DELETE").catch(() => {});
     made.replaceChild(choices, made.querySelector(".choices"));
     choices.querySelector("button").focus();
     announce("Your answer was deleted.");

@@ -68,9 +68,10 @@ def ids(client: TestClient) -> dict[str, str]:
 def test_libraries_are_listed_and_each_answers_by_its_name_or_id(client: TestClient) -> None:
     listed = client.get("/v1/libraries").json()["libraries"]
     assert [{**one, "id": ""} for one in listed] == [
-        {"id": "", "name": name, "description": "", "papers": 1, "full_texts": 0, "vectors": False, "format": 4, "damaged": ""}
+        {"id": "", "name": name, "description": "", "papers": 1, "full_texts": 0, "vectors": False, "format": 4, "damaged": "",
+         "kept": True}
         for name in ("a", "b")
-    ]
+    ]  # fmt: skip
     assert found(client) == found(client, "a") == ["a-for"]
     assert found(client, "b") == found(client, listed[1]["id"]) == ["b-against"]
     for path in ("/v1/search?q=zeta", "/v1/index?", "/v1/examples?", "/v1/documents/b-against?"):

@@ -81,8 +81,8 @@ def test_nothing_but_these_files_is_served(client: TestClient, path: str) -> Non
 
 
 def test_every_file_is_asked_for_and_none_that_is_not_there(page: _Parsed) -> None:
-    named = {*page.attributes("src"), *(value for value in page.attributes("href") if not value.startswith("data:"))}
-    assert named == {"page/style.css", "page/memory.css", "page/theme.js", "page/page.js"}, (
+    named = {*page.attributes("src"), *(value for value in page.attributes("href") if not value.startswith(("data:", "#")))}
+    assert named == {"page/style.css", "page/memory.css", "page/libraries.css", "page/theme.js", "page/page.js"}, (
         "no leading slash: the page may be served below a path"
     )
     imported = {name for text in SCRIPTS.values() for name in re.findall(r'^import .* from "([^"]+)";$', text, re.M)}

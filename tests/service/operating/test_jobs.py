@@ -24,6 +24,7 @@ RECORDS = [{"pmid": str(number), "title": f"Zeta {number}", "abstract": "Zeta lo
 COMMAND = """
 import json, pathlib, signal, sys, time
 def stop(*_):
+    (here / "ending").touch(); time.sleep(1 if tell == "wait" else 0)
     print("Error: Interrupted; the same command resumes.", file=sys.stderr); sys.exit(2)
 signal.signal(signal.SIGINT, stop)
 here = pathlib.Path({here!r})
@@ -124,6 +125,20 @@ def test_a_job_is_stopped_as_by_ctrl_c_and_goes_on_when_it_is_resumed(jobs: Jobs
     jobs.restart(job.id)
     (faked / "tell").unlink()
     begin(runner).join(20)
+    assert calls(faked) == ["build", "build"]
+
+
+def test_a_job_that_is_resumed_while_it_is_still_ending_goes_on(jobs: Jobs, runner: Runner, faked: Path) -> None:
+    (faked / "tell").write_text("wait")
+    job = jobs.add(ID, Work(files=("a.jsonl",)))
+    thread = begin(runner)
+    wait_for(lambda: jobs.get(job.id).done == 5)
+    jobs.stop(job.id)
+    wait_for((faked / "ending").exists)
+    (faked / "tell").unlink()
+    jobs.restart(job.id)
+    thread.join(20)
+    # The stand-in builds nothing, which fails the second attempt alone.
     assert calls(faked) == ["build", "build"]
 
 

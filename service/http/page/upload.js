@@ -1,0 +1,48 @@
+// Files on their way to the service, in parts: a connection that breaks loses one part at most.
+
+import { asked, call } from "./service.js";
+
+// Bytes sent at once: the service takes 8 MB, but waits half a minute at most, and progress is told after each part.
+const PART = 2_000_000;
+// Seconds until a part is sent again, each after another failure.
+const WAITS = [1, 2, 4, 8, 15];
+
+/**
+ * Sends a file to a library, from the byte `at` on; `tell(received, fault)` is called after every part, and with the fault where one
+ * did not arrive. Throws once a part has failed too often, was refused, or `signal` stops it.
+ */
+export async function upload(id, { name, file, at = 0 }, signal, tell) {
+  let failed = 0;
+  while (at < file.size) {
+    try {
+      ({ received: at } = await sendPart(id, name, file, at, signal));
+      failed = 0;
+      tell(at);
+    } catch (error) {
+      if (signal.aborted || !(error.retry || error.status === 409) || failed === WAITS.length) throw error;
+      tell(at, error);
+      await pause(WAITS[failed++], signal);
+      // The service knows how much of it arrived.
+      at = await receivedOf(id, name).catch(() => at);
+    }
+  }
+}
+
+async function sendPart(id, name, file, at, signal) {
+  const place = new URLSearchParams({ offset: at, total: file.size });
+  const headers = { "content-type": "application/octet-stream" };
+  const body = file.slice(at, at + PART);
+  return (await asked(`v1/libraries/${id}/files/${encodeURIComponent(name)}?${place}`, { method: "PUT", headers, body, signal })).json();
+}
+
+/** The files of a library that wait to be read: the name of each, the bytes received, and whether it is whole. */
+export const waitingOf = async (id) => (await call(`libraries/${id}/files`)).files;
+
+const receivedOf = async (id, name) => (await waitingOf(id)).find((one) => one.name === name)?.received ?? 0;
+
+function pause(seconds, signal) {
+  return new Promise((done, stopped) => {
+    setTimeout(done, seconds * 1000);
+    signal.addEventListener("abort", () => stopped(signal.reason));
+  });
+}
