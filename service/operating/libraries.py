@@ -202,7 +202,8 @@ class Libraries:
         seen = self._seen.get(folder)
         if seen is None or seen[0] != fingerprint:
             library = _read_library(folder)
-            kept = bool(self.folder) and not is_address(library.place) and library.place.parent.resolve() == self.folder.resolve()
+            own = self.folder and self.folder.resolve()
+            kept = not is_address(library.place) and library.place.parent.resolve() == own
             seen = self._seen[folder] = fingerprint, replace(library, kept=kept)
         return seen[1]
 
