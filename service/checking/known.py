@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
@@ -49,7 +50,8 @@ class Fit:
     """How one record explains the words typed: each is in one of these lists.
 
     `authors` are the places of the authors named, `off` is how many years the record is from the year given (None without one),
-    `run` and `share` are the longest run of the title's words, small ones apart, and which share of the title it is.
+    `cited` says that the year stands behind a name. `run` and `share` are the longest run of the title's words, small ones apart,
+    and which share of the title it is.
     """
 
     entry: Entry
@@ -61,6 +63,7 @@ class Fit:
     rest: list[str] = field(default_factory=list)
     authors: set[int] = field(default_factory=set)
     off: int | None = None
+    cited: bool = False
     run: int = 0
     share: float = 0.0
     why: str = ""
@@ -162,6 +165,8 @@ def _fit(typed: Sequence[str], entry: Entry) -> Fit:
             fit.names.append(word)
         elif len(word) > 1 and not word.isdigit() and not _YEAR.fullmatch(word) and word not in _ASKED_FOR:
             fit.rest.append(word)
+    large = [word for word in words if word not in _SMALL]
+    fit.cited = any(name in fit.names and _YEAR.fullmatch(year) for name, year in pairwise(large))
     fit.title = [forms[word] for word in words if word in forms]
     whole = list(dict.fromkeys(word for word in title if word not in _SMALL))
     fit.run = SequenceMatcher(None, fit.title, whole, autojunk=False).find_longest_match().size
@@ -221,7 +226,7 @@ def _explain(fit: Fit, rare: Collection[str]) -> str:
     by_author = any(name in rare for name in fit.names)
     by_journal = any(word in rare for word in fit.journal) or (fit.off == 0 and len(fit.journal) > 1)
     found: list[str] = []
-    if fit.names and fit.off == 0 and (by_author or only) and len(fit.rest) * 3 <= content:
+    if fit.names and fit.off == 0 and (by_author or fit.cited or only) and len(fit.rest) * 3 <= content:
         found = ["author", "year"]
     elif by_author and fit.off in (None, 1) and not fit.rest:
         found = ["author"]

@@ -28,6 +28,7 @@ PAPERS = [
     paper("20444444", "Omegatide for gout", 2015, "The Lancet", "Wu, Li", "van der Meer, Lotte", abstract="Urate fell by half."),
     paper("20555555", "Smoking among young nurses", 2012, "Nurse Education", "Young, Ann"),
     paper("20666666", "Training at home for adults with chronic low back pain", 2011, "Spine Journal", "Qureshi, Amna"),
+    paper("20777777", "Sulfates in urine", 2013, "Kidney Notes", "Oh, Min", abstract="The OH groups fell."),
     *(
         paper(f"3000000{number}", f"Exercise at home and {subject} in young adults with hypertension", 2000 + number, "Trials",
               f"Author{'abcdefghij'[number]}, B", abstract=f"A trial of exercise in adults. It changed {subject} in some.")
@@ -52,6 +53,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("Moller-Hansen stones", "20222222", "author and title"),
         ("van der Meer et al., 2014", "20333333", "author and year"),
         ("Meer NEJM 2014", "20333333", "author, year and journal"),
+        ("Oh 2013 urine", "20777777", "author, year and title"),
         ("Wu 2015 Lancet urate", "20444444", "author, year, journal and text"),
         ("Qureshi 2012 back pain", "20666666", "author and title"),
         ("Quresi 2011", "20666666", "author and year"),
@@ -107,7 +109,7 @@ def test_several_papers_of_an_author_and_a_year_come_the_first_author_first(inde
 
 def test_an_id_that_the_index_lacks_finds_nothing_else(index: Index) -> None:
     assert search_words(index, "PMID 9999999", 5) == []
-    assert describe_search(index, "PMID 9999999") == "PMID 9999999 is not among the 16 documents of this index."
+    assert describe_search(index, "PMID 9999999") == "PMID 9999999 is not among the 17 documents of this index."
     assert describe_search(index, "10.1/none and exercise") == describe_search(index, "exercise") == ""
 
 
