@@ -94,7 +94,9 @@ class Layout:
         sizes = Counter[float]()
         for line in lines:
             sizes[round(2 * line.size) / 2] += len(line.text)
-        self.body, frequency = sizes.most_common(1)[0] if lines else (10.0, 0)
+        frequency = max(sizes.values(), default=0)
+        # Long lists of references are smaller than the text.
+        self.body = max((size for size, count in sizes.items() if count >= 0.6 * frequency), default=10.0)
         # Where text was recognised in a picture, every line has a size of its own, which says nothing.
         self.is_set = frequency > 0.4 * sizes.total()
         fonts = Counter((line.page, line.font) for line in lines if self.is_body_size(line))

@@ -153,6 +153,15 @@ def test_marks_of_references_and_their_list_are_left_out_and_hyphens_at_ends_of_
     ]
 
 
+def test_a_list_of_references_longer_than_the_text_does_not_make_headings_of_it(tmp_path: Path) -> None:
+    entries = [
+        (60.0, 500.0 - 10 * row, 8.0, f"{row}. Adams B, Zinc cures everything. J Tall Tales 1999; {row}: 1-2.")
+        for row in range(8)
+    ]
+    page = [*front(), *set_section("Results", RESULTS, 60, 600, 95), (60, 515, -12, "References"), *entries]
+    assert tell(read_one(tmp_path, [page])) == [("results", "Results, paragraph 1, p. 1", RESULTS)]
+
+
 def test_an_abstract_with_headings_of_its_own_ends_before_the_body(tmp_path: Path) -> None:
     parts = {"Background": "Colds are frequent.", "Methods": "Sixty keepers took zinc or chalk.", "Results": "Zinc was better."}
     page: list[Drawn] = [(60, 750, -17, TITLE), (60, 720, -12, "Abstract")]
