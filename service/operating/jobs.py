@@ -179,7 +179,7 @@ class Jobs:
     def restart(self, id: str) -> LibraryJob:
         """Let a job that was stopped or failed wait again; it goes on where it was."""
         self.get(id)
-        self.set(id, "done", "running", "waiting", state="waiting", stage="")
+        self.set(id, "done", "running", "waiting", state="waiting", stage="", done=0, total=0)
         return self.get(id)
 
     def forget(self, library: str) -> None:
@@ -393,9 +393,9 @@ class _Report:
         return line.replace(f"{self._jobs.folder}/", "")
 
     def is_stopped(self) -> bool:
-        """Whether somebody stopped the job, or deleted it with its library."""
+        """Whether somebody stopped the job, even if it waits again by now, or deleted it with its library."""
         try:
-            return self._jobs.get(self._id).state == "stopped"
+            return self._jobs.get(self._id).state != "running"
         except NoSuchJob:
             return True
 

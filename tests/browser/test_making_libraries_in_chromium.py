@@ -146,6 +146,8 @@ def test_a_library_is_renamed_and_deleted_with_what_depends_on_it(open_page: Ope
     page.get_by_role("link", name="Libraries").click()
     page.get_by_role("link", name="Heart", exact=True).click()
     page.get_by_role("button", name="Rename or describe").click()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Rename or describe").click()
     page.get_by_label("Name", exact=True).fill("Hearts")
     page.get_by_label("Description").fill("Of the department")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -223,6 +225,9 @@ def test_a_job_says_how_far_it_is_and_is_stopped_and_resumed(open_page: Open, mo
     expect(page.locator(".job .stage")).to_have_text("Stopped")
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".job .stage")).to_have_text("Reading the files: papers 1,200 of 3,400…")
+    page.get_by_role("link", name="All libraries").click()
+    expect(page.locator("#shelf-list li")).to_contain_text("Reading the files: papers 1,200 of 3,400…")
+    page.get_by_role("link", name="a", exact=True).click()
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Delete a with its history?").click()
     expect(page.get_by_role("heading", name="Libraries")).to_be_visible()
@@ -294,3 +299,21 @@ def test_axe_finds_nothing_and_nothing_sticks_out(open_page: Open, folder: Path,
     for summary in page.locator("#gather summary").all():
         summary.click()
     check()
+
+
+def test_a_library_that_was_begun_is_finished_or_begun_anew(open_page: Open, folder: Path) -> None:
+    page = open_page(f"?token={TOKEN}")
+    page.route("**/v1/libraries/*/jobs", lambda route: route.abort())
+    choose(page)
+    page.get_by_role("button", name="Make the library").click()
+    expect(page.locator("#gather-trouble")).to_have_text("The service cannot be reached.")
+    assert len([*folder.glob(f"{FOLDER}/*/files/a.ris")]) == 1
+    page.reload()
+    expect(page.locator("#unfinished")).to_be_visible()
+    expect(page.locator("#library-name")).to_have_value("a")
+    expect(page.locator("#uploads small")).to_contain_text("uploaded")
+    page.get_by_role("button", name="Begin another one").click()
+    expect(page.locator("#unfinished")).to_be_hidden()
+    expect(page.locator("#library-name")).to_be_enabled()
+    expect(page.locator("#uploads li")).to_have_count(0)
+    assert not [*folder.glob(f"{FOLDER}/*/files/a.ris")]

@@ -19,7 +19,10 @@ const value = (id) => byId(id).value.trim();
 
 /** Opens the form for a library; without one for a new one, which may have been begun earlier. */
 export async function openGather(library) {
-  if (sending) return;
+  if (sending) {
+    byId("gather").hidden = false;
+    return;
+  }
   isNew = !library || library.draft === true;
   const begun = library ?? (await unfinished());
   target = begun ? { id: begun.id, name: begun.name } : null;
@@ -27,8 +30,10 @@ export async function openGather(library) {
   files = waiting.filter(({ whole }) => whole).map(({ name, received }) => ({ name, at: received, size: received }));
   byId("naming").hidden = Boolean(library);
   Object.assign(byId("library-name"), { value: target?.name ?? "", disabled: Boolean(target) });
+  byId("unfinished").hidden = Boolean(library) || !begun;
   byId("gather-go").textContent = library ? "Add the papers" : "Make the library";
   for (const id of ["search-query", "gather-ids"]) byId(id).value = "";
+  for (const id of ["by-search", "by-ids"]) byId(id).open = false;
   byId("looked").replaceChildren();
   trouble();
   showFiles();
@@ -46,6 +51,18 @@ async function unfinished() {
 
 const forgetDraft = () => window.kept((store) => store.removeItem(DRAFT));
 
+/** Deletes what was begun: nobody else would. */
+async function beginAnew() {
+  try {
+    await call(`libraries/${target.id}`, "DELETE");
+    forgetDraft();
+    await openGather(null);
+    byId("library-name").focus();
+  } catch (error) {
+    trouble(error.message);
+  }
+}
+
 // ---- Files -----------------------------------------------------------------------------------------------------
 
 function add(file) {
@@ -55,13 +72,16 @@ function add(file) {
   // Files of one name from several folders are several.
   for (let copy = 2; files.some((one) => one.name === name && one.file); copy++) name = file.name.replace(/(\.[^.]*)?$/, ` ${copy}$1`);
   files = [...files.filter((one) => one.name !== name), { name, file, at: 0, size: file.size }];
-  if (!value("library-name")) byId("library-name").value = file.name.replace(/\.[^.]*$/, "").slice(0, 100);
+  if (!value("library-name")) byId("library-name").value = nameOf(file.name.replace(/\.[^.]*$/, ""));
   showFiles();
 }
 
+/** A text as the name of a library may be. */
+const nameOf = (text) => text.replace(/[/\\]/g, " ").trim().slice(0, 100);
+
 function showFiles() {
   byId("uploads").replaceChildren(...files.map((one) => {
-    const bar = Object.assign(element("progress"), { max: one.size, value: one.at, hidden: !sending && !one.at });
+    const bar = Object.assign(element("progress"), { max: one.size, value: one.at, hidden: one.at === one.size || !(sending || one.at) });
     bar.setAttribute("aria-label", `Upload of ${one.name}`);
     const gone = button("×", "erase", () => {
       files = files.filter((other) => other !== one);
@@ -116,7 +136,7 @@ async function start(signal) {
   if (!files.length && !search && !ids) throw new Told("There is nothing to read yet: choose files, search, or paste ids.");
   if (search && !(search.most >= 1)) throw new Told("Expected how many papers to fetch at most, a number from 1 on.");
   if (!target) {
-    target = await call("libraries", "POST", { name: value("library-name") || search?.query.slice(0, 100) || "My library" });
+    target = await call("libraries", "POST", { name: value("library-name") || nameOf(search?.query ?? "My library") });
     byId("library-name").disabled = true;
     window.kept((store) => store.setItem(DRAFT, target.id));
   }
@@ -164,6 +184,7 @@ export function watchGather(begun) {
   const wanted = () => !byId("shelf").hidden && !form.hidden && !sending;
   watchFiles({ field: byId("drop"), input: byId("gathered"), wanted, take: add, told: (fault) => trouble(fault?.message) });
   byId("look").addEventListener("click", look);
+  byId("anew").addEventListener("click", beginAnew);
   byId("gather-stop").addEventListener("click", () => sending?.abort());
   byId("search-query").addEventListener("keydown", (event) => {
     // Enter looks; it does not fetch what nobody has seen.

@@ -16,13 +16,15 @@ let turn = 0;
 
 /** Shows the papers of a library; where the reader `mayChange` them they can be chosen, and `when` is told of the job that removes them. */
 export async function showPapers(of, mayChange, when) {
+  const known = library?.id === of.id && byId("papers").firstChild && ["papers", "full_texts"].every((held) => library[held] === of[held]);
   if (library?.id !== of.id) {
     byId("filter").reset();
     begin = 0;
     chosen = new Set();
   }
   [library, may, removed] = [of, mayChange, when];
-  await list();
+  // What is the same stays, and what is open in it.
+  if (!known) await list();
 }
 
 async function list() {

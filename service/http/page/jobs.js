@@ -17,8 +17,8 @@ let turn = 0;
 /** Whether a job still works, or will. */
 export const goesOn = ({ state }) => GOES_ON.includes(state);
 
-/** The jobs on the libraries that the reader may see, newest first; none where the service keeps no libraries. */
-export const listJobs = () => call("jobs").then(({ jobs }) => jobs, (error) => (error.status === 409 ? [] : Promise.reject(error)));
+/** The jobs on the libraries that the reader may see, newest first; null where the service keeps no libraries. */
+export const listJobs = () => call("jobs").then(({ jobs }) => jobs, (error) => (error.status === 409 ? null : Promise.reject(error)));
 
 /** Looks no longer. */
 export function stopWatching() {
@@ -36,7 +36,9 @@ export function watchJobs(place, jobs, library, may, changed) {
   const own = jobs.filter((one) => one.library === library);
   // Of those that are over only the last is news.
   const shown = own.filter((one, at) => goesOn(one) || at === 0);
+  const focused = place.contains(document.activeElement);
   place.replaceChildren(...shown.map((job) => boxOf(job, may, again)));
+  if (focused) place.querySelector("button")?.focus();
   if (shown.some(goesOn)) timer = setTimeout(look, LOOK_AGAIN);
 
   async function again() {
@@ -84,10 +86,16 @@ function boxOf(job, may, again) {
   return box;
 }
 
-function fill(box, { state, stage, done, total, said }) {
-  const part = (selector) => box.querySelector(selector);
+/** What a job does, and how far it is. */
+export function doingOf({ state, stage, done, total }) {
   const far = total ? ` ${number(done)} of ${number(total)}` : "";
-  part(".stage").textContent = GOES_ON.includes(state) ? `${stage || STATES[state]}${far}…` : state === "failed" ? "This failed." : STATES[state];
+  return `${stage.trim() || STATES[state]}${far}…`;
+}
+
+function fill(box, job) {
+  const { state, stage, done, total, said } = job;
+  const part = (selector) => box.querySelector(selector);
+  part(".stage").textContent = goesOn(job) ? doingOf(job) : state === "failed" ? "This failed." : STATES[state];
   part(".trouble").textContent = state === "failed" ? stage : "";
   part("progress").hidden = state !== "running";
   if (total) Object.assign(part("progress"), { max: total, value: done });

@@ -3,9 +3,9 @@
 import { announce, button, byId, count, element, holding } from "./dom.js";
 import { openGather, watchGather } from "./gather.js";
 import { showPapers } from "./holdings.js";
-import { goesOn, listJobs, stopWatching, watchJobs } from "./jobs.js";
+import { doingOf, goesOn, listJobs, stopWatching, watchJobs } from "./jobs.js";
 import { askedOf } from "./library.js";
-import { call, libraries } from "./service.js";
+import { call } from "./service.js";
 
 const NEW = "new";
 const WELCOME = [
@@ -15,6 +15,8 @@ const WELCOME = [
 
 // What was on the page before, which the way back leads to.
 let back = "";
+// Until the list is looked at anew, while something is done to a library.
+let timer = 0;
 
 /** What the link opens here: a library's id, “new”, "" for the list; null where it is something else. */
 const wantedOf = () => new URLSearchParams(location.hash.slice(1)).get("libraries");
@@ -30,6 +32,7 @@ export function openLibraries(from) {
   byId("asking").hidden = opened;
   byId("shelf").hidden = !opened;
   stopWatching();
+  clearTimeout(timer);
   if (!opened) return false;
   byId("back").href = back || "#";
   show(wanted, true);
@@ -39,9 +42,9 @@ export function openLibraries(from) {
 /** Where there is no library yet, and the reader may make one, the page begins with that. */
 export async function beginEmpty({ libraries: found, scope }) {
   if (found.length || !mayChange(scope) || location.hash) return;
-  const jobs = await call("jobs").catch(() => null);
+  const jobs = await listJobs().catch(() => null);
   // Of a service that keeps none, the form would promise what it does not do.
-  if (jobs) location.hash = jobs.jobs.length ? linkTo() : linkTo(NEW);
+  if (jobs) location.hash = jobs.length ? linkTo() : linkTo(NEW);
 }
 
 const mayChange = (scope) => ["write", "admin"].includes(scope);
@@ -62,17 +65,19 @@ async function show(wanted, opened = false) {
   // Another place was opened meanwhile.
   if (wantedOf() !== wanted) return;
   const may = mayChange(all.scope);
+  const mayMake = may && jobs !== null;
+  jobs ??= [];
   const shelf = [...all.libraries, ...draftsIn(jobs, all.libraries)];
   const one = shelf.find(({ id }) => id === wanted);
   if (opened) {
     for (const id of ["gather", "holdings"]) byId(id).hidden = true;
-    for (const id of ["shelf-about", "shelf-list", "jobs"]) byId(id).replaceChildren();
+    for (const id of ["shelf-about", "shelf-list", "jobs", "papers"]) byId(id).replaceChildren();
   }
   byId("to-all").hidden = wanted === "" || !shelf.length;
-  if (wanted === NEW) showNew(shelf, may, opened);
+  if (wanted === NEW) showNew(shelf, mayMake, opened);
   else if (one) showOne(one, may && (one.kept || one.draft), may, jobs, opened);
   else if (wanted) at("trouble").textContent = "There is no such library; it may have been deleted.";
-  else showAll(shelf, may, jobs);
+  else showAll(shelf, mayMake, jobs);
   at("title").textContent = wanted === NEW ? "New library" : (one?.name ?? "Libraries");
   document.title = `${at("title").textContent} · Counterpoint`;
   if (!opened) return;
@@ -89,6 +94,7 @@ function draftsIn(jobs, found) {
 // ---- The list --------------------------------------------------------------------------------------------------
 
 function showAll(shelf, may, jobs) {
+  const focused = document.activeElement.href;
   const about = byId("shelf-about");
   const asked = askedOf(shelf.filter(({ draft }) => !draft));
   about.replaceChildren(...(may ? [linkButton("New library", linkTo(NEW), "go")] : []));
@@ -99,11 +105,13 @@ function showAll(shelf, may, jobs) {
     name.dir = "auto";
     const doing = jobs.find((job) => job.library === one.id && goesOn(job));
     const made = holding("li", "", holding("h3", "", name), ...wordsOf(one, doing));
-    if (doing) made.append(element("p", `${doing.stage || "Waiting"}…`, "facts"));
+    if (doing) made.append(element("p", doingOf(doing), "facts"));
     if (one === asked) made.append(element("small", "searched now", "now"));
     else if (canAsk(one)) made.append(askButton(one));
     return made;
   }));
+  if (focused) [...document.querySelectorAll("#shelf a")].find((link) => link.href === focused)?.focus();
+  if (jobs.some(goesOn)) timer = setTimeout(() => (document.hidden ? showAll(shelf, may, jobs) : wantedOf() === "" && show("")), 2000);
 }
 
 const canAsk = ({ draft, damaged }) => !draft && !damaged;
@@ -167,16 +175,19 @@ function nameIt({ id, name, description }, again) {
   };
   const [nameLabel, nameInput] = field("Name", name, 100);
   const [aboutLabel, aboutInput] = field("Description", description, 1000);
+  const leave = () => {
+    form.remove();
+    again();
+  };
   const fault = element("p", "", "trouble");
   fault.setAttribute("role", "alert");
-  const form = holding("form", "box", nameLabel, aboutLabel, fault, holding("div", "actions", element("button", "Save", "go"), button("Cancel", "quiet", again)));
+  const form = holding("form", "box", nameLabel, aboutLabel, fault, holding("div", "actions", element("button", "Save", "go"), button("Cancel", "quiet", leave)));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     try {
       await call(`libraries/${id}`, "PATCH", { name: nameInput.value, description: aboutInput.value });
-      form.remove();
       announce("Saved.");
-      again();
+      leave();
     } catch (error) {
       fault.textContent = error.message;
     }
@@ -210,6 +221,8 @@ function deleteButton({ id, name }) {
 
 watchGather((id) => {
   byId("gather").hidden = true;
+  // Who has gone on to something else stays there.
+  if (byId("shelf").hidden) return;
   if (wantedOf() === id) show(id);
   else location.hash = linkTo(id);
 });

@@ -128,13 +128,15 @@ def test_a_job_is_stopped_as_by_ctrl_c_and_goes_on_when_it_is_resumed(jobs: Jobs
     assert calls(faked) == ["build", "build"]
 
 
-def test_a_job_that_is_resumed_while_it_is_still_ending_goes_on(jobs: Jobs, runner: Runner, faked: Path) -> None:
+@pytest.mark.parametrize("noticed", [True, False])
+def test_a_job_that_is_resumed_while_it_is_still_ending_goes_on(jobs: Jobs, runner: Runner, faked: Path, noticed: bool) -> None:
     (faked / "tell").write_text("wait")
     job = jobs.add(ID, Work(files=("a.jsonl",)))
     thread = begin(runner)
     wait_for(lambda: jobs.get(job.id).done == 5)
     jobs.stop(job.id)
-    wait_for((faked / "ending").exists)
+    if noticed:
+        wait_for((faked / "ending").exists)
     (faked / "tell").unlink()
     jobs.restart(job.id)
     thread.join(20)
