@@ -13,7 +13,7 @@ from retrieval.cluster.client import is_address
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput
 from retrieval.store.documents import Sort, Store, Wanted
-from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, make_id, read_library_file
+from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, is_id, make_id, read_library_file
 from service.http.library_routes import LibraryId, changes
 from service.http.requests import problems
 from service.http.requests.access import admit_request, sender_of
@@ -71,6 +71,11 @@ class SearchIn(Sent):
     most: int = Field(1000, ge=1, le=100_000, description="Fetch at most this many papers.")
     full_texts: bool = Field(False, description="Also fetch the open-access full texts.")
 
+    def check(self) -> None:
+        """Raise `BadInput` for a query without words."""
+        if not (words := "".join(self.query.split())) or not words.isprintable():
+            raise BadInput("Expected the words of a search, got only blanks or control characters; type it again.")
+
 
 class LibraryWork(Sent):
     """What is to be done to a library, as one job; what cannot be read is left out and listed."""
@@ -89,7 +94,10 @@ class LibraryWork(Sent):
         if unknown:
             raise BadInput(f"“{unknown[0][:60]}” is no PMID, PMCID or DOI; correct it or leave it out.")
         if self.search:
+            self.search.check()
             searches.append(Search(**self.search.model_dump()))
+        if any(not 0 < len(one.strip()) <= 500 or not one.isprintable() for one in self.removed):
+            raise BadInput("Expected the ids of papers in removed, got one that is empty, too long or not printable.")
         return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors)
 
 
@@ -131,7 +139,7 @@ def _find(request: Request, id: str) -> _Named:
     try:
         found = libraries.find(id, sender.seen_as)
     except NoSuchLibrary:
-        draft = name_draft(jobs.folder, id) if id.isalnum() else None
+        draft = name_draft(jobs.folder, id) if is_id(id) else None
         file = read_library_file(draft) if draft else None
         if file is None or (sender.seen_as is not None and file.keys and sender.seen_as not in file.keys):
             raise
@@ -210,6 +218,7 @@ async def upload_file(
     chunk = await request.body()
     if len(chunk) > MOST_CHUNK:
         raise problems.Refused(f"Expected at most {MOST_CHUNK:,} bytes at once, got {len(chunk):,}; send the file in parts.", 413)
+    _jobs(request).check_unread(found.id, name)
     draft = name_draft(_jobs(request).folder, found.id)
     most = parts_of(request).upload_bytes
     return UploadOut.of(await run_sync(add_chunk, draft, name, chunk, offset, total, most))
@@ -218,7 +227,9 @@ async def upload_file(
 @changes.delete("/v1/libraries/{id}/files/{name}", status_code=204)
 def remove_file(id: LibraryId, name: FileName, request: Request) -> None:
     """Remove an uploaded file that has not been read."""
-    remove_upload(name_draft(_jobs(request).folder, _find_kept(request, id).id), name)
+    found = _find_kept(request, id)
+    _jobs(request).check_unread(found.id, name)
+    remove_upload(name_draft(_jobs(request).folder, found.id), name)
 
 
 class SearchPreview(BaseModel):
@@ -231,6 +242,7 @@ class SearchPreview(BaseModel):
 @changes.post("/v1/preview", responses=problems.responses(502))
 def preview_search(body: SearchIn) -> SearchPreview:
     """How many papers a search of PubMed or Europe PMC finds, and the first titles; nothing is kept."""
+    body.check()
     found, papers = look_up(body.source, body.query)
     return SearchPreview(found=found, titles=[one.title for one in papers])
 
@@ -253,8 +265,8 @@ def list_papers(
     id: LibraryId,
     request: Request,
     q: Annotated[str, Query(max_length=500, description="Words of title, authors, journal or id.")] = "",
-    since: Annotated[int | None, Query(description="From this year on.")] = None,
-    until: Annotated[int | None, Query(description="Up to this year.")] = None,
+    since: Annotated[int | None, Query(ge=0, le=9999, description="From this year on.")] = None,
+    until: Annotated[int | None, Query(ge=0, le=9999, description="Up to this year.")] = None,
     retracted: Annotated[bool | None, Query(description="Only retracted papers, or only others.")] = None,
     full_text: Annotated[bool | None, Query(description="Only papers with a full text, or only others.")] = None,
     sort: Sort = "id",
@@ -284,6 +296,7 @@ def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
     waiting = {one.name for one in list_uploads(name_draft(_jobs(request).folder, found.id)) if one.whole}
     if missing := [name for name in work.files if name not in waiting]:
         raise BadInput(f"“{missing[0]}” has not been uploaded whole; send the rest of it first.")
+    _jobs(request).check_unread(found.id, *work.files)
     return _describe(_jobs(request).add(found.id, work), found.name)
 
 
