@@ -233,8 +233,8 @@ class Runner:
 
     def start(self) -> None:
         """Begin to look for jobs; what a deletion left that was cut short goes."""
-        for left in (self.jobs.folder / FOLDER).glob(f"*/{DELETED}"):
-            shutil.rmtree(left.parent, ignore_errors=True)
+        for left in (self.jobs.folder / FOLDER).glob(f"*{DELETED}"):
+            shutil.rmtree(left, ignore_errors=True)
         self._thread = threading.Thread(target=self._watch, name="jobs", daemon=True)
         self._thread.start()
 

@@ -168,19 +168,21 @@ class Libraries:
         A job that was just stopped ends first: it would make the folder anew. Raises `BadInput` if another writer does not.
         """
         place = self.find_place(id)
-        draft.mkdir(parents=True, exist_ok=True)
+        deleted = draft.with_name(f"{draft.name}{DELETED}")
+        draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         until = time.monotonic() + _WAIT_SECONDS
         while place:
             try:
                 with hold_lock(place):
-                    os.rename(place, draft / DELETED)
+                    os.rename(place, deleted)
                 break
             except BadInput:
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.2)
         self.refresh()
-        shutil.rmtree(draft, ignore_errors=True)
+        for left in (draft, deleted):
+            shutil.rmtree(left, ignore_errors=True)
 
     def owner(self, place: str, index: str | None) -> str:
         """The id of the library at a place or, if no index is there, of the first with an index of this id; "" for neither."""

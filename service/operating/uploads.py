@@ -14,8 +14,8 @@ from retrieval.core.errors import BadInput, CounterpointError, translate_write_e
 
 FOLDER = ".work"
 """Beside the libraries; names with a dot are never listed."""
-DELETED = "deleted"
-"""A library that is being deleted, in the folder of what is made for it."""
+DELETED = ".deleted"
+"""A library that is being deleted, beside the folder of what is made for it."""
 MOST_CHUNK = 8_000_000
 """Bytes that are sent at once."""
 MOST_FILES = 2000

@@ -250,10 +250,11 @@ def test_what_writes_while_its_library_is_deleted_leaves_nothing(jobs: Jobs, run
 
 
 def test_a_deletion_that_was_cut_short_is_ended_at_the_next_start(jobs: Jobs, runner: Runner) -> None:
-    (name_draft(jobs.folder, ID) / "deleted").mkdir()
+    left = name_draft(jobs.folder, f"{ID}.deleted")
+    (left / "lucene").mkdir(parents=True)
     runner.start()
     runner.stop()
-    assert not name_draft(jobs.folder, ID).exists()
+    assert not left.exists() and name_draft(jobs.folder, ID).exists()
 
 
 def test_a_process_is_read_to_its_end_although_the_disk_is_full(
