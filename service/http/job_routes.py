@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.cluster.client import is_address
 from retrieval.core.counts import format_count
-from retrieval.core.errors import BadInput
+from retrieval.core.errors import BadInput, translate_write_errors
 from retrieval.store.documents import Sort, Store, Wanted
 from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, is_id, make_id, read_library_file
 from service.http.library_routes import LibraryId, changes
@@ -184,8 +184,9 @@ def make_library(body: NewLibrary, request: Request) -> DraftOut:
     keys = (sender.holder,) if sender.holder and sender.scope != "admin" else ()
     file = LibraryFile(make_id(), name, body.description, keys=keys)
     draft = name_draft(jobs.folder, file.id)
-    draft.mkdir(mode=0o700, parents=True)
-    file.write(draft)
+    with translate_write_errors("the library", jobs.folder):
+        draft.mkdir(mode=0o700, parents=True)
+        file.write(draft)
     return DraftOut(id=file.id, name=name, files=[])
 
 

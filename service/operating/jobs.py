@@ -112,6 +112,12 @@ class NoSuchJob(BadInput):
     status = 404
 
 
+class JobsUnusable(CounterpointError):
+    """The jobs cannot be read or written: their file is damaged, locked for long, or on a disk that is read-only."""
+
+    status = 503
+
+
 class Jobs:
     """The jobs of a folder of libraries, the same in every process of a service."""
 
@@ -121,8 +127,13 @@ class Jobs:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        with translate_write_errors("the job", self.folder), closing(self._connect()) as db, db:
-            yield db
+        try:
+            with translate_write_errors("the job", self.folder), closing(self._connect()) as db, db:
+                yield db
+        except sqlite3.DatabaseError as error:
+            raise JobsUnusable(
+                f"The list of jobs of {self.folder} cannot be used ({error}); check the disk and permissions."
+            ) from error
 
     def _connect(self) -> sqlite3.Connection:
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

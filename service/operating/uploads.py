@@ -93,7 +93,7 @@ def add_chunk(draft: Path, name: str, chunk: bytes, offset: int, total: int, mos
     if offset + len(chunk) > total:
         raise BadInput(f"Expected a file of {total:,} bytes, got {offset + len(chunk):,}; send it anew.")
     hint = "what was received before is kept, so send this part again"
-    with translate_write_errors("the file", draft, hint), hold_files(draft) as folder:
+    with translate_write_errors("the file", draft.parent.parent, hint), hold_files(draft) as folder:
         return _append(folder, name, chunk, offset, total, most)
 
 

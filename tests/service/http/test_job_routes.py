@@ -164,3 +164,16 @@ def test_a_service_of_one_index_keeps_no_libraries(tmp_path: Path) -> None:
         client.get("/", params={"token": TOKEN})
         reply = client.post("/v1/libraries", json={"name": "Heart"})
         assert reply.status_code == 409 and "--libraries" in reply.json()["detail"]
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(client: TestClient, folder: Path) -> None:
+    (folder / ".work").mkdir(exist_ok=True)
+    for left in (folder / ".work").glob("jobs.sqlite*"):
+        left.unlink()
+    (folder / ".work" / "jobs.sqlite").write_bytes(b"this is no database, and it is longer than its header" * 9)
+    reply = client.get("/v1/jobs")
+    assert reply.status_code == 503 and "list of jobs" in reply.json()["detail"]
+    (folder / ".work").rename(folder / ".gone")
+    (folder / ".work").write_bytes(b"")
+    reply = client.post("/v1/libraries", json={"name": "Heart"})
+    assert reply.status_code == 422 and "Cannot write the library" in reply.json()["detail"]
