@@ -461,6 +461,7 @@ def make_readable(line: str, folder: Path) -> str:
     line = re.sub(rf"{re.escape(FOLDER)}/\w+/files/", "", line)
     line = re.sub(rf"(Building an index|Updating the index) at {re.escape(FOLDER)}/\w+/[\w-]+", r"\1", line)
     line = re.sub(rf"{re.escape(FOLDER)}/\w+/[\w-]+(?:\.[\w-]+)*", "the library", line)
+    line = re.sub(r"(the same command resumes|run the same command again)( from there| to resume)?", "resume it to go on", line)
     return "" if line.startswith("Claims find more papers with vectors") else _ADVICE.sub("", line)
 
 

@@ -284,6 +284,8 @@ def test_a_process_is_read_to_its_end_although_the_disk_is_full(
         ("12 papers are in {0}/.work/ab/cd-0.papers. Building an index at {0}/.work/ab/cd-0.",
          "12 papers are in the library. Building an index."),
         ("Claims find more papers with vectors: `counterpoint index dense {0}/.work/ab/index` encodes them.", ""),
+        ("PubMed is silent; what came is saved: run the same command again to resume.",
+         "PubMed is silent; what came is saved: resume it to go on."),
         ("x.ris, line 2: a title, its p--value; left out.", "x.ris, line 2: a title, its p--value; left out."),
     ],
 )  # fmt: skip
