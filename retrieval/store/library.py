@@ -6,6 +6,7 @@ Its id keys all that is kept about the library, so that renaming, moving, updati
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -38,6 +39,11 @@ class LibraryFile:
 def make_id() -> str:
     """Make a new id."""
     return secrets.token_hex(6)
+
+
+def is_id(text: str) -> bool:
+    """Whether this looks like one."""
+    return bool(re.fullmatch("[0-9a-f]{12}", text))
 
 
 def read_library_file(folder: Path) -> LibraryFile | None:

@@ -10,9 +10,9 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from retrieval.core.counts import format_count
-from retrieval.core.errors import BadInput
+from retrieval.core.errors import BadInput, translate_write_errors
 from retrieval.store.documents import Sort, Store, Wanted
-from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, make_id, read_library_file
+from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, is_id, make_id, read_library_file
 from service.http.library_routes import LibraryId, changes
 from service.http.requests import problems
 from service.http.requests.access import admit_request, sender_of
@@ -70,6 +70,11 @@ class SearchIn(Sent):
     most: int = Field(1000, ge=1, le=100_000, description="Fetch at most this many papers.")
     full_texts: bool = Field(False, description="Also fetch the open-access full texts.")
 
+    def check(self) -> None:
+        """Raise `BadInput` for a query without words."""
+        if not (words := "".join(self.query.split())) or not words.isprintable():
+            raise BadInput("Expected the words of a search, got only blanks or control characters; type it again.")
+
 
 class LibraryWork(Sent):
     """What is to be done to a library, as one job; what cannot be read is left out and listed."""
@@ -88,7 +93,10 @@ class LibraryWork(Sent):
         if unknown:
             raise BadInput(f"“{unknown[0][:60]}” is no PMID, PMCID or DOI; correct it or leave it out.")
         if self.search:
+            self.search.check()
             searches.append(Search(**self.search.model_dump()))
+        if any(not 0 < len(one.strip()) <= 500 or not one.isprintable() for one in self.removed):
+            raise BadInput("Expected the ids of papers in removed, got one that is empty, too long or not printable.")
         return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors)
 
 
@@ -130,7 +138,7 @@ def _find(request: Request, id: str) -> _Named:
     try:
         found = libraries.find(id, sender.seen_as)
     except NoSuchLibrary:
-        draft = name_draft(jobs.folder, id) if id.isalnum() else None
+        draft = name_draft(jobs.folder, id) if is_id(id) else None
         file = read_library_file(draft) if draft else None
         if file is None or (sender.seen_as is not None and file.keys and sender.seen_as not in file.keys):
             raise
@@ -175,8 +183,9 @@ def make_library(body: NewLibrary, request: Request) -> DraftOut:
     keys = (sender.holder,) if sender.holder and sender.scope != "admin" else ()
     file = LibraryFile(make_id(), name, body.description, keys=keys)
     draft = name_draft(jobs.folder, file.id)
-    draft.mkdir(mode=0o700, parents=True)
-    file.write(draft)
+    with translate_write_errors("the library", jobs.folder):
+        draft.mkdir(mode=0o700, parents=True)
+        file.write(draft)
     return DraftOut(id=file.id, name=name, files=[])
 
 
@@ -209,6 +218,7 @@ async def upload_file(
     chunk = await request.body()
     if len(chunk) > MOST_CHUNK:
         raise problems.Refused(f"Expected at most {MOST_CHUNK:,} bytes at once, got {len(chunk):,}; send the file in parts.", 413)
+    _jobs(request).check_unread(found.id, name)
     draft = name_draft(_jobs(request).folder, found.id)
     most = parts_of(request).upload_bytes
     return UploadOut.of(await run_sync(add_chunk, draft, name, chunk, offset, total, most))
@@ -217,7 +227,9 @@ async def upload_file(
 @changes.delete("/v1/libraries/{id}/files/{name}", status_code=204)
 def remove_file(id: LibraryId, name: FileName, request: Request) -> None:
     """Remove an uploaded file that has not been read."""
-    remove_upload(name_draft(_jobs(request).folder, _find_kept(request, id).id), name)
+    found = _find_kept(request, id)
+    _jobs(request).check_unread(found.id, name)
+    remove_upload(name_draft(_jobs(request).folder, found.id), name)
 
 
 class SearchPreview(BaseModel):
@@ -230,6 +242,7 @@ class SearchPreview(BaseModel):
 @changes.post("/v1/preview", responses=problems.responses(502))
 def preview_search(body: SearchIn) -> SearchPreview:
     """How many papers a search of PubMed or Europe PMC finds, and the first titles; nothing is kept."""
+    body.check()
     found, papers = look_up(body.source, body.query)
     return SearchPreview(found=found, titles=[one.title for one in papers])
 
@@ -252,8 +265,8 @@ def list_papers(
     id: LibraryId,
     request: Request,
     q: Annotated[str, Query(max_length=500, description="Words of title, authors, journal or id.")] = "",
-    since: Annotated[int | None, Query(description="From this year on.")] = None,
-    until: Annotated[int | None, Query(description="Up to this year.")] = None,
+    since: Annotated[int | None, Query(ge=0, le=9999, description="From this year on.")] = None,
+    until: Annotated[int | None, Query(ge=0, le=9999, description="Up to this year.")] = None,
     retracted: Annotated[bool | None, Query(description="Only retracted papers, or only others.")] = None,
     full_text: Annotated[bool | None, Query(description="Only papers with a full text, or only others.")] = None,
     sort: Sort = "id",
@@ -283,6 +296,7 @@ def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
     waiting = {one.name for one in list_uploads(name_draft(_jobs(request).folder, found.id)) if one.whole}
     if missing := [name for name in work.files if name not in waiting]:
         raise BadInput(f"“{missing[0]}” has not been uploaded whole; send the rest of it first.")
+    _jobs(request).check_unread(found.id, *work.files)
     return _describe(_jobs(request).add(found.id, work), found.name)
 
 

@@ -34,10 +34,11 @@ from indexes.readers.full_text.archives import holds_texts
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.core.progress import FOR_PROCESS, read_progress
+from retrieval.store.library import NAME as LIBRARY
 from retrieval.store.library import LibraryFile, read_library_file
 from retrieval.store.manifest import NAME as MANIFEST
 from retrieval.store.manifest import read_manifest
-from service.operating.uploads import FOLDER, name_draft
+from service.operating.uploads import DELETED, FOLDER, hold_files, name_draft
 
 _log = logging.getLogger("counterpoint")
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -47,7 +48,7 @@ MOST_VECTORS = 50_000
 """A library of at most this many papers gets vectors without being asked."""
 _MOST_SKIPPED = "10000000"
 """What cannot be read is left out and listed, however much it is."""
-_LOOK_SECONDS, _GRACE_SECONDS, _WRITE_SECONDS = 1.0, 20.0, 0.5
+_LOOK_SECONDS, _GRACE_SECONDS, _WRITE_SECONDS, _PAUSE_SECONDS = 1.0, 20.0, 0.5, 30.0
 _NICENESS = "15"
 COMMAND = (sys.executable, "-m", "service.cli", "index")
 """What a step is given to."""
@@ -111,6 +112,12 @@ class NoSuchJob(BadInput):
     status = 404
 
 
+class JobsUnusable(CounterpointError):
+    """The jobs cannot be read or written: their file is damaged, locked for long, or on a disk that is read-only."""
+
+    status = 503
+
+
 class Jobs:
     """The jobs of a folder of libraries, the same in every process of a service."""
 
@@ -120,8 +127,13 @@ class Jobs:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        with translate_write_errors("the job", self.folder), closing(self._connect()) as db, db:
-            yield db
+        try:
+            with translate_write_errors("the job", self.folder), closing(self._connect()) as db, db:
+                yield db
+        except sqlite3.DatabaseError as error:
+            raise JobsUnusable(
+                f"The list of jobs of {self.folder} cannot be used ({error}); check the disk and permissions."
+            ) from error
 
     def _connect(self) -> sqlite3.Connection:
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -150,15 +162,24 @@ class Jobs:
             return []
         wanted = None if libraries is None else {*libraries}
         with self._open() as db:
-            rows = db.execute("SELECT * FROM jobs ORDER BY at DESC").fetchall()
+            rows = db.execute("SELECT * FROM jobs ORDER BY rowid DESC").fetchall()
         return [_read_row(row) for row in rows if wanted is None or row[1] in wanted]
 
     def get(self, id: str) -> LibraryJob:
         """One job; raises `NoSuchJob`."""
-        for job in self.list():
-            if job.id == id:
-                return job
-        raise NoSuchJob("There is no such job.")
+        row = None
+        if self._file.exists():
+            with self._open() as db:
+                row = db.execute("SELECT * FROM jobs WHERE id = ?", (id,)).fetchone()
+        if row is None:
+            raise NoSuchJob("There is no such job.")
+        return _read_row(row)
+
+    def check_unread(self, library: str, *names: str) -> None:
+        """Raise `BadInput` if an uploaded file is to be read by a job: it would be lost when that is done."""
+        for job in self.list([library]):
+            if job.state in UNFINISHED and (read := {*names} & {*job.work.files}):
+                raise BadInput(f"“{min(read)}” is about to be read; wait until that is done, or stop the job first.")
 
     def set(self, id: str, *unless: State, **values: str | int) -> bool:
         """Change columns of a job that is not in one of these states; return whether there was one."""
@@ -222,7 +243,9 @@ class Runner:
     _thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to look for jobs."""
+        """Begin to look for jobs; what a deletion left that was cut short goes."""
+        for left in (self.jobs.folder / FOLDER).glob(f"*{DELETED}"):
+            shutil.rmtree(left, ignore_errors=True)
         self._thread = threading.Thread(target=self._watch, name="jobs", daemon=True)
         self._thread.start()
 
@@ -239,6 +262,7 @@ class Runner:
                     self.run_waiting()
             except Exception:
                 _log.exception("looking for jobs failed")
+                self._stop.wait(_PAUSE_SECONDS)
 
     def run_waiting(self) -> None:
         """Run every job that waits, or was running when its process died; none while another process runs them."""
@@ -257,11 +281,12 @@ class Runner:
         report = _Report(self.jobs, job)
         self.jobs.set(job.id, "stopped", state="running")
         try:
-            for step in self._plan(job):
-                if not step.is_done() and not self._run_step(step, report, lock):
-                    return
-            finish(self.jobs.folder, job)
-            self.when_changed()
+            with translate_write_errors("the library", self.jobs.folder, "free some space and resume"):
+                for step in self._plan(job):
+                    if not step.is_done() and not self._run_step(step, report, lock):
+                        return
+                finish(self.jobs.folder, job)
+                self.when_changed()
         except CounterpointError as error:
             report.fail(str(error))
         except Exception:
@@ -269,10 +294,15 @@ class Runner:
             report.fail("This failed unexpectedly; see the service's log.")
         else:
             report.end("done", "Done")
+        finally:
+            if report.is_gone():  # the library was deleted while this was writing
+                shutil.rmtree(name_draft(self.jobs.folder, job.library), ignore_errors=True)
 
     def _plan(self, job: LibraryJob) -> Iterator[Step]:
         """The steps of a job, each planned when those before it are done; a library that is built is put in place on the way."""
         place, draft = self.find(job.library), name_draft(self.jobs.folder, job.library)
+        if place is None and not (draft / LIBRARY).exists():
+            raise BadInput("The library is not there any more.")
         target = place or draft / "index"
         made = (target / MANIFEST).is_file
         quiet = ("--no-examples", "--profile", self.profile)
@@ -283,7 +313,7 @@ class Runner:
             papers = name_papers_folder(found)
             limits = ["--source", search.source, "--max", str(search.most), *(["--full-text"] if search.full_texts else [])]
             stage = f"Fetching from {'PubMed' if search.source == 'pubmed' else 'Europe PMC'}"
-            yield Step(stage, ["fetch", search.query, "--out", found, *limits, *quiet], (found / MANIFEST).is_file)
+            yield Step(stage, ["fetch", "--out", found, *limits, *quiet, "--", search.query], (found / MANIFEST).is_file)
             if made():
                 texts: _Arguments = ["--full-text", papers / TEXTS] if any((papers / TEXTS).glob("*")) else []
                 yield Step("Adding what was found", ["update", target, papers, *texts, "--skip-bad", _MOST_SKIPPED, *quiet])
@@ -300,6 +330,8 @@ class Runner:
             # A library that is only now being built is built in one go with its first files.
             yield Step("Reading the files", ["update", target, *read] if made() else ["build", *read, "--out", target])
         if job.work.removed:
+            if not made():
+                raise BadInput("The library has no papers yet, so none can be removed.")
             removed = draft / f"{job.id}.xml"
             removed.parent.mkdir(parents=True, exist_ok=True)
             removed.write_text(_write_removals(job.work.removed), "utf-8")
@@ -329,15 +361,17 @@ class Runner:
         )
         reading = threading.Thread(target=report.follow, args=(process, step.stage), daemon=True)
         reading.start()
-        interrupted = False
+        ended = False
         while process.poll() is None:
             if self._stop.wait(0.2) or report.is_stopped():
-                interrupted = True
+                ended = True
                 _end(process)
         reading.join(_GRACE_SECONDS)
-        # It may have been started again while it was ending: then it waits.
-        if interrupted or self._stop.is_set() or report.is_stopped():
+        # Somebody may have resumed it already: then it waits, and is begun again.
+        if ended or self._stop.is_set() or report.is_stopped():
             return False
+        if process.returncode < 0:
+            raise CounterpointError(f"{step.stage} was ended from outside, perhaps for want of memory; resume it to go on.")
         if process.returncode:
             raise CounterpointError(report.error or f"{step.stage} failed unexpectedly; see the list of what was told.")
         return True
@@ -363,7 +397,6 @@ class _Report:
 
     def __init__(self, jobs: Jobs, job: LibraryJob) -> None:
         self._jobs, self._id, self._said = jobs, job.id, [*job.said]
-        self._draft = name_draft(jobs.folder, job.library)
         self.error = ""
 
     def show(self, stage: str, done: int = 0, total: int = 0) -> None:
@@ -380,17 +413,14 @@ class _Report:
                 if progress := read_progress(line):
                     if time.monotonic() - written > _WRITE_SECONDS:
                         written = time.monotonic()
-                        self.show(f"{stage}: {progress.what}", progress.done, progress.total)
+                        with suppress(CounterpointError, sqlite3.Error):  # a process waits for ever for who reads it no more
+                            self.show(f"{stage}: {progress.what}", progress.done, progress.total)
                 elif line.startswith("Error: "):
-                    self.error = self._plain(line.removeprefix("Error: "))
-                elif len(self._said) < _MOST_LINES and "`counterpoint " not in line:
-                    self._said.append(self._plain(line)[:_LONGEST_LINE])
-        self.show(stage)
-
-    def _plain(self, line: str) -> str:
-        """A line without the names of folders, for readers who do not see the disk."""
-        line = line.replace(f"{self._draft}/files/", "").replace(f"{self._draft}/index", "the library")
-        return line.replace(f"{self._jobs.folder}/", "")
+                    self.error = make_readable(line.removeprefix("Error: "), self._jobs.folder)
+                elif len(self._said) < _MOST_LINES and (said := make_readable(line, self._jobs.folder)):
+                    self._said.append(said[:_LONGEST_LINE])
+        with suppress(CounterpointError, sqlite3.Error):
+            self.show(stage)
 
     def is_stopped(self) -> bool:
         """Whether somebody stopped the job, even if it waits again by now, or deleted it with its library."""
@@ -398,6 +428,18 @@ class _Report:
             return self._jobs.get(self._id).state != "running"
         except NoSuchJob:
             return True
+        except (CounterpointError, sqlite3.Error):
+            return False
+
+    def is_gone(self) -> bool:
+        """Whether it was deleted with its library."""
+        try:
+            self._jobs.get(self._id)
+        except NoSuchJob:
+            return True
+        except (CounterpointError, sqlite3.Error):
+            pass
+        return False
 
     def fail(self, sentence: str) -> None:
         """The job has failed, with this sentence."""
@@ -406,6 +448,21 @@ class _Report:
     def end(self, state: State, stage: str) -> None:
         """The job has ended."""
         self._jobs.set(self._id, "stopped", state=state, stage=stage, said=json.dumps(self._said))
+
+
+_ADVICE = re.compile(r"(?:[;,] )?(?:or )?[^;,.]*?(?: --[a-z]|`counterpoint |`python -m )[^;]*?(?=[.;]?$)")
+"""What somebody at a command line could do."""
+
+
+def make_readable(line: str, folder: Path) -> str:
+    """A line of a command for who has only the page: no folders of the service and no options; "" if nothing is left."""
+    for place in (folder, folder.resolve()):
+        line = line.replace(f"{place}/", "")
+    line = re.sub(rf"{re.escape(FOLDER)}/\w+/files/", "", line)
+    line = re.sub(rf"(Building an index|Updating the index) at {re.escape(FOLDER)}/\w+/[\w-]+", r"\1", line)
+    line = re.sub(rf"{re.escape(FOLDER)}/\w+/[\w-]+(?:\.[\w-]+)*", "the library", line)
+    line = re.sub(r"(the same command resumes|run the same command again)( from there| to resume)?", "resume it to go on", line)
+    return "" if line.startswith("Claims find more papers with vectors") else _ADVICE.sub("", line)
 
 
 def find_ids(text: str) -> tuple[list[Search], list[str]]:
@@ -456,12 +513,10 @@ def publish(folder: Path, id: str) -> Path:
 def finish(folder: Path, job: LibraryJob) -> None:
     """Remove what a job that is done worked with."""
     draft = name_draft(folder, job.library)
-    for name in job.work.files:
-        (draft / "files" / name).unlink(missing_ok=True)
-    for left in draft.glob(f"{job.id}*"):
-        shutil.rmtree(left) if left.is_dir() else left.unlink()
-    with suppress(OSError):
-        (draft / "files").rmdir()
-    if (draft / "index").exists() or any(draft.glob("files/*")):
-        return
-    shutil.rmtree(draft, ignore_errors=True)
+    with hold_files(draft) as files:
+        for name in job.work.files:
+            (files / name).unlink(missing_ok=True)
+        for left in draft.glob(f"{job.id}*"):
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        if not (draft / "index").exists() and not any(files.iterdir()):
+            shutil.rmtree(draft, ignore_errors=True)

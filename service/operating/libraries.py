@@ -10,11 +10,13 @@ import logging
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from indexes.plan import hold_lock
 from retrieval.cluster.client import RETRY_SECONDS, ClusterBusy, is_address, name_place, read_address
 from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
 from retrieval.index import Index, look_at_index, read_index_manifest
@@ -25,9 +27,11 @@ from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
 from service.operating.live_index import LiveIndex, Maker, NotReady, Serving
 from service.operating.settings import load_settings
+from service.operating.uploads import DELETED
 from service.schemas.faults import short
 
 _log = logging.getLogger("counterpoint")
+_WAIT_SECONDS = 30.0
 LOADING = "The service is still loading; try again in a few seconds."
 
 
@@ -160,13 +164,26 @@ class Libraries:
         return next((one.place for one in self._all() if one.id == id), None)
 
     def delete(self, id: str, draft: Path) -> None:
-        """Delete the folder of a library, and what is being made for it; it is gone from every list at once."""
+        """Delete the folder of a library, and what is being made for it; it is gone from every list at once.
+
+        A job that was just stopped ends first: it would make the folder anew. Raises `BadInput` if another writer does not.
+        """
         place = self.find_place(id)
-        draft.mkdir(parents=True, exist_ok=True)
-        if place:
-            os.rename(place, draft / "deleted")
+        deleted = draft.with_name(f"{draft.name}{DELETED}")
+        draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        until = time.monotonic() + _WAIT_SECONDS
+        while place:
+            try:
+                with hold_lock(place):
+                    os.rename(place, deleted)
+                break
+            except BadInput:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.2)
         self.refresh()
-        shutil.rmtree(draft, ignore_errors=True)
+        for left in (draft, deleted):
+            shutil.rmtree(left, ignore_errors=True)
 
     def owner(self, place: str, index: str | None) -> str:
         """The id of the library at a place or, if no index is there, of the first with an index of this id; "" for neither."""

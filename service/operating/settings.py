@@ -31,6 +31,7 @@ from retrieval.cluster.client import Access, use_access
 from retrieval.core import result_cache
 from retrieval.core.addresses import hide_login
 from retrieval.core.errors import BadConfig
+from retrieval.core.progress import FOR_PROCESS
 from retrieval.core.user_folders import find_user_folder
 from service.configuration import defaults
 from service.configuration.files import describe, expected
@@ -81,8 +82,8 @@ def read_hosts(given: object) -> object:
 
 PREFIX = "COUNTERPOINT_"
 FILE_VARIABLE = "COUNTERPOINT_SETTINGS"
-_OTHER_VARIABLES = (FILE_VARIABLE, "COUNTERPOINT_DATA", "COUNTERPOINT_CLUSTER_JARS", "COUNTERPOINT_CLUSTER_PORT")
-"""Those that begin alike and name no setting: this file, the data of evaluations, the local cluster of `bench`."""
+_OTHER_VARIABLES = (FILE_VARIABLE, FOR_PROCESS, "COUNTERPOINT_DATA", "COUNTERPOINT_CLUSTER_JARS", "COUNTERPOINT_CLUSTER_PORT")
+"""Those that begin alike and name no setting: this file, progress, the data of evaluations, the cluster of `bench`."""
 KeyScope = Literal["read", "write", "admin"]
 """What a sender may do, each all that comes before it: ask and remember, change libraries, see all libraries and say who may."""
 SCOPES: tuple[KeyScope, ...] = ("read", "write", "admin")

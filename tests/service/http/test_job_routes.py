@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from indexes.plan import hold_lock
 from service.http.app import create_app
+from service.operating import libraries
 from service.operating.libraries import Libraries
 from service.operating.settings import Settings
 from tests.helpers.fakes import make_grounder
@@ -24,9 +26,9 @@ RECORDS = "".join(json.dumps(paper) + "\n" for paper in PAPERS).encode()
 
 
 def served(folder: Path, **settings: Any) -> TestClient:
-    libraries = Libraries(None, folder, lambda index: make_grounder(index)[0])
+    served_from = Libraries(None, folder, lambda index: make_grounder(index)[0])
     options = Settings.model_validate({"token": TOKEN, "state": str(folder.parent / "state"), **settings})
-    return opened(create_app(libraries, options))  # type: ignore[return-value]
+    return opened(create_app(served_from, options))  # type: ignore[return-value]
 
 
 @pytest.fixture
@@ -88,6 +90,20 @@ def test_a_library_is_made_searched_changed_and_deleted(client: TestClient, fold
     assert not any(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
+def test_a_library_that_is_written_is_deleted_when_that_has_ended(
+    client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = make(client)
+    upload(client, id)
+    run(client, id, {"files": ["a.jsonl"]})
+    monkeypatch.setattr(libraries, "_WAIT_SECONDS", 0)
+    with hold_lock(folder / "heart"):
+        refused = client.delete(f"/v1/libraries/{id}")
+    assert refused.status_code == 422 and "is running in" in refused.json()["detail"]
+    assert (folder / "heart" / "manifest.json").exists()
+    assert client.delete(f"/v1/libraries/{id}").status_code == 200 and not (folder / "heart").exists()
+
+
 def test_what_saved_claims_depend_on_is_deleted_only_when_that_is_confirmed(client: TestClient) -> None:
     id = make(client)
     upload(client, id)
@@ -111,10 +127,15 @@ def test_bad_input_is_one_sentence_and_changes_nothing(client: TestClient, folde
     assert client.put(f"{put}a.ris", params={"total": 10**12}, content=b"1").status_code in (400, 422)
     for work, said in (
         ({"files": ["none.ris"]}, "has not been uploaded"), ({}, "nothing to do"), ({"ids": "12345 hello"}, "“hello” is no PMID"),
+        ({"removed": ["1\0"]}, "ids of papers"), ({"removed": [" "]}, "ids of papers"),
+        ({"search": {"query": " "}}, "words of a search"), ({"search": {"query": "a\0"}}, "words of a search"),
     ):  # fmt: skip
         reply = client.post(f"/v1/libraries/{id}/jobs", json=work)
         assert reply.status_code in (400, 422) and said in reply.json()["detail"]
     assert client.get("/v1/jobs").json() == {"jobs": []}
+    assert client.post("/v1/preview", json={"query": " "}).status_code == 422
+    assert client.get(f"/v1/libraries/{'ä' * 200}/files").status_code == 404
+    assert client.get(f"/v1/libraries/{id}/papers", params={"since": 10**30}).status_code == 422
 
 
 def test_keys_see_and_change_only_what_is_theirs(folder: Path) -> None:
@@ -143,3 +164,16 @@ def test_a_service_of_one_index_keeps_no_libraries(tmp_path: Path) -> None:
         client.get("/", params={"token": TOKEN})
         reply = client.post("/v1/libraries", json={"name": "Heart"})
         assert reply.status_code == 409 and "--libraries" in reply.json()["detail"]
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(client: TestClient, folder: Path) -> None:
+    (folder / ".work").mkdir(exist_ok=True)
+    for left in (folder / ".work").glob("jobs.sqlite*"):
+        left.unlink()
+    (folder / ".work" / "jobs.sqlite").write_bytes(b"this is no database, and it is longer than its header" * 9)
+    reply = client.get("/v1/jobs")
+    assert reply.status_code == 503 and "list of jobs" in reply.json()["detail"]
+    (folder / ".work").rename(folder / ".gone")
+    (folder / ".work").write_bytes(b"")
+    reply = client.post("/v1/libraries", json={"name": "Heart"})
+    assert reply.status_code == 422 and "Cannot write the library" in reply.json()["detail"]

@@ -406,6 +406,7 @@ def test_a_wrong_variable_is_one_sentence(monkeypatch: pytest.MonkeyPatch, varia
 
 def test_variables_that_are_empty_or_no_settings_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNTERPOINT_DATA", "somewhere")
+    monkeypatch.setenv("COUNTERPOINT_PROGRESS", "1")
     monkeypatch.setenv("COUNTERPOINT_PROT", "")
     assert load_settings().port == 8000
 

@@ -8,13 +8,14 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from retrieval.core.errors import BadInput
+from retrieval.core.errors import BadInput, OutOfSpace
 from retrieval.store.library import LibraryFile
 from service.operating import jobs as module
-from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Runner, Search, Work, find_ids
+from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Runner, Search, Work, find_ids, make_readable
 from service.operating.libraries import Libraries
 from service.operating.uploads import name_draft
 
@@ -172,7 +173,9 @@ def test_what_a_search_finds_makes_a_library_or_is_added_to_one(jobs: Jobs, runn
     jobs.add(ID, Work(searches=searches))
     runner.run_waiting()
     first = json.loads((faked / "calls").read_text().splitlines()[0])
-    assert first[:2] == ["fetch", "zeta"] and first[4:9] == ["--source", "pubmed", "--max", "7", "--full-text"]
+    assert (
+        first[0] == "fetch" and first[-2:] == ["--", "zeta"] and first[3:8] == ["--source", "pubmed", "--max", "7", "--full-text"]
+    )
 
 
 def test_a_job_that_does_nothing_or_is_one_too_many_is_refused(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,3 +206,105 @@ def test_ids_in_a_text_are_searched_for_and_what_is_none_is_named() -> None:
     ]
     assert unknown == ["hello"] and find_ids(" ") == ([], [])
     assert [one.most for one in find_ids(" ".join(map(str, range(1, 251))))[0]] == [100, 100, 100]
+
+
+def test_a_job_resumed_while_it_still_stops_goes_on(
+    jobs: Jobs, runner: Runner, faked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (faked / "tell").write_text("wait")
+    job, end = jobs.add(ID, Work(files=("a.jsonl",))), module._end
+
+    def end_slowly(process: Any) -> None:
+        (faked / "tell").unlink()
+        end(process)
+        jobs.restart(job.id)
+
+    monkeypatch.setattr(module, "_end", end_slowly)
+    thread = begin(runner)
+    wait_for(lambda: jobs.get(job.id).done == 5)
+    jobs.stop(job.id)
+    thread.join(20)
+    assert calls(faked) == ["build", "build"] and "Interrupted" not in jobs.get(job.id).stage
+
+
+def test_a_library_removed_by_hand_is_not_made_anew(jobs: Jobs, runner: Runner, folder: Path, faked: Path) -> None:
+    (name_draft(folder, ID) / "library.json").unlink()
+    job = jobs.add(ID, Work(files=("a.jsonl",)))
+    runner.run_waiting()
+    assert (jobs.get(job.id).state, jobs.get(job.id).stage) == ("failed", "The library is not there any more.")
+    assert calls(faked) == []
+
+
+def test_papers_are_not_removed_from_a_library_without_any(jobs: Jobs, runner: Runner, faked: Path) -> None:
+    job = jobs.add(ID, Work(removed=("1",)))
+    runner.run_waiting()
+    assert jobs.get(job.id).stage == "The library has no papers yet, so none can be removed." and calls(faked) == []
+
+
+def test_jobs_run_in_the_order_in_which_they_came_whatever_the_clock_says(jobs: Jobs) -> None:
+    first, second = (jobs.add(ID, Work(removed=(one,))).id for one in "12")
+    jobs.set(first, at="2099-01-01T00:00:00+00:00")
+    assert [one.id for one in jobs.list()] == [second, first]
+
+
+def test_a_file_that_a_job_reads_is_neither_replaced_nor_read_twice(jobs: Jobs) -> None:
+    job = jobs.add(ID, Work(files=("a.jsonl",)))
+    with pytest.raises(BadInput, match=r"“a\.jsonl” is about to be read"):
+        jobs.check_unread(ID, "b.jsonl", "a.jsonl")
+    jobs.check_unread("other", "a.jsonl")
+    jobs.stop(job.id)
+    jobs.check_unread(ID, "a.jsonl")
+
+
+def test_what_writes_while_its_library_is_deleted_leaves_nothing(jobs: Jobs, runner: Runner, faked: Path) -> None:
+    (faked / "tell").write_text("wait")
+    job = jobs.add(ID, Work(files=("a.jsonl",)))
+    thread = begin(runner)
+    wait_for(lambda: jobs.get(job.id).done == 5)
+    jobs.forget(ID)
+    thread.join(20)
+    assert not name_draft(jobs.folder, ID).exists()
+
+
+def test_a_deletion_that_was_cut_short_is_ended_at_the_next_start(jobs: Jobs, runner: Runner) -> None:
+    left = name_draft(jobs.folder, f"{ID}.deleted")
+    (left / "lucene").mkdir(parents=True)
+    runner.start()
+    runner.stop()
+    assert not left.exists() and name_draft(jobs.folder, ID).exists()
+
+
+def test_a_process_is_read_to_its_end_although_the_disk_is_full(
+    jobs: Jobs, runner: Runner, faked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, real = jobs.add(ID, Work(files=("a.jsonl",), vectors=False)), jobs.set
+
+    def fill(self: Jobs, id: str, *unless: Any, **values: Any) -> bool:
+        if threading.current_thread() is not threading.main_thread():
+            raise OutOfSpace("The disk is full.")
+        return real(id, *unless, **values)
+
+    monkeypatch.setattr(Jobs, "set", fill)
+    (faked / "tell").write_text("fail")
+    runner.run_waiting()
+    assert jobs.get(job.id).stage == "The file is damaged; export it again."
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("{0}/.work/ab/files/x.ris, line 3: bad; correct it, or skip up to N such records with --skip-bad N.",
+         "x.ris, line 3: bad; correct it."),
+        ("There is no index at {0}/.work/ab/index; build one with `counterpoint index build SOURCE`.",
+         "There is no index at the library."),
+        ("Building an index at {0}/.work/ab/index.", "Building an index."),
+        ("12 papers are in {0}/.work/ab/cd-0.papers. Building an index at {0}/.work/ab/cd-0.",
+         "12 papers are in the library. Building an index."),
+        ("Claims find more papers with vectors: `counterpoint index dense {0}/.work/ab/index` encodes them.", ""),
+        ("PubMed is silent; what came is saved: run the same command again to resume.",
+         "PubMed is silent; what came is saved: resume it to go on."),
+        ("x.ris, line 2: a title, its p--value; left out.", "x.ris, line 2: a title, its p--value; left out."),
+    ],
+)  # fmt: skip
+def test_what_a_command_tells_is_readable_on_the_page(tmp_path: Path, line: str, read: str) -> None:
+    assert make_readable(line.format(tmp_path), tmp_path) == read

@@ -89,7 +89,7 @@ def test_a_full_disk_keeps_what_was_received_before(tmp_path: Path, monkeypatch:
 
     class Full:
         def __init__(self, *_: Any) -> None:
-            self._file = open(tmp_path / "files" / "a.ris.part", "ab")  # noqa: SIM115
+            self._file = open(tmp_path / "files" / "a.ris.1024.part", "ab")  # noqa: SIM115
 
         def __enter__(self) -> Full:
             return self
@@ -111,3 +111,31 @@ def test_a_full_disk_keeps_what_was_received_before(tmp_path: Path, monkeypatch:
     assert list_uploads(tmp_path)[0].received == 500
     send(tmp_path, 500, 1024)
     assert content(tmp_path) == DATA
+
+
+def test_another_file_of_the_same_name_is_no_beginning_of_this_one(tmp_path: Path) -> None:
+    add_chunk(tmp_path, "a.ris", b"x" * 500, 0, 500, 10_000)
+    with pytest.raises(OutOfStep) as refused:
+        send(tmp_path, 500, 1024)
+    assert refused.value.received == 0 and content(tmp_path) == b"x" * 500
+
+
+def test_two_files_of_one_name_sent_at_once_never_mix(tmp_path: Path) -> None:
+    send(tmp_path, 0, 500)
+    add_chunk(tmp_path, "a.ris", b"y" * 500, 0, 600, 10_000)
+    assert send(tmp_path, 500, 1024).whole and content(tmp_path) == DATA
+    assert [(one.name, one.whole) for one in list_uploads(tmp_path)] == [("a.ris", True)]
+    with pytest.raises(OutOfStep):
+        add_chunk(tmp_path, "a.ris", b"y" * 100, 500, 600, 10_000)
+
+
+def test_only_the_file_of_this_name_is_removed(tmp_path: Path) -> None:
+    send(tmp_path, 0, 500, "a.ris")
+    send(tmp_path, 0, 500, "a.ris.ris")
+    uploads.remove_upload(tmp_path, "a.ris")
+    assert [one.name for one in list_uploads(tmp_path)] == ["a.ris.ris"]
+
+
+def test_a_blank_name_is_none(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="plain name"):
+        add_chunk(tmp_path, " ", b"x", 0, 1, 100)
