@@ -33,6 +33,10 @@ def read_article(article: etree._Element, source: str) -> FullText:
         blocks.read(group, "other")
     for wrap in article.iterfind("{*}floats-wrap"):
         blocks.read(wrap, "other")
+    # Some publishers have all tables and figures behind the text, among declarations that are no text of the paper.
+    for section in article.iterfind("{*}back/{*}sec"):
+        for element in section.iter("{*}table-wrap", "{*}fig"):
+            blocks.read_float(element)
     if not blocks.found:
         raise RecordError("expected the text of a paper, got a body without a word")
     if len(blocks.found) > MOST_BLOCKS:
@@ -49,11 +53,11 @@ class _Blocks(Blocks):
         """Append what stands below an element."""
         for piece in walk(element, kind):
             if piece.element is not None:
-                self._read_float(piece.element)
+                self.read_float(piece.element)
             elif not piece.heading:
                 self.add(piece.text, piece.kind, piece.section)
 
-    def _read_float(self, element: etree._Element) -> None:
+    def read_float(self, element: etree._Element) -> None:
         """A table or a figure: its caption, the table's rows, and its notes that say something."""
         is_table = find_name(element) == "table-wrap"
         label = self.name(_read_label(element) or ("Table" if is_table else "Figure"))

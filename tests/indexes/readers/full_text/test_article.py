@@ -104,3 +104,12 @@ def test_a_cell_stands_behind_the_heads_of_its_columns() -> None:
         ("Cough | Tea Mean 1.2 | SD 0.3 | P 0.04", 1, "Outcome"),
         ("Fever | Tea Mean 2 | P 0.5", 2, "Outcome"),
     ]
+
+
+def test_tables_and_figures_behind_the_text_are_read_and_the_declarations_beside_them_are_not() -> None:
+    figure = "<fig><label>Figure 1</label><caption><p>Coughs fell by half.</p></caption></fig>"
+    back = f"<back><sec><title>Interests</title><p>None.</p></sec><sec>{table(row('Coughs', '3'))}{figure}</sec></back>"
+    blocks = read("<p>Tea helped.</p>", after=back).blocks
+    assert [(one.location.section, one.text) for one in blocks[1:]] == [
+        ("Table 1", "Coughs | 3"), ("Figure 1", "Coughs fell by half."),
+    ]  # fmt: skip
