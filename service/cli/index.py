@@ -279,6 +279,8 @@ def index_zotero(
         for line in synced.list_lines():
             print_note(line)
         records, texts = list_sources(papers, whole=not (is_update and known and known.built))
+        if not (is_update or synced.records or texts):
+            raise BadInput("This collection has no paper, so no index is built of it; choose another collection.")
         if not records:
             print_note(f"{show_place(out)} stays as it is.")
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
@@ -18,9 +19,9 @@ from service.http.requests import problems
 from service.http.requests.access import admit_request, sender_of
 from service.http.requests.working import parts_of
 from service.operating import uploads
-from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Search, State, Work, find_ids
+from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Search, State, Work, Zotero, find_ids, name_linked
 from service.operating.libraries import NoSuchLibrary
-from service.operating.searching import look_up
+from service.operating.searching import list_zotero, look_up
 from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft, remove_upload
 from service.schemas import RankedPaper, Sent, facts_of
 
@@ -76,6 +77,13 @@ class SearchIn(Sent):
             raise BadInput("Expected the words of a search, got only blanks or control characters; type it again.")
 
 
+class ZoteroIn(Sent):
+    """A collection of the Zotero on this machine; the same again takes what is new, changed or deleted."""
+
+    collection: str = Field(pattern=r"[A-Z0-9]{1,20}|all", description="Its key, or all.")
+    pdfs: bool = Field(True, description="Also take the attached PDFs, as full texts.")
+
+
 class LibraryWork(Sent):
     """What is to be done to a library, as one job; what cannot be read is left out and listed."""
 
@@ -85,6 +93,7 @@ class LibraryWork(Sent):
     search: SearchIn | None = Field(None, description="Papers to fetch.")
     ids: str = Field("", max_length=100_000, description="PMIDs, PMCIDs and DOIs to fetch, with blanks or commas between.")
     removed: list[str] = Field(default_factory=list, max_length=10_000, description="Ids of papers to remove.")
+    zotero: ZoteroIn | None = Field(None, description="A collection to take or to bring up to date; needs the scope admin.")
     vectors: bool = Field(True, description="Whether vectors are made, with which claims find more; only up to 50,000 papers.")
 
     def read(self) -> Work:
@@ -97,7 +106,8 @@ class LibraryWork(Sent):
             searches.append(Search(**self.search.model_dump()))
         if any(not 0 < len(one.strip()) <= 500 or not one.isprintable() for one in self.removed):
             raise BadInput("Expected the ids of papers in removed, got one that is empty, too long or not printable.")
-        return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors)
+        zotero = Zotero(**self.zotero.model_dump()) if self.zotero else None
+        return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors, zotero)
 
 
 class JobOut(BaseModel):
@@ -239,6 +249,36 @@ class SearchPreview(BaseModel):
     titles: list[str] = Field(description="The first few.")
 
 
+class CollectionOut(BaseModel):
+    """A collection of Zotero."""
+
+    key: str
+    path: list[str] = Field(description="Its names, from the outermost collection down.")
+    items: int = Field(description="How many items it has, without those of the collections in it.")
+
+
+class CollectionList(BaseModel):
+    """The collections of the Zotero on this machine, as a tree in order."""
+
+    collections: list[CollectionOut]
+
+
+def _check_at_machine(request: Request) -> None:
+    sender = sender_of(request)
+    if sender.holder or sender.scope != "admin":
+        raise problems.Refused(
+            "The Zotero on this machine is for the person at it: open the link that `counterpoint serve` printed.", 403
+        )
+
+
+@changes.get("/v1/zotero", responses=problems.responses(502))
+def list_zotero_collections(request: Request) -> CollectionList:
+    """The collections of the Zotero on this machine, which must be open; for the person at the machine alone."""
+    _check_at_machine(request)
+    found = [CollectionOut(key=one.key, path=list(one.path), items=one.items) for one in list_zotero()]
+    return CollectionList(collections=found)
+
+
 @changes.post("/v1/preview", responses=problems.responses(502))
 def preview_search(body: SearchIn) -> SearchPreview:
     """How many papers a search of PubMed or Europe PMC finds, and the first titles; nothing is kept."""
@@ -293,6 +333,8 @@ def list_papers(
 def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
     """Read uploaded files into a library, fetch papers for it or remove some; the job goes on by itself."""
     found, work = _find_kept(request, id), body.read()
+    if work.zotero:
+        _check_at_machine(request)
     waiting = {one.name for one in list_uploads(name_draft(_jobs(request).folder, found.id)) if one.whole}
     if missing := [name for name in work.files if name not in waiting]:
         raise BadInput(f"“{missing[0]}” has not been uploaded whole; send the rest of it first.")
@@ -364,6 +406,7 @@ def delete_library(
         raise problems.Refused(f"{depend}; delete it with `confirmed=true`.", 409)
     jobs.forget(found.id)
     parts.libraries.delete(found.id, name_draft(jobs.folder, found.id))
+    shutil.rmtree(name_linked(jobs.folder, found.id), ignore_errors=True)
     if parts.memory:
         parts.memory.forget_library(found.id)
     return Deletion(id=found.id, name=found.name, saved=saved)

@@ -30,6 +30,7 @@ from typing import Any, Literal
 from xml.sax.saxutils import escape
 
 from indexes.fetch.fetching import TEXTS, name_papers_folder
+from indexes.fetch.zotero_link import remove_records
 from indexes.readers.full_text.archives import holds_texts
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
@@ -71,13 +72,24 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
+class Zotero:
+    """A collection of the Zotero on this machine, by its key, or "all", with the attached PDFs if wanted; the same again takes
+    what is new, changed or deleted."""
+
+    collection: str
+    pdfs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
-    """What a job does to a library: adds the uploaded `files` and what the searches find, or removes papers."""
+    """What a job does to a library: adds the uploaded `files`, what the searches find and a collection of Zotero, or removes
+    papers."""
 
     files: tuple[str, ...] = ()
     searches: tuple[Search, ...] = ()
     removed: tuple[str, ...] = ()
     vectors: bool = True
+    zotero: Zotero | None = None
 
     def to_json(self) -> str:
         """As a row keeps it."""
@@ -88,7 +100,8 @@ class Work:
         """From a row."""
         data = json.loads(text)
         searches = tuple(Search(**one) for one in data["searches"])
-        return cls(tuple(data["files"]), searches, tuple(data["removed"]), data["vectors"])
+        zotero = Zotero(**data["zotero"]) if data.get("zotero") else None
+        return cls(tuple(data["files"]), searches, tuple(data["removed"]), data["vectors"], zotero)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +157,8 @@ class Jobs:
 
     def add(self, library: str, work: Work) -> LibraryJob:
         """Queue work on a library; raises `BadInput` if it does nothing, or too many jobs wait."""
-        if not (work.files or work.searches or work.removed):
-            raise BadInput("There is nothing to do: name uploaded files, a search, ids to fetch or papers to remove.")
+        if not (work.files or work.searches or work.removed or work.zotero):
+            raise BadInput("There is nothing to do: name uploaded files, a search, ids, a collection, or papers to remove.")
         job = LibraryJob(secrets.token_hex(6), library, datetime.now(UTC).isoformat(timespec="microseconds"), "waiting", work)
         with self._open() as db:
             (waiting,) = db.execute("SELECT count(*) FROM jobs WHERE state IN (?, ?)", UNFINISHED).fetchone()
@@ -320,6 +333,10 @@ class Runner:
             else:
                 os.rename(found, target)
             applied.touch()
+        linked = name_linked(self.jobs.folder, job.library)
+        if zotero := job.work.zotero:
+            options: _Arguments = ["--out", target, "--papers", linked, *([] if zotero.pdfs else ["--no-pdf"]), *quiet]
+            yield Step("Fetching from Zotero", ["zotero", *options, "--", zotero.collection])
         files = [draft / "files" / name for name in job.work.files]
         if missing := [file.name for file in files if not file.is_file()]:
             raise BadInput(f"{missing[0]} has not been uploaded; upload it, then start again.")
@@ -335,7 +352,11 @@ class Runner:
             removed = draft / f"{job.id}.xml"
             removed.parent.mkdir(parents=True, exist_ok=True)
             removed.write_text(_write_removals(job.work.removed), "utf-8")
+            if linked.is_dir():
+                remove_records(linked, job.work.removed)
             yield Step("Removing papers", ["update", target, removed, *quiet])
+        if not made():
+            raise BadInput("What was asked for has no papers, so there is no library yet; choose something else.")
         if place is None:
             target = publish(self.jobs.folder, job.library)
             self.when_changed()
@@ -497,6 +518,11 @@ def _write_removals(ids: Iterable[str]) -> str:
     """A file as PubMed sends it when records are deleted, which an update applies."""
     inside = "".join(f"<PMID>{escape(id)}</PMID>" for id in ids)
     return f"<PubmedArticleSet><DeleteCitation>{inside}</DeleteCitation></PubmedArticleSet>"
+
+
+def name_linked(folder: Path, library: str) -> Path:
+    """The folder of what came from Zotero for a library, with the link that a sync goes on from."""
+    return folder / FOLDER / f"{library}.zotero"
 
 
 def publish(folder: Path, id: str) -> Path:

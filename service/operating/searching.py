@@ -11,6 +11,7 @@ from typing import Literal
 
 from indexes.fetch.fetching import Source
 from indexes.fetch.services import EuropePMC, PubMed
+from indexes.fetch.zotero import Collection, ZoteroSource, list_collections
 from indexes.readers import SkipBad, read
 from retrieval.core.values import Document
 from service.operating.settings import load_settings
@@ -26,6 +27,11 @@ def connect(source: SourceName) -> Source:
         return EuropePMC(settings.europepmc_url)
     key = settings.ncbi_api_key.get_secret_value() if settings.ncbi_api_key else ""
     return PubMed(settings.ncbi_url, key, settings.ncbi_email)
+
+
+def list_zotero() -> list[Collection]:
+    """The collections of the Zotero on this machine; raises `Unfinished` if it does not answer, such as when it is closed."""
+    return list_collections(ZoteroSource("local", address=load_settings().zotero_local_url))
 
 
 def look_up(source: SourceName, query: str) -> tuple[int, list[Document]]:

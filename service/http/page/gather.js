@@ -33,7 +33,8 @@ export async function openGather(library) {
   byId("unfinished").hidden = Boolean(library) || !begun;
   byId("gather-go").textContent = library ? "Add the papers" : "Make the library";
   for (const id of ["search-query", "gather-ids"]) byId(id).value = "";
-  for (const id of ["by-search", "by-ids"]) byId(id).open = false;
+  for (const id of ["by-search", "by-zotero", "by-ids"]) byId(id).open = false;
+  byId("zotero-collection").value = "";
   byId("looked").replaceChildren();
   trouble();
   showFiles();
@@ -85,6 +86,7 @@ function showFiles() {
     bar.setAttribute("aria-label", `Upload of ${one.name}`);
     const gone = button("×", "erase", () => {
       files = files.filter((other) => other !== one);
+      if (one.at) call(`libraries/${target.id}/files/${encodeURIComponent(one.name)}`, "DELETE").catch(() => {});
       showFiles();
       byId("gathered").focus();
     });
@@ -127,16 +129,37 @@ async function look() {
   return undefined;
 }
 
+// ---- Zotero ----------------------------------------------------------------------------------------------------
+
+async function listZotero() {
+  const told = byId("zotero-told");
+  told.textContent = "Asking Zotero…";
+  try {
+    const { collections } = await call("zotero");
+    const choices = collections.map(({ key, path, items }) => [key, `${path.join(" / ")} (${number(items)})`]);
+    byId("zotero-collection").replaceChildren(...[["", "None"], ["all", "The whole library"], ...choices].map(([key, name]) => new Option(name, key)));
+    told.textContent = `${count(collections.length, "collection")} found; choose one.`;
+  } catch (error) {
+    told.textContent = error.message;
+  }
+}
+
+function zoteroOf() {
+  const collection = byId("zotero-collection").value;
+  return collection ? { collection, pdfs: byId("zotero-pdfs").checked } : null;
+}
+
 // ---- Start -----------------------------------------------------------------------------------------------------
 
 /** Names the library where it is new, uploads what is not there yet, and starts the job; returns the library's id. */
 async function start(signal) {
   const search = searchOf();
   const ids = value("gather-ids");
-  if (!files.length && !search && !ids) throw new Told("There is nothing to read yet: choose files, search, or paste ids.");
+  const zotero = zoteroOf();
+  if (!files.length && !search && !ids && !zotero) throw new Told("There is nothing to read yet: choose files, search, choose a collection, or paste ids.");
   if (search && !(search.most >= 1)) throw new Told("Expected how many papers to fetch at most, a number from 1 on.");
   if (!target) {
-    target = await call("libraries", "POST", { name: value("library-name") || nameOf(search?.query ?? "My library") });
+    target = await call("libraries", "POST", { name: value("library-name") || nameOf(search?.query ?? (zotero && byId("zotero-collection").selectedOptions[0].text.replace(/ \(\d[^()]*\)$/, "")) ?? "My library") });
     byId("library-name").disabled = true;
     window.kept((store) => store.setItem(DRAFT, target.id));
   }
@@ -146,7 +169,7 @@ async function start(signal) {
       showFar(one, fault);
     });
   }
-  await call(`libraries/${target.id}/jobs`, "POST", { files: files.map(({ name }) => name), search, ids, vectors: byId("vectors").checked });
+  await call(`libraries/${target.id}/jobs`, "POST", { files: files.map(({ name }) => name), search, ids, zotero, vectors: byId("vectors").checked });
   return target.id;
 }
 
@@ -184,6 +207,7 @@ export function watchGather(begun) {
   const wanted = () => !byId("shelf").hidden && !form.hidden && !sending;
   watchFiles({ field: byId("drop"), input: byId("gathered"), wanted, take: add, told: (fault) => trouble(fault?.message) });
   byId("look").addEventListener("click", look);
+  byId("zotero-list").addEventListener("click", listZotero);
   byId("anew").addEventListener("click", beginAnew);
   byId("gather-stop").addEventListener("click", () => sending?.abort());
   byId("search-query").addEventListener("keydown", (event) => {

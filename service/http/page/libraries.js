@@ -66,6 +66,7 @@ async function show(wanted, opened = false) {
   if (wantedOf() !== wanted) return;
   const may = mayChange(all.scope);
   const mayMake = may && jobs !== null;
+  byId("by-zotero").hidden = all.scope !== "admin";
   jobs ??= [];
   const shelf = [...all.libraries, ...draftsIn(jobs, all.libraries)];
   const one = shelf.find(({ id }) => id === wanted);

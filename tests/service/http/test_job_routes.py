@@ -18,6 +18,7 @@ from service.operating.libraries import Libraries
 from service.operating.settings import Settings
 from tests.helpers.fakes import make_grounder
 from tests.helpers.served import opened
+from tests.helpers.zotero_server import ZoteroServer, serving
 
 TOKEN = "the-token-of-this-start"
 KEYS = {name: f"a-key-of-{name}-long-enough" for name in ("reader", "writer", "other")}
@@ -177,3 +178,53 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(client: TestClient, fol
     (folder / ".work").write_bytes(b"")
     reply = client.post("/v1/libraries", json={"name": "Heart"})
     assert reply.status_code == 422 and "Cannot write the library" in reply.json()["detail"]
+
+
+@pytest.fixture
+def zotero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ZoteroServer]:
+    for server in serving(tmp_path / "Zotero"):
+        monkeypatch.setenv("COUNTERPOINT_ZOTERO_LOCAL_URL", server.local)
+        yield server
+
+
+def test_a_collection_of_zotero_becomes_a_library_and_is_brought_up_to_date(client: TestClient, zotero: ZoteroServer) -> None:
+    collection = zotero.add_collection("Colds")
+    first, second = (
+        zotero.add(
+            collection, title=f"Zinc and colds {number}", abstractNote="Zinc shortens colds.", DOI=f"10.5555/zinc.{number}"
+        )
+        for number in (1, 2)
+    )
+    assert client.get("/v1/zotero").json() == {"collections": [{"key": collection, "path": ["Colds"], "items": 2}]}
+    id = make(client)
+    done = run(client, id, {"zotero": {"collection": collection}})
+    assert done["state"] == "done", done
+    assert len(client.get(f"/v1/libraries/{id}/papers").json()["papers"]) == 2
+    zotero.delete(first)
+    zotero.add(collection, title="Zinc and coughs", abstractNote="Zinc does nothing for coughs.", DOI="10.5555/zinc.3")
+    assert run(client, id, {"zotero": {"collection": collection}})["state"] == "done"
+    found = client.get(f"/v1/libraries/{id}/papers").json()["papers"]
+    assert sorted(one["title"] for one in found) == ["Zinc and colds 2", "Zinc and coughs"]
+
+    empty = make(client, "Nothing")
+    failed = run(client, empty, {"zotero": {"collection": zotero.add_collection("Empty")}})
+    assert failed["state"] == "failed" and "has no paper" in failed["stage"]
+
+    removed = next(one["pmid"] for one in found if one["title"] == "Zinc and colds 2")
+    assert run(client, id, {"removed": [removed]})["state"] == "done"
+    zotero.edit(second, title="Zinc and colds, once more")
+    assert run(client, id, {"zotero": {"collection": collection}})["state"] == "done"
+    left = client.get(f"/v1/libraries/{id}/papers").json()["papers"]
+    assert [one["title"] for one in left] == ["Zinc and coughs"]  # what was removed here stays removed
+
+
+def test_zotero_is_for_the_person_at_the_machine(folder: Path, zotero: ZoteroServer) -> None:
+    with served(folder, keys=KEYS, scopes={"writer": "admin"}) as client:
+        boss = {"X-API-Key": KEYS["writer"]}
+        id = make(client, headers=boss)
+        for reply in (
+            client.get("/v1/zotero", headers=boss),
+            client.post(f"/v1/libraries/{id}/jobs", json={"zotero": {"collection": "all"}}, headers=boss),
+        ):
+            assert reply.status_code == 403 and "person at it" in reply.json()["detail"]
+    assert zotero.asked == []
