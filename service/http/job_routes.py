@@ -28,7 +28,7 @@ from service.schemas import RankedPaper, Sent, facts_of
 _BINARY = {"type": "string", "format": "binary"}
 FILES = r"/v1/libraries/[^/]+/files/[^/]+"
 """The paths at which files are uploaded, as a pattern."""
-router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 404, 429, 500, 503))
+router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 404, 409, 422, 429, 500, 503))
 FileName = Annotated[str, Path(max_length=200, description="The plain name of a file.")]
 JobId = Annotated[str, Path(max_length=40, description="The id of a job.")]
 

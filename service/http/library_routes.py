@@ -31,7 +31,7 @@ def list_libraries(request: Request) -> LibraryList:
 changes = APIRouter(
     route_class=route_for("write"),
     dependencies=[Depends(admit_request)],
-    responses=problems.responses(400, 401, 403, 404, 413, 422, 429, 500, 503, 507),
+    responses=problems.responses(400, 401, 403, 404, 409, 413, 422, 429, 500, 503, 507),
 )
 LibraryId = Annotated[str, Path(max_length=200, description="The id or the name of a library.")]
 

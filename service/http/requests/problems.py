@@ -32,6 +32,7 @@ _KINDS = {
     404: ("not-found", "Not found"),
     405: ("method-not-allowed", "Method not allowed"),
     408: ("too-slow", "The body arrived too slowly"),
+    409: ("conflict", "What it changes is in another state"),
     413: ("too-large", "The body is too large"),
     422: ("bad-input", "The request cannot be processed"),
     429: ("too-many", "Too many requests"),

@@ -150,7 +150,7 @@ def test_the_index_says_what_it_is(tmp_path: Path) -> None:
     told = served(make_reading_grounder(index), "/v1/index")
     assert told.pop("library")
     assert told == {
-        "index": index.manifest.id, "name": "index", "documents": 3, "source": "documents from corpus.jsonl",
+        "index": index.manifest.id, "name": "index", "documents": 3, "full_texts": 0, "source": "documents from corpus.jsonl",
         "built": index.manifest.created,
     }  # fmt: skip
 
