@@ -45,6 +45,8 @@ _log = logging.getLogger("counterpoint")
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 UNFINISHED: tuple[State, ...] = ("waiting", "running")
 MOST_WAITING = 20
+MOST_KEPT = 200
+"""Jobs that are remembered when they are done."""
 MOST_VECTORS = 50_000
 """A library of at most this many papers gets vectors without being asked."""
 _MOST_SKIPPED = "10000000"
@@ -164,6 +166,9 @@ class Jobs:
             (waiting,) = db.execute("SELECT count(*) FROM jobs WHERE state IN (?, ?)", UNFINISHED).fetchone()
             if waiting >= MOST_WAITING:
                 raise BadInput(f"{format_count(waiting, 'job')} wait already; try again when some are done.")
+            newest = "SELECT rowid FROM jobs ORDER BY rowid DESC LIMIT ?"
+            kept = (*UNFINISHED, MOST_KEPT)
+            db.execute(f"DELETE FROM jobs WHERE state NOT IN (?, ?) AND rowid NOT IN ({newest})", kept)
             db.execute(
                 "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, '', 0, 0, '[]')", (job.id, library, job.at, job.state, work.to_json())
             )

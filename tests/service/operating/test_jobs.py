@@ -189,6 +189,15 @@ def test_a_job_that_does_nothing_or_is_one_too_many_is_refused(jobs: Jobs, monke
         jobs.add(ID, Work(removed=("1",)))
 
 
+def test_only_the_newest_jobs_are_remembered(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_KEPT", 2)
+    ids = [jobs.add(ID, Work(removed=("1",))).id for _ in range(2)]
+    for id in ids:
+        jobs.stop(id)
+    waiting = [jobs.add(ID, Work(removed=("1",))).id for _ in range(2)]
+    assert [job.id for job in jobs.list()] == [*reversed(waiting), ids[1]]
+
+
 def test_a_file_that_is_gone_is_named(jobs: Jobs, runner: Runner, faked: Path) -> None:
     job = jobs.add(ID, Work(files=("b.ris",)))
     runner.run_waiting()
