@@ -169,7 +169,7 @@ def fill_index(
         reading = read_all(store, lucene, files, skip_bad, columns, full_texts)
         summary, part = store.summary(), store.summarise_texts()
         if not summary[0].documents:
-            raise BadInput(describe_emptiness(reading.sources))
+            raise BadInput(describe_emptiness(reading))
         lucene.finish()
         store.finish()
     finally:

@@ -213,10 +213,13 @@ class BuildReport:
     read: SourcesRead
 
 
-def describe_emptiness(read_sources: Sequence[IndexSource]) -> str:
-    """Why an index of these sources would hold no document."""
-    names = ", ".join(source.path for source in read_sources)
-    empty = sum(source.without_abstract for source in read_sources)
+def describe_emptiness(read: SourcesRead) -> str:
+    """Why an index of these sources would hold no document: by the first fault, if there was one."""
+    names = ", ".join(source.path for source in read.sources)
+    empty = sum(source.without_abstract for source in read.sources)
+    bad = [*read.bad, *(read.texts.bad if read.texts else ())]
+    if bad:
+        return f"There is no document that can be read in {names}; the first fault: {str(bad[0]).rstrip('.')}."
     if empty:
         return f"None of the {empty:,} records in {names} has an abstract, and only those are searched; export them too."
     return f"There is no document in {names}; an index needs at least one."

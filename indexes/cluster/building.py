@@ -140,7 +140,7 @@ def build_on_cluster(
         mark_retractions(address, name, fields=True)
         summary = count(address, name)
         if not summary[0].documents:
-            raise BadInput(describe_emptiness(reading.sources))
+            raise BadInput(describe_emptiness(reading))
         versions = {"opensearch": read_version(address)}
         manifest = plan.make_manifest(
             progress.version, name, summary, reading.sources, versions=versions, description=description, analyzer=analyzer,

@@ -529,3 +529,9 @@ def test_find_takes_only_papers_with_a_text_if_asked(tmp_path: Path) -> None:
     object.__setattr__(models, "encoders", {})
     found = find(index, models, step, Claim("Zinc works."), only=index.store.hash_texts)
     assert [entry.pmid for entry in found] == ["77"]
+
+
+def test_a_build_of_nothing_but_faults_says_the_first(tmp_path: Path) -> None:
+    (tmp_path / "scan.pdf").write_bytes(b"%PDF-1.4 and nothing that could be read")
+    with pytest.raises(BadInput, match=r"no document that can be read in .*scan\.pdf; the first fault: .*damaged"):
+        build([], tmp_path / "index", full_texts=[tmp_path / "scan.pdf"])
