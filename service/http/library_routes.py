@@ -16,7 +16,7 @@ from service.http.schemas import LibraryChange, LibraryList, LibraryOut
 from service.operating.libraries import Library
 from service.schemas import Provenance
 
-router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 429, 500, 503))
+router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 404, 422, 429, 500, 503))
 
 OneLibrary = Annotated[Library, Depends(choose_library)]
 
