@@ -20,7 +20,7 @@ from service.http.requests.access import admit_request, sender_of
 from service.http.requests.working import parts_of
 from service.operating import uploads
 from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Search, State, Work, Zotero, find_ids, name_linked
-from service.operating.libraries import NoSuchLibrary
+from service.operating.libraries import Library, NoSuchLibrary
 from service.operating.searching import list_zotero, look_up
 from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft, remove_upload
 from service.schemas import RankedPaper, Sent, facts_of
@@ -130,11 +130,6 @@ class JobList(BaseModel):
     jobs: list[JobOut]
 
 
-class _Named(BaseModel):
-    id: str
-    name: str
-
-
 def _jobs(request: Request) -> Jobs:
     runner = parts_of(request).runner
     if runner is None:
@@ -142,28 +137,24 @@ def _jobs(request: Request) -> Jobs:
     return runner.jobs
 
 
-def _find(request: Request, id: str) -> _Named:
-    """The library or draft of this id that the sender may see; raises `NoSuchLibrary`."""
-    jobs, sender, libraries = _jobs(request), sender_of(request), parts_of(request).libraries
+def _find(request: Request, id: str) -> Library:
+    """The library of this id that the sender may see, or one that is only named yet; raises `NoSuchLibrary`."""
+    folder, sender = _jobs(request).folder, sender_of(request)
     try:
-        found = libraries.find(id, sender.seen_as)
+        return parts_of(request).libraries.find(id, sender.seen_as)
     except NoSuchLibrary:
-        draft = name_draft(jobs.folder, id) if is_id(id) else None
-        file = read_library_file(draft) if draft else None
-        if file is None or (sender.seen_as is not None and file.keys and sender.seen_as not in file.keys):
-            raise
-        return _Named(id=file.id, name=file.name)
-    return _Named(id=found.id, name=found.name)
+        draft = name_draft(folder, id)
+        if is_id(id) and (file := read_library_file(draft)):
+            found = Library(file.id, file.name, draft, draft, file.description, file.keys, kept=True)
+            if found.is_seen_by(sender.seen_as):
+                return found
+        raise
 
 
-def _find_kept(request: Request, id: str) -> _Named:
+def _find_kept(request: Request, id: str) -> Library:
     """The same, of what can be changed; raises `Refused` for an index that is only served."""
     found = _find(request, id)
-    try:
-        library = parts_of(request).libraries.find(found.id)
-    except NoSuchLibrary:
-        return found
-    if not library.kept:
+    if not found.kept:
         raise problems.Refused(f"{found.name} is served as it is; change it with `counterpoint index update`.", 409)
     return found
 
@@ -224,14 +215,17 @@ async def upload_file(
     offset: Annotated[int, Query(ge=0, description="Where in the file this part begins; 0 begins it anew.")] = 0,
 ) -> UploadOut:
     """Send a file, or the next part of it: at most 8 MB at once. After a broken connection send on from what was received."""
-    found = _find_kept(request, id)
+    found = await run_sync(_find_kept, request, id)
     chunk = await request.body()
     if len(chunk) > MOST_CHUNK:
         raise problems.Refused(f"Expected at most {MOST_CHUNK:,} bytes at once, got {len(chunk):,}; send the file in parts.", 413)
-    _jobs(request).check_unread(found.id, name)
-    draft = name_draft(_jobs(request).folder, found.id)
-    most = parts_of(request).upload_bytes
-    return UploadOut.of(await run_sync(add_chunk, draft, name, chunk, offset, total, most))
+    jobs, most = _jobs(request), parts_of(request).upload_bytes
+
+    def keep() -> Upload:
+        jobs.check_unread(found.id, name)
+        return add_chunk(name_draft(jobs.folder, found.id), name, chunk, offset, total, most)
+
+    return UploadOut.of(await run_sync(keep))
 
 
 @changes.delete("/v1/libraries/{id}/files/{name}", status_code=204)

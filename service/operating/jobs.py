@@ -176,22 +176,30 @@ class Jobs:
 
     def list(self, libraries: Iterable[str] | None = None) -> list[LibraryJob]:
         """The jobs of these libraries, or of all, newest first."""
-        if not self._file.exists():
-            return []
         wanted = None if libraries is None else {*libraries}
-        with self._open() as db:
-            rows = db.execute("SELECT * FROM jobs ORDER BY rowid DESC").fetchall()
+        rows = self._select("SELECT * FROM jobs ORDER BY rowid DESC")
         return [_read_row(row) for row in rows if wanted is None or row[1] in wanted]
 
     def get(self, id: str) -> LibraryJob:
         """One job; raises `NoSuchJob`."""
-        row = None
-        if self._file.exists():
-            with self._open() as db:
-                row = db.execute("SELECT * FROM jobs WHERE id = ?", (id,)).fetchone()
-        if row is None:
-            raise NoSuchJob("There is no such job.")
-        return _read_row(row)
+        for row in self._select("SELECT * FROM jobs WHERE id = ?", id):
+            return _read_row(row)
+        raise NoSuchJob("There is no such job.")
+
+    def state(self, id: str) -> State | None:
+        """The state of a job; None if there is no such job."""
+        return next((state for (state,) in self._select("SELECT state FROM jobs WHERE id = ?", id)), None)
+
+    def next(self) -> LibraryJob | None:
+        """The job that has waited longest or was running when its process died; None if there is none."""
+        rows = self._select("SELECT * FROM jobs WHERE state IN (?, ?) ORDER BY rowid LIMIT 1", *UNFINISHED)
+        return _read_row(rows[0]) if rows else None
+
+    def _select(self, statement: str, *values: str) -> Sequence[tuple[Any, ...]]:
+        if not self._file.exists():
+            return ()
+        with self._open() as db:
+            return db.execute(statement, values).fetchall()
 
     def check_unread(self, library: str, *names: str) -> None:
         """Raise `BadInput` if an uploaded file is to be read by a job: it would be lost when that is done."""
@@ -276,7 +284,7 @@ class Runner:
     def _watch(self) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
             try:
-                if any(job.state in UNFINISHED for job in self.jobs.list()):
+                if self.jobs.next():
                     self.run_waiting()
             except Exception:
                 _log.exception("looking for jobs failed")
@@ -290,7 +298,7 @@ class Runner:
             except BlockingIOError:
                 return
             while not self._stop.is_set():
-                job = next((one for one in reversed(self.jobs.list()) if one.state in UNFINISHED), None)
+                job = self.jobs.next()
                 if job is None:
                     return
                 self._run(job, lock.fileno())
@@ -450,22 +458,17 @@ class _Report:
 
     def is_stopped(self) -> bool:
         """Whether somebody stopped the job, even if it waits again by now, or deleted it with its library."""
-        try:
-            return self._jobs.get(self._id).state != "running"
-        except NoSuchJob:
-            return True
-        except (CounterpointError, sqlite3.Error):
-            return False
+        return self._read_state() != "running"
 
     def is_gone(self) -> bool:
         """Whether it was deleted with its library."""
+        return self._read_state() is None
+
+    def _read_state(self) -> State | None:
         try:
-            self._jobs.get(self._id)
-        except NoSuchJob:
-            return True
+            return self._jobs.state(self._id)
         except (CounterpointError, sqlite3.Error):
-            pass
-        return False
+            return "running"  # as far as anybody knows
 
     def fail(self, sentence: str) -> None:
         """The job has failed, with this sentence."""
