@@ -373,6 +373,7 @@ class Usage:
     """Requests to language models and their tokens, as counted by the server; `cost` is in US dollars if a price is configured.
 
     Tokens are `estimated` if a server did not count them. Nothing was sent for `cached` replies, which were there from earlier.
+    The budget was `spent` if a request was not sent because of it.
     """
 
     requests: int = 0
@@ -381,6 +382,7 @@ class Usage:
     cost: float | None = None
     cached: int = 0
     estimated: bool = False
+    spent: bool = False
 
     def __add__(self, other: Usage) -> Usage:
         """The sum of both; a cost is known if either is."""
@@ -392,6 +394,7 @@ class Usage:
             sum(costs) if costs else None,
             self.cached + other.cached,
             self.estimated or other.estimated,
+            self.spent or other.spent,
         )
 
 

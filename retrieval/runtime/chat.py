@@ -36,7 +36,7 @@ from retrieval.runtime.replies import (
     read_stream,
     strip_thoughts,
 )
-from retrieval.runtime.usage import record
+from retrieval.runtime.usage import record, spend
 
 if TYPE_CHECKING:
     from httpx2 import Client
@@ -81,6 +81,10 @@ class ChatUnanswered(ModelUnusable):
     def __init__(self, message: str, status: int = 502, http_status: int = 0, said: str = "") -> None:
         super().__init__(message)
         self.status, self.http_status, self.said = status, http_status, said
+
+
+class BudgetSpent(ChatUnanswered):
+    """The work's budget has no room for another request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,14 +271,17 @@ class Chat:
         Raises `_ReplyCutOff` if the reply breaks off.
         """
         tokens = (len(request.system) + len(request.user)) // CHARACTERS_A_TOKEN
-        if not self.server.reserve(tokens, self._budget):
-            raise ChatUnanswered(
-                self._describe(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503
-            )
-        try:
-            return self._send_reserved(request, refused, again)
-        finally:
-            self.server.release(tokens)
+        with spend(tokens) as budget:
+            if budget:
+                raise BudgetSpent(self._describe(f"is asked no more: the budget of {budget} is spent"), 503)
+            if not self.server.reserve(tokens, self._budget):
+                raise ChatUnanswered(
+                    self._describe(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503
+                )
+            try:
+                return self._send_reserved(request, refused, again)
+            finally:
+                self.server.release(tokens)
 
     def _send_reserved(self, request: ChatRequest, refused: Collection[Part], again: bool) -> ChatReply:
         self._wait_for_turn()

@@ -24,6 +24,7 @@ from retrieval.core.counts import format_count
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit, RemovedSentence, Topic, Usage
 from retrieval.index import Index
+from retrieval.runtime.chat import BudgetSpent
 from retrieval.runtime.usage import Tally, count_usage
 from service.answering.attribution import Attribution, CheckedSentence, StatedVerdict
 from service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
@@ -74,7 +75,7 @@ class Answerer:
         With `fill`, an answer for which there is too little holds what the nearest papers found, and its note says so.
         Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
-        with count_usage() as tally:
+        with count_usage(self.config.budget and self.config.budget.budget) as tally:
             return _AnswerInProgress(self, topic, on_event or (lambda event: None), fill, tally).finish()
 
 
@@ -246,17 +247,17 @@ class _AnswerInProgress:
         """Write and check every sentence; return the generator that wrote, and a note about it."""
         self.on_event(Stage("write", f"Writing from {format_count(len(sources), 'document')} with {generator.name}."))
         note = _EXTRACTIVE if generator.extractive else ""
-        stand_in = self.models.generators.get(FALLBACK)
+        stand_in, falls_back = self.models.generators.get(FALLBACK), self.config.generate.fallback is not None
         try:
             draft = self._draft(generator, sources)
         except ModelUnusable as error:
-            if stand_in is None:
+            if stand_in is None or not (falls_back or isinstance(error, BudgetSpent)):
                 raise
             self.on_event(Stage("write", f"{error} {stand_in.name} writes instead."))
             generator, draft, note = stand_in, self._draft(stand_in, sources), f"{error} {_EXTRACTIVE}"
         before = len(self.kept)
         self._check_draft(draft, generator, sources, stated)
-        if len(self.kept) > before or generator.extractive or stand_in is None:
+        if len(self.kept) > before or generator.extractive or stand_in is None or not falls_back:
             return generator, note
         failure = f"Nothing that {generator.name} wrote held ({format_count(len(self.removed), 'sentence')} removed)."
         self.on_event(Stage("write", f"{failure} {stand_in.name} writes instead."))

@@ -16,7 +16,7 @@ from nli.text.designs import has_findings
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Claim, Evidence, Grounding, Label
-from retrieval.runtime.usage import count_usage
+from retrieval.runtime.usage import Budget, count_usage
 from service.checking.citations import CitedPaper, read_named
 from service.checking.references import find_itself, find_reference
 from service.checking.schemas import (
@@ -183,7 +183,7 @@ class Checker:
         for number, sentence in enumerate(reading.claims, 1):
             key = key_of(sentence, own)
             if key not in results:
-                results[key] = self.result(sentence, own)
+                results[key] = self.result(sentence, own, self.share_budget(reading))
             verdict, claims = results[key].verdict, len(reading.claims)
             detail = f"{number} of {format_count(claims, 'claim')}: {verdict}."
             place = {"done": number, "claims": claims, "index": sentence.index}
@@ -194,9 +194,14 @@ class Checker:
         """The ids of the papers of the index that a text is: no evidence for its own claims."""
         return find_itself(self.grounder.index, reading.passage)
 
-    def result(self, sentence: TextSentence, own: tuple[str, ...] = ()) -> ClaimResult:
+    def share_budget(self, reading: Reading) -> Budget | None:
+        """What each claim of a text may ask of language models, so that all get as much; None for no limit."""
+        whole = self.grounder.config.text_budget
+        return whole.budget.share(len(reading.claims)) if whole else None
+
+    def result(self, sentence: TextSentence, own: tuple[str, ...] = (), budget: Budget | None = None) -> ClaimResult:
         """What is found for one claim in papers other than its `own`, and what the papers that it cites say of it."""
-        with count_usage() as tally:
+        with count_usage(budget) as tally:
             grounding = self._ground(Claim(sentence.claim, own=own))
             cited = self._read_cited(sentence)
         sides = split_sides(grounding)
@@ -265,9 +270,9 @@ def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> C
 
     Raises `Interrupted` if the user stops it; the journal then holds what was finished.
     """
-    own = checker.find_itself(reading)
+    own, budget = checker.find_itself(reading), checker.share_budget(reading)
     claims = {key_of(one, own): one for one in reading.claims}
-    jobs = {key: Job(key, 1, lambda one=one: checker.result(one, own).model_dump_json()) for key, one in claims.items()}  # type: ignore[misc]
+    jobs = {key: Job(key, 1, lambda one=one: checker.result(one, own, budget).model_dump_json()) for key, one in claims.items()}  # type: ignore[misc]
     try:
         work(run_journal, list(jobs.values()), "checking", "claims")
     except Interrupted:

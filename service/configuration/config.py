@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from retrieval.core.errors import BadConfig
+from retrieval.runtime.usage import Budget
 from retrieval.store.manifest import DensePart, View
 from service.configuration.files import Count, Strict, load_yaml
 from service.configuration.kinds import Options, choose_kind
@@ -170,12 +171,30 @@ class PathStep(Strict):
     show: Show = Show()
 
 
+class Spending(Strict):
+    """What one piece of work may ask of language models: requests, and tokens read and written."""
+
+    requests: Annotated[int, Field(ge=1)]
+    tokens: Annotated[int, Field(ge=1)]
+
+    @property
+    def budget(self) -> Budget:
+        """The same as a budget to keep."""
+        return Budget(self.requests, self.tokens)
+
+
 class GroundingConfig(Strict):
-    """One grounding variant: a `path`, or, for the variants of the paper, a branch for either side."""
+    """One grounding variant: a `path`, or, for the variants of the paper, a branch for either side.
+
+    `budget` is what a claim may ask of a language model, and `text_budget` what all claims of a text may ask together; without
+    them the only limit is the model's own.
+    """
 
     name: str
     description: str = ""
     path: PathStep | None = None
+    budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
+    text_budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
     contradict: Branch | None = None
     support: Branch | None = None
 
@@ -329,7 +348,10 @@ class Conflicts(Strict):
 
 
 class AnswerConfig(Strict):
-    """One answer variant: retrieve → rerank → lead or open question → generate → attribute → limits → conflicts."""
+    """One answer variant: retrieve → rerank → lead or open question → generate → attribute → limits → conflicts.
+
+    `budget` is what an answer may ask of language models, the claims that it grounds included.
+    """
 
     name: str
     description: str = ""
@@ -342,6 +364,7 @@ class AnswerConfig(Strict):
     limits: AnswerLimits = AnswerLimits()
     attribute: Attribute
     conflicts: Conflicts | None = None
+    budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @property
     def grounding(self) -> str | None:

@@ -92,7 +92,7 @@ def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | N
     models = _load(profile, stock, rerankers, {config.attribute.model}, generators={config.generate.generator})
     if config.open_questions:
         models.finder = load_finder()
-    if config.generate.fallback and not models.generators[config.generate.generator].extractive:
+    if (config.generate.fallback or config.budget) and not models.generators[config.generate.generator].extractive:
         from generation.extractive import ExtractiveGenerator
 
         models.generators[FALLBACK] = ExtractiveGenerator(next(iter(models.rerankers.values()), None))

@@ -47,4 +47,5 @@ def describe_usage(usage: UsageOut | None) -> str:
     tokens = f", {about}{usage.prompt_tokens:,} + {format_count(usage.completion_tokens, 'token')}" if usage.requests else ""
     cost = f", {about}{usage.cost:.4f} US dollars" if usage.cost is not None else ""
     kept = f" {usage.cached:,} {'reply was' if usage.cached == 1 else 'replies were'} there from earlier." if usage.cached else ""
-    return f"Language model: {format_count(usage.requests, 'request')}{tokens}{cost}.{kept}"
+    spent = " Its budget is spent; the embedded models did the rest." if usage.spent else ""
+    return f"Language model: {format_count(usage.requests, 'request')}{tokens}{cost}.{kept}{spent}"

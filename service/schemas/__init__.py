@@ -142,6 +142,11 @@ class UsageOut(OfValue):
         description="Whether a server does not count tokens, so that some are estimated, four characters each.",
         exclude_if=lambda estimated: not estimated,
     )
+    spent: bool = Field(
+        False,
+        description="Whether the budget left no room for a request: the embedded models did the rest.",
+        exclude_if=lambda spent: not spent,
+    )
 
     @classmethod
     def of(cls, usage: Usage) -> UsageOut | None:

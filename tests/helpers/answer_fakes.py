@@ -109,7 +109,7 @@ def make_answerer(
         {"stance": reader or OverlapJudge(), "sentences": OverlapJudge()},
         generators={"writer": generator or ExtractiveGenerator()}, finder=finder,
     )  # fmt: skip
-    if settings.generate.fallback:
+    if settings.generate.fallback or settings.budget:
         models.generators[FALLBACK] = ExtractiveGenerator()
     grounder = Grounder(index, load_config(settings.grounding), models) if settings.grounding else None
     return Answerer(index, settings, models, grounder)

@@ -23,7 +23,7 @@ from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.checking.check import Checker, Reading, check_once
 from service.checking.reading import read_text
-from service.configuration.config import load_answer_config
+from service.configuration.config import Spending, load_answer_config
 from service.grounding.coverage import describe_usage
 from service.grounding.ground import Grounder
 from service.operating import metrics
@@ -118,10 +118,41 @@ def test_a_text_each_claim_once_and_the_papers_that_it_cites(server: ChatServer,
     assert again.usage.requests == len(server.bodies) - asked, "several claims at a time"
 
 
+@pytest.mark.parametrize("question", ["Does zeta lower pressure in adults?", "What lowers pressure in adults?"])
+def test_an_answer_keeps_its_budget_and_the_embedded_models_do_the_rest(server: ChatServer, index: Index, question: str) -> None:
+    answerer = make(server, index)
+    answerer.config = answerer.config.model_copy(update={"budget": Spending(requests=3, tokens=25_000)})
+    response = AnswerResponse.of(answerer.answer(Topic("1", question)), answerer)
+    assert len(server.bodies) == response.usage.requests == 3
+    assert response.usage.spent
+    assert response.outcome == "answered"
+    assert describe_usage(response.usage).endswith("Its budget is spent; the embedded models did the rest.")
+
+
+def test_a_budget_of_tokens_counts_what_is_on_its_way(server: ChatServer, index: Index) -> None:
+    grounder = grounder_of(make(server, index))
+    grounder.config = grounder.config.model_copy(update={"budget": Spending(requests=7, tokens=700)})
+    response, _ = ground_query(grounder, Claim(CLAIM))
+    assert len(server.bodies) == 0, "the prompt alone takes more"
+    assert all("the budget of 7 requests and 700 tokens is spent" in (one.verdict.reason or "") for one in response.supporting)
+
+
+def test_the_claims_of_a_text_share_its_budget(server: ChatServer, index: Index) -> None:
+    grounder = grounder_of(make(server, index))
+    grounder.config = grounder.config.model_copy(update={"text_budget": Spending(requests=4, tokens=200_000)})
+    reading = Reading.of(read_text("Zeta lowers pressure in adults. Eta lowers pressure in adults."))
+    checked = Checker(grounder).check(reading)
+    assert [one.result.usage.requests for one in checked.sentences if one.result and one.result.usage] == [2, 2]
+    assert checked.usage
+    assert checked.usage.spent
+
+
 def test_what_is_refused_and_what_is_repeated_is_counted(server: ChatServer, index: Index) -> None:
     busy: Iterator[Reply] = iter([fault(429, Retry_After="0"), fault(503, Retry_After_Ms="1")])
     server.script = lambda body: next(busy, None) or REFUSING["temperature"](answer_rightly)(body)
-    response, _ = ground_query(grounder_of(make(server, index, retries=3)), Claim(CLAIM))
+    grounder = grounder_of(make(server, index, retries=3))
+    grounder.config = grounder.config.model_copy(update={"budget": None})
+    response, _ = ground_query(grounder, Claim(CLAIM))
     assert response.usage
     assert response.usage.requests == len(server.bodies) > 6
     assert response.usage.prompt_tokens == 400
