@@ -35,7 +35,8 @@ _LAST_TOKEN = re.compile(r"[^\s(\[,;]+$")
 # After these a stop ends a sentence only if one of `_OPENERS` follows; after `_LEADING` never.
 _ABBREVIATIONS = frozenset(
     """e.g i.e cf vs v al ca approx resp fig figs tab eq eqs no nos ref refs vol pp ed eds dr prof mr mrs ms st jr
-    spp sp subsp var cv str ssp viz incl excl max min avg est dept univ inc ltd co corp u.s u.k hct""".split()
+    spp sp subsp var cv str ssp viz incl excl max min avg est dept univ inc ltd co corp u.s u.k hct
+    i.v i.m s.c p.o b.d b.i.d t.d.s t.i.d q.d q.i.d""".split()
 )
 _LEADING = frozenset("e.g i.e cf vs viz".split())
 # After these, any capitalised word begins a sentence: "for 30 min. Blood pressure …".

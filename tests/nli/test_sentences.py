@@ -32,6 +32,7 @@ def sentences(text: str) -> list[str]:
         "Pain fell.[1] | It rose.[2,3–5] | Sleep came.1,2 | Some.3 | “It rose.”4 | It fell (by 3%).5 | Sleep fell.¹,² | It was.",
         "See Fig.2 The IL.2 A and vol.3 The dose of 5.3 Units and no.7 The v.2 The rest.",
         "a) Pain fell. | b) Sleep did not. | c) It ended.",
+        "Zeta 5 mg b.i.d. (n = 20) beat i.v. PCA and 2 mg i.m. MPA. | It was given s.c. | The others fell.",
         "It fell (p = 0. 02), and so did that (P < 0. 001). | At week 0. | 5 patients left.",
     ],
 )
