@@ -395,6 +395,49 @@ def index_copy(
             print_note(f"Its vectors stay behind, because a cluster keeps them in another form: `{command}` makes them anew.")
 
 
+@index_app.command("pack")
+def index_pack(
+    index: IndexArgument,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", show_default=False)],
+) -> None:
+    """Write an index with its name, texts and vectors into one file, to keep or to move; keys and history stay behind."""
+    from indexes.packing import write_pack
+    from retrieval.core.errors import BadInput, translate_write_errors
+    from retrieval.store.manifest import write_atomically
+
+    with report_errors():
+        if is_address(index):
+            raise BadInput("An index on a cluster is not packed; copy it to a folder with `counterpoint index copy`.")
+        if out.exists():
+            raise BadInput(f"{out} exists already; name a new file.")
+        size, pieces = write_pack(index)
+        with translate_write_errors("the pack", out.parent):
+            write_atomically(out, lambda file: file.writelines(pieces))
+        print_note(f"Packed {show_place(index)} into {out}: {size:,} bytes.")
+
+
+@index_app.command("unpack")
+def index_unpack(
+    pack: Annotated[Path, typer.Argument(metavar="FILE", help="What `index pack` wrote.", exists=True, dir_okay=False)],
+    out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
+    profile: ProfileOption = defaults.PROFILE,
+    examples: ExamplesOption = True,
+) -> None:
+    """Restore an index from a pack, after a check of every file; it keeps its id, unless a library beside it has that."""
+    from indexes.packing import read_pack, unpack
+    from service.operating.libraries import Libraries
+
+    with report_errors():
+        id = read_pack(pack).library.id
+        is_taken = any(one.id == id for one in Libraries(folder=out.resolve().parent).list_all())
+        manifest = unpack(pack, out, new_id=is_taken).manifest
+        print_note(f"Unpacked {pack} to {out}: {format_count(manifest.counts.documents, 'document')}.")
+        if is_taken:
+            print_note("It has a new id: a library beside it has the one in the pack.")
+        if examples:
+            _make_examples(out, profile)
+
+
 @index_app.command("merge")
 def index_merge(
     index: IndexArgument,

@@ -113,6 +113,7 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
         app.include_router(routes.router)
     app.include_router(memory_routes.feed_router)
     app.include_router(library_routes.changes)
+    app.include_router(job_routes.tickets)
     _add_routes(app)
     return app
 

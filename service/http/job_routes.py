@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from dataclasses import replace
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Query, Request
-from fastapi.responses import PlainTextResponse, Response
+from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from indexes.packing import SUFFIX, Pack, is_pack, read_pack, write_pack
+from retrieval.cluster.client import is_address
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, translate_write_errors
 from retrieval.store.documents import Sort, Store, Wanted
@@ -19,7 +24,7 @@ from service.http.requests import problems
 from service.http.requests.access import admit_request, sender_of
 from service.http.requests.working import parts_of
 from service.operating import uploads
-from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Search, State, Work, Zotero, find_ids, name_linked
+from service.operating.jobs import UNFINISHED, Jobs, LibraryJob, NoSuchJob, Search, State, Work, Zotero, find_ids, name_linked
 from service.operating.libraries import Library, NoSuchLibrary
 from service.operating.searching import list_zotero, look_up
 from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft, remove_upload
@@ -56,11 +61,12 @@ class UploadOut(BaseModel):
     name: str
     received: int = Field(description="Bytes received so far.")
     whole: bool = Field(description="Whether all of it is there.")
+    upload: str = Field(description="What tells this upload from others of the same name; send it with every later part.")
 
     @classmethod
     def of(cls, upload: Upload) -> UploadOut:
         """From the file as it lies on disk."""
-        return cls(name=upload.name, received=upload.received, whole=upload.whole)
+        return cls(name=upload.name, received=upload.received, whole=upload.whole, upload=upload.id)
 
 
 class SearchIn(Sent):
@@ -213,6 +219,12 @@ async def upload_file(
     request: Request,
     total: Annotated[int, Query(ge=1, description="Bytes of the whole file.")],
     offset: Annotated[int, Query(ge=0, description="Where in the file this part begins; 0 begins it anew.")] = 0,
+    upload: Annotated[
+        str, Query(max_length=40, description="What the first part was answered with, with every later part.")
+    ] = "",
+    sha256: Annotated[
+        str, Query(pattern="^([0-9a-fA-F]{64})?$", description="Of the whole file, to be checked at its end.")
+    ] = "",
 ) -> UploadOut:
     """Send a file, or the next part of it: at most 8 MB at once. After a broken connection send on from what was received."""
     found = await run_sync(_find_kept, request, id)
@@ -223,7 +235,7 @@ async def upload_file(
 
     def keep() -> Upload:
         jobs.check_unread(found.id, name)
-        return add_chunk(name_draft(jobs.folder, found.id), name, chunk, offset, total, most)
+        return add_chunk(name_draft(jobs.folder, found.id), name, chunk, offset, total, most, upload, sha256)
 
     return UploadOut.of(await run_sync(keep))
 
@@ -329,11 +341,71 @@ def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
     found, work = _find_kept(request, id), body.read()
     if work.zotero:
         _check_at_machine(request)
-    waiting = {one.name for one in list_uploads(name_draft(_jobs(request).folder, found.id)) if one.whole}
+    jobs, draft = _jobs(request), name_draft(_jobs(request).folder, found.id)
+    waiting = {one.name for one in list_uploads(draft) if one.whole}
     if missing := [name for name in work.files if name not in waiting]:
         raise BadInput(f"“{missing[0]}” has not been uploaded whole; send the rest of it first.")
-    _jobs(request).check_unread(found.id, *work.files)
-    return _describe(_jobs(request).add(found.id, work), found.name)
+    jobs.check_unread(found.id, *work.files)
+    said: tuple[str, ...] = ()
+    if packs := [name for name in work.files if is_pack(draft / "files" / name)]:
+        if found.place != draft or work != Work(tuple(packs[:1]), vectors=work.vectors):
+            raise BadInput(f"“{packs[0]}” is a whole library; restore it by itself, as a new library.")
+        found, said = _take_id(request, found, read_pack(draft / "files" / packs[0]))
+    return _describe(jobs.add(found.id, work, said), found.name)
+
+
+def _take_id(request: Request, draft: Library, pack: Pack) -> tuple[Library, tuple[str, ...]]:
+    """Give a library that is to be restored the id that it had, unless one here has it; with what is to be said of that."""
+    jobs, id, file = _jobs(request), pack.library.id, read_library_file(draft.place)
+    goes_on = any(job.state in UNFINISHED for job in jobs.list([draft.id]))
+    place = name_draft(jobs.folder, id)
+    if file and id != draft.id:
+        if goes_on or not is_id(id) or parts_of(request).libraries.find_place(id) or place.exists():
+            return draft, (f"It has the new id {draft.id}: the one in the pack is that of another library here.",)
+        os.rename(draft.place, place)
+        file = replace(file, id=id, description=file.description or pack.library.description)
+        file.write(place)
+    return replace(draft, id=id, place=place, folder=place), ()
+
+
+class PackOut(BaseModel):
+    """A library as one file, which can be fetched for a minute."""
+
+    address: str = Field(description="Where it is, without a key; for one minute.")
+    name: str = Field(description="What the file is called.")
+    bytes: int = Field(description="How long it is.")
+
+
+@changes.post("/v1/libraries/{id}/pack", status_code=201)
+def pack_library(id: LibraryId, request: Request) -> PackOut:
+    """Pack a library into one file, to keep, to move or to restore: its name, texts and vectors, without keys and history."""
+    found, folder = _find(request, id), _jobs(request).folder
+    if is_address(found.place) or found.place == name_draft(folder, found.id):
+        raise problems.Refused("Only a library that is in a folder and has papers is packed.", 409)
+    size, _ = write_pack(found.place)
+    return PackOut(address=f"v1/packs/{uploads.give_ticket(folder, found.id)}", name=f"{found.name}{SUFFIX}", bytes=size)
+
+
+tickets = APIRouter(responses=problems.responses(404, 409, 429, 500, 503))
+
+
+@tickets.get(
+    "/v1/packs/{ticket}",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/octet-stream": {"schema": _BINARY}}}},
+)
+def fetch_pack(
+    ticket: Annotated[str, Path(max_length=100, description="From the call that packs a library.")], request: Request
+) -> Response:
+    """Fetch a library as one file; the ticket stands for the key."""
+    libraries, id = parts_of(request).libraries, uploads.take_ticket(_jobs(request).folder, ticket)
+    found = next((one for one in libraries.seen_by(None) if one.id == id), None)
+    if found is None:
+        raise problems.Refused("This address was for one minute; ask for the library again.", 404)
+    size, pieces = write_pack(found.place)
+    name = f"attachment; filename*=UTF-8''{quote(found.name + SUFFIX)}"
+    headers = {"Content-Disposition": name, "Content-Length": str(size), "Cache-Control": "no-store"}
+    return StreamingResponse(pieces, media_type="application/octet-stream", headers=headers)
 
 
 @router.get("/v1/jobs")

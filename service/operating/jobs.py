@@ -31,6 +31,7 @@ from xml.sax.saxutils import escape
 
 from indexes.fetch.fetching import TEXTS, name_papers_folder
 from indexes.fetch.zotero_link import remove_records
+from indexes.packing import is_pack
 from indexes.readers.full_text.archives import holds_texts
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
@@ -157,8 +158,8 @@ class Jobs:
         db.execute(_SCHEMA)
         return db
 
-    def add(self, library: str, work: Work) -> LibraryJob:
-        """Queue work on a library; raises `BadInput` if it does nothing, or too many jobs wait."""
+    def add(self, library: str, work: Work, said: Sequence[str] = ()) -> LibraryJob:
+        """Queue work on a library, of which this was told; raises `BadInput` if it does nothing, or too many jobs wait."""
         if not (work.files or work.searches or work.removed or work.zotero):
             raise BadInput("There is nothing to do: name uploaded files, a search, ids, a collection, or papers to remove.")
         job = LibraryJob(secrets.token_hex(6), library, datetime.now(UTC).isoformat(timespec="microseconds"), "waiting", work)
@@ -170,7 +171,8 @@ class Jobs:
             kept = (*UNFINISHED, MOST_KEPT)
             db.execute(f"DELETE FROM jobs WHERE state NOT IN (?, ?) AND rowid NOT IN ({newest})", kept)
             db.execute(
-                "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, '', 0, 0, '[]')", (job.id, library, job.at, job.state, work.to_json())
+                "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, '', 0, 0, ?)",
+                (job.id, library, job.at, job.state, work.to_json(), json.dumps(said)),
             )
         return job
 
@@ -353,7 +355,9 @@ class Runner:
         files = [draft / "files" / name for name in job.work.files]
         if missing := [file.name for file in files if not file.is_file()]:
             raise BadInput(f"{missing[0]} has not been uploaded; upload it, then start again.")
-        if files:
+        if files and is_pack(files[0]):
+            yield Step("Restoring the library", ["unpack", files[0], "--out", target, *quiet], made)
+        elif files:
             texts = [option for file in files if holds_texts(file) for option in ("--full-text", file)]
             records = [file for file in files if not holds_texts(file)]
             read: _Arguments = [*records, *texts, "--skip-bad", _MOST_SKIPPED, *quiet]
