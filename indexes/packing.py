@@ -27,8 +27,8 @@ from indexes.plan import LOCK, make_folder, report_interrupt
 from retrieval.core.errors import BadInput, IndexUnusable, translate_write_errors
 from retrieval.core.progress import make_bar
 from retrieval.store.documents import TALLIED, Tally, open_read_only
-from retrieval.store.library import NAME as LIBRARY
 from retrieval.store.library import MOST_DESCRIPTION, LibraryFile, check_name, make_id, parse_library, read_library_file
+from retrieval.store.library import NAME as LIBRARY
 from retrieval.store.manifest import FORMATS, STORE, Manifest, parse_manifest, read_manifest
 from retrieval.store.manifest import NAME as MANIFEST
 from retrieval.store.texts import TEXT_COLUMNS, TEXTS, make_part
@@ -150,10 +150,11 @@ class _Reader:
         if pack is None:
             reads = f"this Counterpoint reads formats {FORMATS[0]} to {FORMATS[-1]}"
             raise NoPack(self.path, f"it has format {str(format)[:20]}, and {reads}")
-        files, said = pack.manifest.files, pack.library
-        check_name(said.name)
-        if STORE not in files or len(said.description) > MOST_DESCRIPTION or not _DATA.fullmatch(pack.manifest.data) or not all(map(_FILE.fullmatch, files)):
-            raise NoPack(self.path, "it names files that no index has")
+        check_name(pack.library.name)
+        data, files = pack.manifest.data, pack.manifest.files
+        is_plain = _DATA.fullmatch(data) and all(map(_FILE.fullmatch, files)) and STORE in files
+        if not is_plain or len(pack.library.description) > MOST_DESCRIPTION:
+            raise NoPack(self.path, "it names files that no index has, or says too much")
         return pack
 
 

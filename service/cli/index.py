@@ -49,8 +49,26 @@ ColumnOption = Annotated[
         help="A column of a CSV file, such as abstract=Zusammenfassung; repeatable.",
     ),
 ]
+
+
+def _read_skipped(given: str) -> int:
+    import sys
+
+    if str(given) == "all":
+        return sys.maxsize
+    if not str(given).isdecimal():
+        raise typer.BadParameter("expected a number from 0 on, or all")
+    return int(given)
+
+
 SkipBadOption = Annotated[
-    int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N bad records; they are counted and listed.")
+    int,
+    typer.Option(
+        "--skip-bad",
+        parser=_read_skipped,
+        metavar="N|all",
+        help="Skip up to N bad records; with all, whatever cannot be read, whole files too. They are counted and listed.",
+    ),
 ]
 FullTextOption = Annotated[
     list[Path],
@@ -544,9 +562,12 @@ def _list_left_out(read: SourcesRead) -> None:
         if source.repeated:
             left_out = format_count(source.repeated, "record")
             print_note(f"Left out of {source.path}: {left_out} of {source.records:,}, repeating a paper.")
-    if read.bad:
-        print_note(f"Skipped {format_count(len(read.bad), 'bad record')}:")
-        for fault in read.bad:
+    for fault in read.bad:
+        if fault.record == "the file":
+            print_note(f"Left out: {fault.expected}.")
+    if bad := [fault for fault in read.bad if fault.record != "the file"]:
+        print_note(f"Skipped {format_count(len(bad), 'bad record')}:")
+        for fault in bad:
             print_note(f"  {fault}")
     for note in read.notes[:_MOST_NOTES]:
         print_note(str(note))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Literal
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from indexes.packing import SUFFIX, Pack, is_pack, read_pack, write_pack
 from retrieval.cluster.client import is_address
 from retrieval.core.counts import format_count
-from retrieval.core.errors import BadInput, translate_write_errors
+from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.store.documents import Sort, Store, Wanted
 from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, is_id, make_id, read_library_file
 from service.http.library_routes import LibraryId, changes
@@ -346,12 +347,30 @@ def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
     if missing := [name for name in work.files if name not in waiting]:
         raise BadInput(f"“{missing[0]}” has not been uploaded whole; send the rest of it first.")
     jobs.check_unread(found.id, *work.files)
+    _check_room(request, found, work)
     said: tuple[str, ...] = ()
     if packs := [name for name in work.files if is_pack(draft / "files" / name)]:
         if found.place != draft or work != Work(tuple(packs[:1]), vectors=work.vectors):
             raise BadInput(f"“{packs[0]}” is a whole library; restore it by itself, as a new library.")
-        found, said = _take_id(request, found, read_pack(draft / "files" / packs[0]))
+        pack = read_pack(draft / "files" / packs[0])
+        _check_room(request, found, work, pack.manifest.counts.documents)
+        found, said = _take_id(request, found, pack)
     return _describe(jobs.add(found.id, work, said), found.name)
+
+
+def _check_room(request: Request, library: Library, work: Work, asked: int = 0) -> None:
+    """Refuse what would make a library larger than it may be, as far as that is known before the work begins."""
+    most, held = parts_of(request).library_papers, library.manifest.counts.documents if library.manifest else 0
+    asked += sum(search.most for search in work.searches)
+    if work.zotero:
+        with suppress(CounterpointError):  # the job will say it
+            wanted = [one.items for one in list_zotero() if work.zotero.collection in ("all", one.key)]
+            asked += max(0, max(wanted, default=0) - held)
+    if asked and held + asked > most:
+        room = f"{library.name} may hold {format_count(most, 'paper')} and has {held:,}"
+        raise BadInput(
+            f"{room}, so {asked:,} more are too many; ask for {max(0, most - held):,} at most, or make another library."
+        )
 
 
 def _take_id(request: Request, draft: Library, pack: Pack) -> tuple[Library, tuple[str, ...]]:

@@ -33,6 +33,7 @@ from indexes.fetch.fetching import TEXTS, name_papers_folder
 from indexes.fetch.zotero_link import remove_records
 from indexes.packing import is_pack
 from indexes.readers.full_text.archives import holds_texts
+from indexes.reading import MOST_PAPERS
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.core.progress import FOR_PROCESS, read_progress
@@ -50,7 +51,7 @@ MOST_KEPT = 200
 """Jobs that are remembered when they are done."""
 MOST_VECTORS = 50_000
 """A library of at most this many papers gets vectors without being asked."""
-_MOST_SKIPPED = "10000000"
+_MOST_SKIPPED = "all"
 """What cannot be read is left out and listed, however much it is."""
 _LOOK_SECONDS, _GRACE_SECONDS, _WRITE_SECONDS, _PAUSE_SECONDS = 1.0, 20.0, 0.5, 30.0
 _NICENESS = "15"
@@ -260,13 +261,15 @@ class Step:
 class Runner:
     """Runs the jobs of a folder in a thread, while no other process does.
 
-    `find` gives the place of a library; `when_changed` is called when one was made or changed.
+    `find` gives the place of a library; `when_changed` is called when one was made or changed. No library may come to hold more
+    than `most_papers`.
     """
 
     jobs: Jobs
     find: Callable[[str], Path | None]
     profile: str
     when_changed: Callable[[], object] = bool
+    most_papers: int = sys.maxsize
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
@@ -390,7 +393,7 @@ class Runner:
         # The process keeps the lock, should this one be killed: nobody begins the same work beside it.
         process = subprocess.Popen(
             command,
-            env={**os.environ, FOR_PROCESS: "1"},
+            env={**os.environ, FOR_PROCESS: "1", MOST_PAPERS: str(self.most_papers)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -515,7 +518,7 @@ def find_ids(text: str) -> tuple[list[Search], list[str]]:
         ("europepmc", [*dict.fromkeys(others)]),
     ]
     searches = [
-        Search(" OR ".join(terms[at : at + _IDS_AT_ONCE]), source, _IDS_AT_ONCE)
+        Search(" OR ".join(part := terms[at : at + _IDS_AT_ONCE]), source, len(part) if source == "pubmed" else 2 * len(part))
         for source, terms in queries
         for at in range(0, len(terms), _IDS_AT_ONCE)
     ]
@@ -523,7 +526,7 @@ def find_ids(text: str) -> tuple[list[Search], list[str]]:
 
 
 _IDS_AT_ONCE = 100
-"""Ids in a search, whose address has some 2,000 characters then."""
+"""Ids in a search, whose address has some 2,000 characters then; at Europe PMC two records may have one DOI."""
 
 
 def _write_removals(ids: Iterable[str]) -> str:

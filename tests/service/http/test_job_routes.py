@@ -178,6 +178,41 @@ def test_who_may_not_see_a_library_gets_no_ticket_and_no_guess_is_one(folder: Pa
         assert client.get(f"/{ticket}").status_code == 404
 
 
+def test_a_file_that_cannot_be_read_is_named_and_the_others_come_in(client: TestClient, folder: Path) -> None:
+    id = make(client)
+    for name, data in (("a.jsonl", RECORDS), ("b.ris", b"%PDF-1.4"), ("c.xml.gz", b"\x1f\x8b\x08cut")):
+        upload(client, id, name, data)
+    done = run(client, id, {"files": ["b.ris", "c.xml.gz", "a.jsonl"]})
+    assert done["state"] == "done", done
+    report = client.get(f"/v1/jobs/{done['id']}/report").text
+    assert "Left out: b.ris is a PDF" in report and "Left out: c.xml.gz" in report and str(folder) not in report
+    assert client.get(f"/v1/libraries/{id}/papers").json()["total"] == 3
+
+
+def test_a_library_holds_no_more_papers_than_it_may(folder: Path, zotero: ZoteroServer) -> None:
+    collection = zotero.add_collection("Colds")
+    for number in range(4):
+        zotero.add(collection, title=f"Zinc {number}", abstractNote="Zinc shortens colds.")
+    with served(folder, library_papers=3) as client:
+        client.get("/", params={"token": TOKEN})
+        id = make(client)
+        jobs = f"/v1/libraries/{id}/jobs"
+        for work, more in (
+            ({"search": {"query": "zeta", "most": 4}}, 4), ({"ids": "1 2 3 4"}, 4), ({"zotero": {"collection": collection}}, 4),
+            ({"search": {"query": "zeta", "most": 2}, "ids": "1,2"}, 4),
+        ):  # fmt: skip
+            reply = client.post(jobs, json=work)
+            said = f"Heart may hold 3 papers and has 0, so {more} more are too many; ask for 3 at most, or make another library."
+            assert reply.status_code == 422 and reply.json()["detail"] == said
+        assert client.get("/v1/jobs").json() == {"jobs": []}
+        upload(client, id, data=RECORDS + RECORDS.replace(b'"1"', b'"11"'))
+        failed = run(client, id, {"files": ["a.jsonl"]})
+        assert failed["state"] == "failed" and failed["stage"].startswith("The library may hold 3 papers, and these are more")
+        upload(client, id)
+        assert run(client, id, {"files": ["a.jsonl"]})["state"] == "done"
+        assert "has 3, so 1 more are too many; ask for 0" in client.post(jobs, json={"ids": "1"}).json()["detail"]
+
+
 def test_a_library_that_is_written_is_deleted_when_that_has_ended(
     client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
