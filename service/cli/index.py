@@ -167,18 +167,30 @@ def index_update(
     skip_bad: SkipBadOption = 0,
     column: ColumnOption = [],  # noqa: B006
     full_text: FullTextOption = [],  # noqa: B006
+    joins: Annotated[
+        str, typer.Option("--joins", metavar="PMID", help="The document that the one full text joins, whatever it says.")
+    ] = "",
+    confirmed: Annotated[
+        bool, typer.Option("--confirmed", help="Join it also if it seems to be another paper, or replaces a text.")
+    ] = False,
     dense: DenseOption = None,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
     examples: ExamplesOption = True,
 ) -> None:
     """Replace documents by PMID, apply deletions, mark retractions; queries use the old index until the update is complete."""
-    from indexes.cluster.places import update_at
+    from contextlib import ExitStack
 
-    with report_errors():
+    from indexes.cluster.places import update_at
+    from indexes.full_texts import join_to
+
+    with report_errors(), ExitStack() as stack:
         model = _load_encoder(index, profile, encoder) if dense else None
         print_note(f"Updating the index at {show_place(index)}.")
         _check_sources(sources, full_text)
+        if joins:
+            _check_joined(index, joins, [*sources, *full_text], confirmed)
+            full_text = [stack.enter_context(join_to(full_text[0], joins))]
         report = update_at(index, sources, format, skip_bad, _parse_columns(column), full_text)
         _list_left_out(report.read)
         print_note(
@@ -528,6 +540,26 @@ def _check_sources(sources: list[Path], full_text: list[Path]) -> None:
 
     if not sources and not full_text:
         raise BadInput("Name what to read: files or folders of records, or full texts with --full-text.")
+
+
+def _check_joined(index: Path, pmid: str, files: list[Path], confirmed: bool) -> None:
+    """Raise `BadInput` unless one full text can join a document, and was confirmed where that is doubtful."""
+    from indexes.full_texts import find_doubts
+    from retrieval.core.errors import BadInput
+    from retrieval.index import open_documents
+
+    if is_address(index) or len(files) != 1 or not files[0].is_file():
+        raise BadInput("--joins needs an index in a folder and one file with --full-text, with nothing else to read.")
+    documents, _ = open_documents(index)
+    try:
+        entry, held = documents.get(pmid), documents.full_texts([pmid]).get(pmid)
+    finally:
+        documents.close()
+    if entry is None:
+        raise BadInput(f"The index has no document {pmid}; give the id of one that it has.")
+    doubts = find_doubts(files[0], entry.document, held)
+    if doubts and not confirmed:
+        raise BadInput(f"{doubts[0].upper()}{doubts[1:]}; add --confirmed to join it all the same.")
 
 
 _MOST_NOTES = 20

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from indexes.full_texts import find_doubts
 from indexes.packing import SUFFIX, Pack, is_pack, read_pack, write_pack
 from retrieval.cluster.client import is_address
 from retrieval.core.counts import format_count
@@ -101,6 +102,8 @@ class LibraryWork(Sent):
     ids: str = Field("", max_length=100_000, description="PMIDs, PMCIDs and DOIs to fetch, with blanks or commas between.")
     removed: list[str] = Field(default_factory=list, max_length=10_000, description="Ids of papers to remove.")
     zotero: ZoteroIn | None = Field(None, description="A collection to take or to bring up to date; needs the scope admin.")
+    joins: str = Field("", max_length=500, description="The id of the paper whose full text the one file is.")
+    confirmed: bool = Field(False, description="Join it also if it seems to be another paper, or replaces a text.")
     vectors: bool = Field(True, description="Whether vectors are made, with which claims find more; only up to 50,000 papers.")
 
     def read(self) -> Work:
@@ -114,7 +117,7 @@ class LibraryWork(Sent):
         if any(not 0 < len(one.strip()) <= 500 or not one.isprintable() for one in self.removed):
             raise BadInput("Expected the ids of papers in removed, got one that is empty, too long or not printable.")
         zotero = Zotero(**self.zotero.model_dump()) if self.zotero else None
-        return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors, zotero)
+        return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors, zotero, self.joins)
 
 
 class JobOut(BaseModel):
@@ -348,6 +351,8 @@ def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
         raise BadInput(f"“{missing[0]}” has not been uploaded whole; send the rest of it first.")
     jobs.check_unread(found.id, *work.files)
     _check_room(request, found, work)
+    if work.joins:
+        _check_joined(request, found, work, body.confirmed)
     said: tuple[str, ...] = ()
     if packs := [name for name in work.files if is_pack(draft / "files" / name)]:
         if found.place != draft or work != Work(tuple(packs[:1]), vectors=work.vectors):
@@ -356,6 +361,21 @@ def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
         _check_room(request, found, work, pack.manifest.counts.documents)
         found, said = _take_id(request, found, pack)
     return _describe(jobs.add(found.id, work, said), found.name)
+
+
+def _check_joined(request: Request, library: Library, work: Work, confirmed: bool) -> None:
+    """Refuse to join a file to a paper as its full text if it cannot be read or, until that is confirmed, if it is doubtful."""
+    libraries, draft = parts_of(request).libraries, name_draft(_jobs(request).folder, library.id)
+    if len(work.files) != 1 or work != Work(work.files, vectors=work.vectors, joins=work.joins) or library.place == draft:
+        raise BadInput("Expected one uploaded file to join to a paper of the library, and nothing else to do.")
+    with libraries.open(library).lease() as serving:
+        store = serving.index.store
+        entry, held = store.get(work.joins), store.full_texts([work.joins]).get(work.joins)
+    if entry is None:
+        raise problems.Refused("The library has no paper with this id.", 404)
+    doubts = find_doubts(draft / "files" / work.files[0], entry.document, held)
+    if doubts and not confirmed:
+        raise problems.Refused(f"{doubts[0].upper()}{doubts[1:]}; send it with `confirmed` to join it all the same.", 409)
 
 
 def _check_room(request: Request, library: Library, work: Work, asked: int = 0) -> None:

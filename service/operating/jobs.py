@@ -87,13 +87,14 @@ class Zotero:
 @dataclass(frozen=True, slots=True)
 class Work:
     """What a job does to a library: adds the uploaded `files`, what the searches find and a collection of Zotero, or removes
-    papers."""
+    papers; or it joins the one file to the paper with the id `joins`, as its full text."""
 
     files: tuple[str, ...] = ()
     searches: tuple[Search, ...] = ()
     removed: tuple[str, ...] = ()
     vectors: bool = True
     zotero: Zotero | None = None
+    joins: str = ""
 
     def to_json(self) -> str:
         """As a row keeps it."""
@@ -105,7 +106,7 @@ class Work:
         data = json.loads(text)
         searches = tuple(Search(**one) for one in data["searches"])
         zotero = Zotero(**data["zotero"]) if data.get("zotero") else None
-        return cls(tuple(data["files"]), searches, tuple(data["removed"]), data["vectors"], zotero)
+        return cls(tuple(data["files"]), searches, tuple(data["removed"]), data["vectors"], zotero, data.get("joins", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +361,9 @@ class Runner:
             raise BadInput(f"{missing[0]} has not been uploaded; upload it, then start again.")
         if files and is_pack(files[0]):
             yield Step("Restoring the library", ["unpack", files[0], "--out", target, *quiet], made)
+        elif job.work.joins:
+            joined = ["--full-text", files[0], f"--joins={job.work.joins}", "--confirmed"]
+            yield Step("Joining the full text", ["update", target, *joined, *quiet])
         elif files:
             texts = [option for file in files if holds_texts(file) for option in ("--full-text", file)]
             records = [file for file in files if not holds_texts(file)]
