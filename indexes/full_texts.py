@@ -275,7 +275,7 @@ def find_doubts(path: Path, document: Document, held: StoredText | None) -> str:
     doubts = [] if is_its else [f"the file seems to be another paper ({called}) than “{document.title or document.pmid}”"]
     if held:
         doubts.append(f"the paper has a full text already (from {held.source}), which this one replaces")
-    return " and ".join(doubts)
+    return ", and ".join(doubts)
 
 
 def make_own_record(text: FullText, has_doi: bool) -> Document:

@@ -92,7 +92,7 @@ def test_an_earlier_text_is_replaced_only_if_that_is_confirmed(index: Path, tmp_
     assert join(index, "77", pdf, "--confirmed") == "joined"
     assert texts_of(index) == {"77": "Tea of the second text helped all of the keepers."}
     other = write_paper(tmp_path / "other.pdf", "Onions for keepers with a cold", "Onions shortened the colds of keepers.")
-    assert " and the paper has a full text already (from second.pdf)" in join(index, "77", other)
+    assert ", and the paper has a full text already (from second.pdf)" in join(index, "77", other)
 
 
 def test_what_is_no_paper_joins_nothing(index: Path, tmp_path: Path) -> None:

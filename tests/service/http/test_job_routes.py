@@ -17,7 +17,9 @@ from service.operating import libraries
 from service.operating.libraries import Libraries
 from service.operating.settings import Settings
 from tests.helpers.fakes import make_grounder
+from tests.helpers.full_texts import write_jats
 from tests.helpers.served import opened
+from tests.helpers.texts import draw_pdf
 from tests.helpers.zotero_server import ZoteroServer, serving
 
 TOKEN = "the-token-of-this-start"
@@ -186,6 +188,40 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_come_in(client: Test
     assert done["state"] == "done", done
     report = client.get(f"/v1/jobs/{done['id']}/report").text
     assert "Left out: b.ris is a PDF" in report and "Left out: c.xml.gz" in report and str(folder) not in report
+    assert client.get(f"/v1/libraries/{id}/papers").json()["total"] == 3
+
+
+def test_a_file_is_joined_to_the_paper_that_it_is_given_to(client: TestClient, folder: Path, tmp_path: Path) -> None:
+    id = make(client)
+    upload(client, id)
+    jobs = f"/v1/libraries/{id}/jobs"
+    right = write_jats(tmp_path / "right.xml", "Zeta 2", {"Results": ["Zeta fell."]}).read_bytes()
+    other = write_jats(tmp_path / "other.xml", "Eta and sleep", {"Results": ["Eta rose."]}).read_bytes()
+    upload(client, id, "right.xml", right)
+    assert client.post(jobs, json={"files": ["right.xml"], "joins": "2"}).status_code == 422  # no papers yet
+    run(client, id, {"files": ["a.jsonl"]})
+    for work, status, said in (
+        ({"files": ["right.xml"], "joins": "99"}, 404, "no paper with this id"),
+        ({"files": [], "joins": "2"}, 422, "one uploaded file"),
+        ({"files": ["right.xml"], "joins": "2", "removed": ["1"]}, 422, "one uploaded file"),
+        ({"files": ["none.xml"], "joins": "2"}, 422, "has not been uploaded"),
+    ):
+        reply = client.post(jobs, json=work)
+        assert reply.status_code == status and said in reply.json()["detail"]
+    assert run(client, id, {"files": ["right.xml"], "joins": "2"})["state"] == "done"
+    assert client.get("/v1/documents/2", params={"library": id}).json()["full_text"]["source"] == "right.xml"
+
+    upload(client, id, "other.xml", other)
+    upload(client, id, "scan.pdf", draw_pdf([[]]))
+    asked = client.post(jobs, json={"files": ["other.xml"], "joins": "2"})
+    assert asked.status_code == 409 and asked.json()["detail"] == (
+        "The file seems to be another paper (“Eta and sleep”) than “Zeta 2”, and the paper has a full text already "
+        "(from right.xml), which this one replaces; send it with `confirmed` to join it all the same."
+    )
+    scan = client.post(jobs, json={"files": ["scan.pdf"], "joins": "3", "confirmed": True})
+    assert scan.status_code == 422 and "scan.pdf cannot be joined: has no text layer" in scan.json()["detail"]
+    assert run(client, id, {"files": ["other.xml"], "joins": "2", "confirmed": True})["state"] == "done"
+    assert client.get("/v1/documents/2", params={"library": id}).json()["full_text"]["source"] == "other.xml"
     assert client.get(f"/v1/libraries/{id}/papers").json()["total"] == 3
 
 
