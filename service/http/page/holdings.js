@@ -83,7 +83,8 @@ const abstractOf = (paper) => {
     box.append(element("p", "Opening the abstract…", "wait"));
     try {
       const { abstract } = await (await asked(`v1/documents/${encodeURIComponent(pmid)}?library=${encodeURIComponent(library.id)}`)).json();
-      box.replaceChildren(Object.assign(element("p", abstract || "It has no abstract."), { dir: "auto" }), ...(may ? [attachment(paper)] : []));
+      box.replaceChildren(Object.assign(element("p", abstract || "It has no abstract."), { dir: "auto" }));
+      if (may) box.after(attachment(paper));
     } catch (error) {
       box.replaceChildren();
       byId("holdings-trouble").textContent = error.message;
@@ -97,7 +98,7 @@ function attachment({ pmid, title, full_text }) {
   const input = Object.assign(element("input", "", "unseen"), { type: "file", id, accept: ".pdf,.xml,.nxml,.gz" });
   const label = Object.assign(element("label", full_text ? "Replace the full text" : "Attach the full text", "quiet"), { htmlFor: id });
   label.append(element("span", ` of ${title || pmid}`, "unseen"));
-  const told = element("p");
+  const told = element("p", "", "facts");
   told.setAttribute("role", "status");
   const acts = element("div", "", "actions");
   const leave = (name) => call(`libraries/${library.id}/files/${encodeURIComponent(name)}`, "DELETE").catch(() => {});
