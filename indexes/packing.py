@@ -26,6 +26,7 @@ from indexes.build import check_target
 from indexes.plan import LOCK, make_folder, report_interrupt
 from retrieval.core.errors import BadInput, IndexUnusable, translate_write_errors
 from retrieval.core.progress import make_bar
+from retrieval.dense.search import check_files
 from retrieval.store.documents import TALLIED, Tally, open_read_only
 from retrieval.store.library import MOST_DESCRIPTION, LibraryFile, check_name, make_id, parse_library, read_library_file
 from retrieval.store.library import NAME as LIBRARY
@@ -74,9 +75,7 @@ def write_pack(folder: Path) -> tuple[int, Iterator[bytes]]:
     library = LibraryFile(library.id, library.name or check_name(folder.resolve().name[:100]), library.description)
     heads = [(MANIFEST, json.dumps(manifest.to_json()).encode()), (LIBRARY, json.dumps(asdict(library)).encode())]
     data = [(f"{manifest.data}/{name}", size) for name, size in manifest.files.items()]
-    for name, size in data:
-        if not (folder / name).is_file() or (folder / name).stat().st_size != size:
-            raise IndexUnusable(f"The index at {folder} is damaged: {name} is missing, or shorter or longer than it should be.")
+    check_files(folder / manifest.data, manifest)
     sizes = [(name, len(head)) for name, head in heads] + data
     sums = sum(len(f"{'0' * 64}  {name}\n") for name, _ in sizes)
     total = sum(_BLOCK + size + -size % _BLOCK for size in (*(size for _, size in sizes), sums)) + 2 * _BLOCK

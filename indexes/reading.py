@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast
 from tqdm import tqdm
 
 from indexes.full_texts import Placed, name_records
+from indexes.plan import MOST_PAPERS
 from indexes.readers import FORMATS, WHOLE, Columns, Deletion, Note, Omission, Record, SkipBad, read
 from indexes.readers.exports.entry import Paper, is_same, make_id
 from indexes.readers.full_text import read_full_texts
@@ -26,8 +27,6 @@ from retrieval.store.manifest import IndexSource, Manifest
 
 FULL_TEXT = "full-text"
 """The format that a manifest gives a source of full texts."""
-MOST_PAPERS = "COUNTERPOINT_MOST_PAPERS"
-"""The environment variable with the most documents that an index may come to hold; a service sets it for its jobs."""
 BATCH = 1000
 """Records written at a time."""
 _Numbered = Sequence[tuple[int, Document | Deletion]]

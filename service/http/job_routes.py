@@ -15,7 +15,7 @@ from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from indexes.full_texts import find_doubts
-from indexes.packing import SUFFIX, Pack, is_pack, read_pack, write_pack
+from indexes.packing import SUFFIX, is_pack, read_pack, write_pack
 from retrieval.cluster.client import is_address
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
@@ -170,11 +170,8 @@ def _find_kept(request: Request, id: str) -> Library:
 
 
 def _describe(job: LibraryJob, name: str) -> JobOut:
-    said = [*job.said[-30:]]
-    return JobOut(
-        id=job.id, library=job.library, name=name, at=job.at, state=job.state, stage=job.stage, done=job.done, total=job.total,
-        said=said,
-    )  # fmt: skip
+    values = {field: getattr(job, field) for field in JobOut.model_fields if field not in ("name", "said")}
+    return JobOut(**values, name=name, said=[*job.said[-30:]])
 
 
 def _see_job(request: Request, id: str) -> JobOut:
@@ -359,7 +356,7 @@ def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
             raise BadInput(f"“{packs[0]}” is a whole library; restore it by itself, as a new library.")
         pack = read_pack(draft / "files" / packs[0])
         _check_room(request, found, work, pack.manifest.counts.documents)
-        found, said = _take_id(request, found, pack)
+        found, said = _take_id(request, found, pack.library.id)
     return _describe(jobs.add(found.id, work, said), found.name)
 
 
@@ -393,17 +390,17 @@ def _check_room(request: Request, library: Library, work: Work, asked: int = 0) 
         )
 
 
-def _take_id(request: Request, draft: Library, pack: Pack) -> tuple[Library, tuple[str, ...]]:
-    """Give a library that is to be restored the id that it had, unless one here has it; with what is to be said of that."""
-    jobs, id, file = _jobs(request), pack.library.id, read_library_file(draft.place)
+def _take_id(request: Request, draft: Library, id: str) -> tuple[Library, tuple[str, ...]]:
+    """Give a library that is to be restored the id that it had, unless that is in use; with what is to be said of it."""
+    jobs, place = _jobs(request), name_draft(_jobs(request).folder, id)
+    if id == draft.id:
+        return draft, ()
     goes_on = any(job.state in UNFINISHED for job in jobs.list([draft.id]))
-    place = name_draft(jobs.folder, id)
-    if file and id != draft.id:
-        if goes_on or not is_id(id) or parts_of(request).libraries.find_place(id) or place.exists():
-            return draft, (f"It has the new id {draft.id}: the one in the pack is that of another library here.",)
+    if goes_on or not is_id(id) or parts_of(request).libraries.find_place(id) or place.exists():
+        return draft, (f"It has the new id {draft.id}: the one in the pack is in use here.",)
+    with translate_write_errors("the library", jobs.folder):
         os.rename(draft.place, place)
-        file = replace(file, id=id, description=file.description or pack.library.description)
-        file.write(place)
+        LibraryFile(id, draft.name, draft.description, keys=draft.keys).write(place)
     return replace(draft, id=id, place=place, folder=place), ()
 
 

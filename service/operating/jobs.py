@@ -32,8 +32,8 @@ from xml.sax.saxutils import escape
 from indexes.fetch.fetching import TEXTS, name_papers_folder
 from indexes.fetch.zotero_link import remove_records
 from indexes.packing import is_pack
+from indexes.plan import MOST_PAPERS
 from indexes.readers.full_text.archives import holds_texts
-from indexes.reading import MOST_PAPERS
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.core.progress import FOR_PROCESS, read_progress
@@ -362,7 +362,7 @@ class Runner:
         if files and is_pack(files[0]):
             yield Step("Restoring the library", ["unpack", files[0], "--out", target, *quiet], made)
         elif job.work.joins:
-            joined = ["--full-text", files[0], f"--joins={job.work.joins}", "--confirmed"]
+            joined: _Arguments = ["--full-text", files[0], f"--joins={job.work.joins}", "--confirmed"]
             yield Step("Joining the full text", ["update", target, *joined, *quiet])
         elif files:
             texts = [option for file in files if holds_texts(file) for option in ("--full-text", file)]
@@ -548,7 +548,9 @@ def publish(folder: Path, id: str) -> Path:
     """Move a library that is built to its place among the others, with the name that it was given; return the place."""
     draft = name_draft(folder, id)
     file = read_library_file(draft) or LibraryFile(id)
-    LibraryFile(id, file.name, file.description, keys=file.keys).write(draft / "index")
+    own = read_library_file(draft / "index")  # a library that is restored brings its description
+    described = file.description or (own.description if own else "")
+    LibraryFile(id, file.name, described, keys=file.keys).write(draft / "index")
     stem = re.sub(r"[^\w-]+", "-", file.name.casefold()).strip("-")[:60] or "library"
     place = next(path for path in (folder / stem, folder / f"{stem}-{id}") if not path.exists())
     os.rename(draft / "index", place)

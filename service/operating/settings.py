@@ -26,7 +26,7 @@ from pydantic_settings import (
 )
 
 from indexes.fetch.fetching import EUROPE_PMC, NCBI, ZOTERO, ZOTERO_LOCAL
-from indexes.reading import MOST_PAPERS
+from indexes.plan import MOST_PAPERS
 from retrieval.bm25 import lucene
 from retrieval.cluster.client import Access, use_access
 from retrieval.core import result_cache
@@ -83,14 +83,8 @@ def read_hosts(given: object) -> object:
 
 PREFIX = "COUNTERPOINT_"
 FILE_VARIABLE = "COUNTERPOINT_SETTINGS"
-_OTHER_VARIABLES = (
-    FILE_VARIABLE,
-    FOR_PROCESS,
-    MOST_PAPERS,
-    "COUNTERPOINT_DATA",
-    "COUNTERPOINT_CLUSTER_JARS",
-    "COUNTERPOINT_CLUSTER_PORT",
-)
+_BENCH = ("COUNTERPOINT_DATA", "COUNTERPOINT_CLUSTER_JARS", "COUNTERPOINT_CLUSTER_PORT")
+_OTHER_VARIABLES = (FILE_VARIABLE, FOR_PROCESS, MOST_PAPERS, *_BENCH)
 """Those that begin alike and name no setting: this file, progress and limit of jobs, data of evaluations, `bench`."""
 KeyScope = Literal["read", "write", "admin"]
 """What a sender may do, each all that comes before it: ask and remember, change libraries, see all libraries and say who may."""

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from indexes import reading, writer
 from indexes.build import build
+from indexes.plan import MOST_PAPERS
 from indexes.update import update
 from indexes.writer import LuceneWriter
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, OutOfSpace
@@ -475,11 +476,11 @@ def test_files_that_cannot_be_read_are_left_out_and_the_others_come_in(tmp_path:
 
 
 def test_an_index_holds_no_more_than_it_may(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch, by_twos: None) -> None:
-    monkeypatch.setenv(reading.MOST_PAPERS, "11")
+    monkeypatch.setenv(MOST_PAPERS, "11")
     with pytest.raises(reading.TooMany, match="may hold 11 papers, and these are more"):
         build([corpus], tmp_path / "index")
     assert not (tmp_path / "index").exists()
-    monkeypatch.setenv(reading.MOST_PAPERS, "12")
+    monkeypatch.setenv(MOST_PAPERS, "12")
     build([corpus], tmp_path / "index")  # goes on where it was
     # The same papers again are no more; one more is.
     update(tmp_path / "index", [corpus])
@@ -490,5 +491,5 @@ def test_an_index_holds_no_more_than_it_may(tmp_path: Path, corpus: Path, monkey
     with pytest.raises(reading.TooMany):
         update(tmp_path / "index", [], full_texts=[write_jats(tmp_path / "a.xml", "Theta", {"Results": ["Theta rose."]})])
     assert read_manifest(tmp_path / "index").version == 2
-    monkeypatch.setenv(reading.MOST_PAPERS, "5")
+    monkeypatch.setenv(MOST_PAPERS, "5")
     update(tmp_path / "index", [write_xml(tmp_path / "gone.xml", deletion("1", "2"))])
