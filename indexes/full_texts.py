@@ -25,6 +25,7 @@ from indexes.readers.json_formats import make_csl
 from nli.text.negation import find_cues_by_sentence
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, FullText
+from retrieval.store.documents import Documents
 from retrieval.store.packing import pack
 from retrieval.store.texts import (
     BLOCK_COLUMNS,
@@ -170,7 +171,7 @@ class TextTables:
         """The document that a text belongs to, and by what it was found; raises `BadInput` if the one chosen is not there."""
         if text.joins:
             if not self._db.execute("SELECT 1 FROM documents WHERE pmid = ?", (text.joins,)).fetchone():
-                raise BadInput(f"The index has no document {text.joins}; give the id of one that it has.")
+                raise BadInput(f"There is no document {text.joins}; give the id of one.")
             return text.joins, "choice"
         record = text.record
         is_there = record.pmid and self._db.execute("SELECT 1 FROM documents WHERE pmid = ?", (record.pmid,)).fetchone()
@@ -253,12 +254,15 @@ def join_to(path: Path, pmid: str) -> Iterator[Path]:
         yield place
 
 
-def find_doubts(path: Path, document: Document, held: StoredText | None) -> str:
-    """What somebody should confirm before the paper in a file joins a document, which holds this text now; "" for nothing.
+def find_doubts(path: Path, documents: Documents, pmid: str) -> str:
+    """What somebody should confirm before the paper in a file joins a document, as the beginning of a sentence; "" for nothing.
 
-    Raises `BadInput` for a file that is not one paper that can be read.
+    Raises `BadInput` for a file that is not one paper that can be read, or if there is no such document.
     """
-    skip = SkipBad(SkipBad.ALL)
+    entry, held = documents.get(pmid), documents.full_texts([pmid]).get(pmid)
+    if entry is None:
+        raise BadInput(f"There is no document {pmid}; give the id of one.")
+    skip, document = SkipBad(SkipBad.ALL), entry.document
     texts = list(islice(read_full_texts(path, skip), 2))
     if skip.faults and not texts:
         raise BadInput(f"{path.name} cannot be joined: {skip.faults[0].expected.removeprefix(f'{path} ').rstrip('.')}.")
@@ -272,10 +276,11 @@ def find_doubts(path: Path, document: Document, held: StoredText | None) -> str:
         pairs = ((record.pmid, document.pmid), (record.pmcid, document.pmcid), (record.doi, document.doi))
         is_its = any(one and one == other for one, other in pairs)
     called = f"“{record.title}”" if record.title else "one without a title"
-    doubts = [] if is_its else [f"the file seems to be another paper ({called}) than “{document.title or document.pmid}”"]
+    doubts = [] if is_its else [f"the file seems to be another paper ({called}) than “{document.title or pmid}”"]
     if held:
         doubts.append(f"the paper has a full text already (from {held.source}), which this one replaces")
-    return ", and ".join(doubts)
+    sentence = ", and ".join(doubts)
+    return sentence[:1].upper() + sentence[1:]
 
 
 def make_own_record(text: FullText, has_doi: bool) -> Document:

@@ -544,6 +544,8 @@ def _check_sources(sources: list[Path], full_text: list[Path]) -> None:
 
 def _check_joined(index: Path, pmid: str, files: list[Path], confirmed: bool) -> None:
     """Raise `BadInput` unless one full text can join a document, and was confirmed where that is doubtful."""
+    from contextlib import closing
+
     from indexes.full_texts import find_doubts
     from retrieval.core.errors import BadInput
     from retrieval.index import open_documents
@@ -551,15 +553,10 @@ def _check_joined(index: Path, pmid: str, files: list[Path], confirmed: bool) ->
     if is_address(index) or len(files) != 1 or not files[0].is_file():
         raise BadInput("--joins needs an index in a folder and one file with --full-text, with nothing else to read.")
     documents, _ = open_documents(index)
-    try:
-        entry, held = documents.get(pmid), documents.full_texts([pmid]).get(pmid)
-    finally:
-        documents.close()
-    if entry is None:
-        raise BadInput(f"The index has no document {pmid}; give the id of one that it has.")
-    doubts = find_doubts(files[0], entry.document, held)
+    with closing(documents):
+        doubts = find_doubts(files[0], documents, pmid)
     if doubts and not confirmed:
-        raise BadInput(f"{doubts[0].upper()}{doubts[1:]}; add --confirmed to join it all the same.")
+        raise BadInput(f"{doubts}; add --confirmed to join it all the same.")
 
 
 _MOST_NOTES = 20

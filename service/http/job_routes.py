@@ -366,13 +366,9 @@ def _check_joined(request: Request, library: Library, work: Work, confirmed: boo
     if len(work.files) != 1 or work != Work(work.files, vectors=work.vectors, joins=work.joins) or library.place == draft:
         raise BadInput("Expected one uploaded file to join to a paper of the library, and nothing else to do.")
     with libraries.open(library).lease() as serving:
-        store = serving.index.store
-        entry, held = store.get(work.joins), store.full_texts([work.joins]).get(work.joins)
-    if entry is None:
-        raise problems.Refused("The library has no paper with this id.", 404)
-    doubts = find_doubts(draft / "files" / work.files[0], entry.document, held)
+        doubts = find_doubts(draft / "files" / work.files[0], serving.index.store, work.joins)
     if doubts and not confirmed:
-        raise problems.Refused(f"{doubts[0].upper()}{doubts[1:]}; send it with `confirmed` to join it all the same.", 409)
+        raise problems.Refused(f"{doubts}; send it with `confirmed` to join it all the same.", 409)
 
 
 def _check_room(request: Request, library: Library, work: Work, asked: int = 0) -> None:
@@ -439,7 +435,7 @@ def fetch_pack(
     if found is None:
         raise problems.Refused("This address was for one minute; ask for the library again.", 404)
     size, pieces = write_pack(found.place)
-    name = f"attachment; filename*=UTF-8''{quote(found.name + SUFFIX)}"
+    name = f"attachment; filename=\"library{SUFFIX}\"; filename*=UTF-8''{quote(found.name + SUFFIX)}"
     headers = {"Content-Disposition": name, "Content-Length": str(size), "Cache-Control": "no-store"}
     return StreamingResponse(pieces, media_type="application/octet-stream", headers=headers)
 
