@@ -12,11 +12,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from indexes.plan import hold_lock
+from retrieval.store.library import LibraryFile
 from service.http.app import create_app
 from service.operating import libraries
 from service.operating.libraries import Libraries
 from service.operating.settings import Settings
-from tests.helpers.fakes import make_grounder
+from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.full_texts import write_jats
 from tests.helpers.served import opened
 from tests.helpers.texts import draw_pdf
@@ -56,6 +57,14 @@ def make(client: TestClient, name: str = "Heart", **options: Any) -> str:
 def upload(client: TestClient, id: str, name: str = "a.jsonl", data: bytes = RECORDS, **options: Any) -> None:
     reply = client.put(f"/v1/libraries/{id}/files/{name}", params={"total": len(data)}, content=data, **options)
     assert reply.json().items() >= {"name": name, "received": len(data), "whole": True}.items(), reply.text
+
+
+def place(folder: Path, *keys: str) -> str:
+    """Put a library into the folder, as a job would; returns its id."""
+    index = make_index(folder.parent / "made", PAPERS)
+    index.close()
+    LibraryFile("0a1b2c3d4e5f", "Heart", "Of ours", keys=keys).write(index.folder.rename(folder / "heart"))
+    return "0a1b2c3d4e5f"
 
 
 def run(client: TestClient, id: str, work: dict[str, Any]) -> dict[str, Any]:
@@ -102,10 +111,7 @@ def fetch(client: TestClient, id: str) -> bytes:
 
 
 def test_a_library_is_fetched_as_one_file_and_restored_with_its_id(client: TestClient, folder: Path) -> None:
-    id = make(client)
-    upload(client, id)
-    run(client, id, {"files": ["a.jsonl"]})
-    client.patch(f"/v1/libraries/{id}", json={"description": "Of ours", "keys": ["clinic"]})
+    id = place(folder, "clinic")
     pack = fetch(client, id)
     assert b"clinic" not in pack and str(folder).encode() not in pack
 
@@ -125,15 +131,11 @@ def test_a_library_is_fetched_as_one_file_and_restored_with_its_id(client: TestC
     assert (library["name"], library["description"], library["papers"]) == ("Heart again", "Of ours", 3)
     assert client.get("/v1/search", params={"q": "zeta", "library": id}).json()["hits"]
     assert client.get(f"/v1/libraries/{draft}/files").status_code == 404
-    upload(client, id)
-    assert run(client, id, {"files": ["a.jsonl"]})["state"] == "done"
     assert not [*(folder / ".work").glob("*/files/*")]
 
 
 def test_what_is_no_whole_pack_becomes_no_library(client: TestClient, folder: Path) -> None:
-    id = make(client)
-    upload(client, id)
-    run(client, id, {"files": ["a.jsonl"]})
+    id = place(folder)
     pack = fetch(client, id)
     start = f"/v1/libraries/{make(client, 'Other')}/jobs"
     draft = start.split("/")[3]
@@ -142,14 +144,14 @@ def test_what_is_no_whole_pack_becomes_no_library(client: TestClient, folder: Pa
     upload(client, draft, "whole.counterpoint", pack)
     upload(client, draft)
     upload(client, id, "whole.counterpoint", pack)
-    for place, files, said in (
+    for where, files, said in (
         (start, ["cut.counterpoint"], "cut.counterpoint is not a whole pack"),
         (start, ["whole.counterpoint", "a.jsonl"], "restore it by itself"),
         (f"/v1/libraries/{id}/jobs", ["whole.counterpoint"], "restore it by itself, as a new library"),
     ):
-        reply = client.post(place, json={"files": files})
+        reply = client.post(where, json={"files": files})
         assert reply.status_code == 422 and said in reply.json()["detail"]
-    assert len(client.get("/v1/jobs").json()["jobs"]) == 1
+    assert client.get("/v1/jobs").json()["jobs"] == []
     failed = run(client, draft, {"files": ["late.counterpoint"]})
     assert failed["state"] == "failed" and failed["stage"].startswith("late.counterpoint is not a whole pack"), failed
     assert [one["id"] for one in client.get("/v1/libraries").json()["libraries"]] == [id]
@@ -159,14 +161,10 @@ def test_what_is_no_whole_pack_becomes_no_library(client: TestClient, folder: Pa
 def test_who_may_not_see_a_library_gets_no_ticket_and_no_guess_is_one(folder: Path) -> None:
     with served(folder, keys=KEYS, scopes={"writer": "write", "other": "write"}) as client:
         reader, writer, other = ({"X-API-Key": KEYS[name]} for name in ("reader", "writer", "other"))
-        id = make(client, headers=writer)
+        draft = make(client, "Other", headers=writer)
+        assert client.post(f"/v1/libraries/{draft}/pack", headers=writer).status_code == 409  # nothing in it yet
+        id = place(folder, "writer")
         asked = f"/v1/libraries/{id}/pack"
-        assert client.post(asked, headers=writer).status_code == 409  # nothing in it yet
-        upload(client, id, headers=writer)
-        job = client.post(f"/v1/libraries/{id}/jobs", json={"files": ["a.jsonl"], "vectors": False}, headers=writer).json()
-        until = time.monotonic() + 60
-        while client.get(f"/v1/jobs/{job['id']}", headers=writer).json()["state"] != "done" and time.monotonic() < until:
-            time.sleep(0.1)
         assert client.post(asked, headers=reader).status_code == 403
         assert (
             client.post(asked, headers=other).json()["detail"]
@@ -192,14 +190,14 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_come_in(client: Test
 
 
 def test_a_file_is_joined_to_the_paper_that_it_is_given_to(client: TestClient, folder: Path, tmp_path: Path) -> None:
-    id = make(client)
-    upload(client, id)
+    id, draft = place(folder), make(client, "Other")
     jobs = f"/v1/libraries/{id}/jobs"
     right = write_jats(tmp_path / "right.xml", "Zeta 2", {"Results": ["Zeta fell."]}).read_bytes()
     other = write_jats(tmp_path / "other.xml", "Eta and sleep", {"Results": ["Eta rose."]}).read_bytes()
-    upload(client, id, "right.xml", right)
-    assert client.post(jobs, json={"files": ["right.xml"], "joins": "2"}).status_code == 422  # no papers yet
-    run(client, id, {"files": ["a.jsonl"]})
+    for one in (id, draft):
+        upload(client, one, "right.xml", right)
+    none = client.post(f"/v1/libraries/{draft}/jobs", json={"files": ["right.xml"], "joins": "2"})
+    assert none.status_code == 422  # no papers yet
     for work, status, said in (
         ({"files": ["right.xml"], "joins": "99"}, 422, "no document 99"),
         ({"files": [], "joins": "2"}, 422, "one uploaded file"),
@@ -231,21 +229,21 @@ def test_a_library_holds_no_more_papers_than_it_may(folder: Path, zotero: Zotero
         zotero.add(collection, title=f"Zinc {number}", abstractNote="Zinc shortens colds.")
     with served(folder, library_papers=3) as client:
         client.get("/", params={"token": TOKEN})
-        id = make(client)
+        id = make(client, "Lungs")
         jobs = f"/v1/libraries/{id}/jobs"
         for work, more in (
             ({"search": {"query": "zeta", "most": 4}}, 4), ({"ids": "1 2 3 4"}, 4), ({"zotero": {"collection": collection}}, 4),
             ({"search": {"query": "zeta", "most": 2}, "ids": "1,2"}, 4),
         ):  # fmt: skip
             reply = client.post(jobs, json=work)
-            said = f"Heart may hold 3 papers and has 0, so {more} more are too many; ask for 3 at most, or make another library."
+            said = f"Lungs may hold 3 papers and has 0, so {more} more are too many; ask for 3 at most, or make another library."
             assert reply.status_code == 422 and reply.json()["detail"] == said
         assert client.get("/v1/jobs").json() == {"jobs": []}
-        upload(client, id, data=RECORDS + RECORDS.replace(b'"1"', b'"11"'))
+        id = place(folder)
+        jobs = f"/v1/libraries/{id}/jobs"
+        upload(client, id, data=RECORDS.replace(b'"1"', b'"11"'))
         failed = run(client, id, {"files": ["a.jsonl"]})
         assert failed["state"] == "failed" and failed["stage"].startswith("The library may hold 3 papers, and these are more")
-        upload(client, id)
-        assert run(client, id, {"files": ["a.jsonl"]})["state"] == "done"
         assert "has 3, so 1 more are too many; ask for 0" in client.post(jobs, json={"ids": "1"}).json()["detail"]
 
 
