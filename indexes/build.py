@@ -15,7 +15,7 @@ from pathlib import Path
 
 from indexes import plan
 from indexes.plan import LOCK, make_folder, report_interrupt
-from indexes.readers import CSV, Columns, check_columns, check_format, detect_format, sources
+from indexes.readers import CSV, Columns, SkipBad, check_columns, check_format, detect_format, sources
 from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all
 from indexes.writer import LuceneWriters, StoreWriter
 from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
@@ -67,7 +67,7 @@ def build(
     check_analyzer(analyzer)
     target = out.resolve()
     root = _choose_root(target, out, overwrite)
-    files = detect_formats(paths, format, columns)
+    files = detect_formats(paths, format, columns, skip_bad)
     check_full_texts(full_texts)
     if alone and not full_texts:
         expect_sources(files)
@@ -96,11 +96,19 @@ def expect_sources(files: Files) -> None:
         expect_short_run()
 
 
-def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None) -> Files:
-    """The files of these paths (files or folders), each with its format; raises `BadInput` if one cannot be read."""
+def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None, skip_bad: int = 0) -> Files:
+    """The files of these paths (files or folders), each with its format; raises `BadInput` if one cannot be read, or leaves its
+    format open if whatever cannot be read is left out (`SkipBad.ALL`)."""
     check_format(format)
     check_columns(columns or {})
-    files = [(path, detect_format(path, columns) if format == "auto" else format) for path in sources(paths)]
+    files = list[tuple[Path, str]]()
+    for path in sources(paths):
+        try:
+            files.append((path, detect_format(path, columns) if format == "auto" else format))
+        except BadInput:
+            if skip_bad != SkipBad.ALL:
+                raise
+            files.append((path, "auto"))
     if columns and CSV not in (kind for _, kind in files):
         raise BadInput("--column names a column of a CSV file, and none of the sources is one; leave it out.")
     return files
@@ -164,9 +172,8 @@ def fill_index(
 ) -> BuildReport:
     """Read every source into the store and into Lucene, and report the result; `old` is the manifest an update starts from."""
     try:
-        if old is None:
-            index_stored(store, lucene)
-        reading = read_all(store, lucene, files, skip_bad, columns, full_texts)
+        held = old.counts.documents if old else index_stored(store, lucene)
+        reading = read_all(store, lucene, files, skip_bad, columns, full_texts, held)
         summary, part = store.summary(), store.summarise_texts()
         if not summary[0].documents:
             raise BadInput(describe_emptiness(reading))
@@ -199,13 +206,16 @@ def find_format(data: Path, old: Manifest | None = None) -> int:
     return LAYERED if list_changes(data / STORE) else PLAIN
 
 
-def index_stored(store: StoreWriter, lucene: LuceneWriters) -> None:
-    """Give Lucene the documents and the passages that a store holds already."""
+def index_stored(store: StoreWriter, lucene: LuceneWriters) -> int:
+    """Give Lucene the documents and the passages that a store holds already; returns how many documents these are."""
+    held = 0
     for texts in store.texts(BATCH):
         lucene.documents.add(texts)
+        held += len(texts)
     if lucene.passages:
         for passages in store.passages(BATCH):
             lucene.passages.add(passages)
+    return held
 
 
 @contextmanager

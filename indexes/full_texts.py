@@ -11,15 +11,21 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, cast
 
-from indexes.readers.base.fields import is_retracted
+from indexes.readers.base.fields import SkipBad, is_retracted
 from indexes.readers.exports.entry import Paper, is_same, list_letters, make_id
+from indexes.readers.full_text import read_full_texts
 from indexes.readers.json_formats import make_csl
 from nli.text.negation import find_cues_by_sentence
+from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, FullText
+from retrieval.store.documents import Documents
 from retrieval.store.packing import pack
 from retrieval.store.texts import (
     BLOCK_COLUMNS,
@@ -39,7 +45,7 @@ from retrieval.store.texts import (
 
 Passages = list[tuple[str, str, str, str, str, int | None]]
 """What is searched of passages (`indexes.writer.Text`): id, title of the paper, words."""
-Join = Literal["PMID", "PMCID", "DOI", "title"]
+Join = Literal["PMID", "PMCID", "DOI", "title", "choice"]
 _LONG = 30
 """Letters of a title by which a text may find its record."""
 _FRONT = 5
@@ -47,7 +53,8 @@ _FRONT = 5
 _SAYS_ENOUGH = 15
 """Different longer words in an abstract that can tell papers of one title apart."""
 NAMED = ".records.json"
-"""In a folder of full texts: by the name of a file, the record of its paper in CSL-JSON, and that record's id in the index."""
+"""In a folder of full texts: by the name of a file, the id in the index of the record of its paper, and that record in CSL-JSON,
+or nothing if it joins the one that is there, whatever it says."""
 _TEXT_WIDTH = TEXT_COLUMNS.count(",") + 1
 
 
@@ -161,7 +168,11 @@ class TextTables:
         return found if _agree(document, self._read_document(found), by_title=how == "title") else ""
 
     def find_record(self, text: FullText) -> tuple[str, Join] | None:
-        """The document that a text belongs to, and by what it was found."""
+        """The document that a text belongs to, and by what it was found; raises `BadInput` if the one chosen is not there."""
+        if text.joins:
+            if not self._db.execute("SELECT 1 FROM documents WHERE pmid = ?", (text.joins,)).fetchone():
+                raise BadInput(f"There is no document {text.joins}; give the id of one.")
+            return text.joins, "choice"
         record = text.record
         is_there = record.pmid and self._db.execute("SELECT 1 FROM documents WHERE pmid = ?", (record.pmid,)).fetchone()
         if is_there and _is_own(text, self._read_document(record.pmid)):
@@ -222,11 +233,54 @@ def name_records(path: Path, texts: Iterable[FullText]) -> Iterator[FullText]:
     for text in texts:
         if text.source in named:
             id, item = named[text.source]
+            if item is None:
+                yield replace(text, joins=id)
+                continue
             own, record = text.record, cast(Document, make_csl(item | {"abstract": "Makes it a document."}))
             title, retracted = record.title or own.title, record.retracted or is_retracted(record.title)
             record = replace(record, pmid=id, title=title, retracted=retracted, abstract=own.abstract, sections=own.sections)
             text = replace(text, record=record)
         yield text
+
+
+@contextmanager
+def join_to(path: Path, pmid: str) -> Iterator[Path]:
+    """A folder of one full text, which joins this document whatever it says itself."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / path.name
+        place.mkdir()
+        (place / path.name).symlink_to(path.resolve())
+        (place / NAMED).write_text(json.dumps({path.name: [pmid, None]}), "utf-8")
+        yield place
+
+
+def find_doubts(path: Path, documents: Documents, pmid: str) -> str:
+    """What somebody should confirm before the paper in a file joins a document, as the beginning of a sentence; "" for nothing.
+
+    Raises `BadInput` for a file that is not one paper that can be read, or if there is no such document.
+    """
+    entry, held = documents.get(pmid), documents.full_texts([pmid]).get(pmid)
+    if entry is None:
+        raise BadInput(f"There is no document {pmid}; give the id of one.")
+    skip, document = SkipBad(SkipBad.ALL), entry.document
+    texts = list(islice(read_full_texts(path, skip), 2))
+    if skip.faults and not texts:
+        raise BadInput(f"{path.name} cannot be joined: {skip.faults[0].expected.removeprefix(f'{path} ').rstrip('.')}.")
+    if len(texts) != 1 or texts[0].source != path.name:
+        raise BadInput(f"{path.name} is not one paper: expected a PDF or JATS XML with a single article; give that file.")
+    (text,) = texts
+    title, record = list_letters(document.title), text.record
+    if record.title and title:
+        is_its = title in _list_front(text) or is_same(_take_paper(record), _take_paper(document))
+    else:
+        pairs = ((record.pmid, document.pmid), (record.pmcid, document.pmcid), (record.doi, document.doi))
+        is_its = any(one and one == other for one, other in pairs)
+    called = f"“{record.title}”" if record.title else "one without a title"
+    doubts = [] if is_its else [f"the file seems to be another paper ({called}) than “{document.title or pmid}”"]
+    if held:
+        doubts.append(f"the paper has a full text already (from {held.source}), which this one replaces")
+    sentence = ", and ".join(doubts)
+    return sentence[:1].upper() + sentence[1:]
 
 
 def make_own_record(text: FullText, has_doi: bool) -> Document:
@@ -295,8 +349,12 @@ def _is_own(text: FullText, document: Document) -> bool:
     title of the document, or the document's title is at its beginning."""
     if text.format != "pdf" or is_same(_take_paper(text.record), _take_paper(document)):
         return True
-    front = [text.record.title, text.record.abstract, *(block.text for block in text.blocks[:_FRONT])]
-    return list_letters(document.title) in list_letters(" ".join(front))
+    return list_letters(document.title) in _list_front(text)
+
+
+def _list_front(text: FullText) -> str:
+    """The letters at the beginning of a text."""
+    return list_letters(" ".join([text.record.title, text.record.abstract, *(block.text for block in text.blocks[:_FRONT])]))
 
 
 def _tells_the_same(abstract: str, other: str) -> bool:

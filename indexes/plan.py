@@ -23,6 +23,9 @@ from retrieval.core.errors import BadInput, IndexUnusable, Interrupted
 from retrieval.store.manifest import FORMAT, WITH_TEXTS, IndexCounts, IndexSource, Manifest, TextPart
 from retrieval.store.texts import MOST_WORDS
 
+MOST_PAPERS = "COUNTERPOINT_MOST_PAPERS"
+"""The environment variable with the most documents that an index may come to hold; a service sets it for its jobs."""
+
 
 def list_settings(analyzer: str = BIOMEDICAL, format: int = FORMAT) -> dict[str, Any]:
     """The settings that decide how a document is indexed, as the manifest records them."""

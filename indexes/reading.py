@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,11 +14,13 @@ from typing import Any, Protocol, cast
 from tqdm import tqdm
 
 from indexes.full_texts import Placed, name_records
-from indexes.readers import FORMATS, Columns, Deletion, Note, Omission, Record, SkipBad, read
+from indexes.plan import MOST_PAPERS
+from indexes.readers import FORMATS, WHOLE, Columns, Deletion, Note, Omission, Record, SkipBad, read
 from indexes.readers.exports.entry import Paper, is_same, make_id
 from indexes.readers.full_text import read_full_texts
 from indexes.writer import Change, LuceneWriters
-from retrieval.core.errors import BadRecord
+from retrieval.core.counts import format_count
+from retrieval.core.errors import BadInput, BadRecord, CounterpointError
 from retrieval.core.progress import make_bar
 from retrieval.core.values import Document, FullText
 from retrieval.store.manifest import IndexSource, Manifest
@@ -75,12 +78,12 @@ class SourceReading:
         self.seen = self.without_abstract = self.repeated = 0
         self._changes = changes
         self._store, self._lucene, self._number, self._path, self._kind, self._skip = store, lucene, number, path, kind, skip
-        self._repeats = FORMATS[kind].repeats
+        self._repeats = FORMATS[kind].repeats if kind in FORMATS else "skip"
 
     def read_all(self, bar: tqdm[Any], columns: Columns | None = None) -> None:
         """Read every record that is not in the store yet; unusable ones are reported or counted."""
         self._tell(self._store.repeats_done(self._number))
-        records = read(self._path, self._kind, self._skip, columns)
+        records = self._read(columns)
         offset = self._store.records_done(self._number)
         while batch := list(islice(records, BATCH)):
             first, self.seen = self.seen + 1, self.seen + len(batch)
@@ -89,6 +92,19 @@ class SourceReading:
             self.without_abstract += sum(isinstance(record, Omission) for record in batch)
             if self.seen > offset:
                 self._write(list(enumerate(batch, first))[max(0, offset + 1 - first) :])
+
+    def _read(self, columns: Columns | None) -> Iterator[Record]:
+        """The records; those of a file that cannot be read to its end up to there, if whatever cannot be read is left out."""
+        count = 0
+        try:
+            for record in read(self._path, self._kind, self._skip, columns):
+                count += 1
+                yield record
+        except BadInput as error:
+            if self._skip.limit != SkipBad.ALL:
+                raise
+            before = f"; the {format_count(count, 'record')} before that came in" if count else ""
+            self._skip(BadRecord(self._path, WHOLE, f"{str(error).rstrip('.')}{before}"))
 
     def _write(self, fresh: Sequence[tuple[int, Record]]) -> None:
         usable: _Numbered = [(number, record) for number, record in fresh if not isinstance(record, Omission)]
@@ -105,10 +121,7 @@ class SourceReading:
         change = self._store.write(records, self._number, self.seen, repeats, newest=self._repeats == "replace")
         if self._lucene:
             self._lucene.apply(change)
-        revisions = len(set(change.removed) & {pmid for pmid, *_ in change.written})
-        self._changes.added += len(change.written) - revisions
-        self._changes.revised += revisions
-        self._changes.deleted += len(change.removed) - revisions
+        self._changes.count(change)
 
     def _is_news(self, record: Document | Deletion) -> bool:
         """Whether a record that repeats a paper stands all the same: it says that the paper was retracted."""
@@ -153,17 +166,35 @@ def _find_repeats(records: _Numbered, ids: set[str]) -> Iterator[tuple[int, str]
         ids.add(record.pmid)
 
 
+class TooMany(CounterpointError):
+    """An index would hold more documents than it may."""
+
+    status = 422
+
+
 @dataclass(slots=True)
 class Changes:
-    """How many documents a build or update added, revised and deleted, and how many more are marked as retracted after it.
+    """How many documents a build or update added, revised and deleted, and how many more are marked as retracted after it; `held`
+    is how many there were before.
 
     For a resumed update: what was done since it was resumed.
     """
 
+    held: int = 0
     added: int = 0
     revised: int = 0
     deleted: int = 0
     retracted: int = 0
+
+    def count(self, change: Change) -> None:
+        """Count a change; raises `TooMany` if it leaves more documents than there may be."""
+        revised = len(set(change.removed) & {pmid for pmid, *_ in change.written})
+        self.added += len(change.written) - revised
+        self.revised += revised
+        self.deleted += len(change.removed) - revised
+        most = int(os.environ.get(MOST_PAPERS, sys.maxsize))
+        if self.added > self.deleted and self.held + self.added - self.deleted > most:
+            raise TooMany(f"The library may hold {format_count(most, 'paper')}, and these are more; leave some of them out.")
 
     @property
     def touched(self) -> int:
@@ -219,7 +250,8 @@ def describe_emptiness(read: SourcesRead) -> str:
     empty = sum(source.without_abstract for source in read.sources)
     bad = [*read.bad, *(read.texts.bad if read.texts else ())]
     if bad:
-        return f"There is no document that can be read in {names}; the first fault: {str(bad[0]).rstrip('.')}."
+        fault = bad[0].expected if bad[0].record == WHOLE else str(bad[0])
+        return f"There is no document that can be read in {names}; the first fault: {fault.rstrip('.')}."
     if empty:
         return f"None of the {empty:,} records in {names} has an abstract, and only those are searched; export them too."
     return f"There is no document in {names}; an index needs at least one."
@@ -232,10 +264,14 @@ def read_all(
     skip_bad: int,
     columns: Columns | None,
     full_texts: Sequence[Path] = (),
+    held: int = 0,
 ) -> SourcesRead:
     """Read every source, each with its format, to its end, and then full texts, which need a `TextTarget`; up to `skip_bad` bad
-    records are left out."""
-    skip, sources, changes = SkipBad(skip_bad), list[IndexSource](), Changes()
+    records are left out. `held` is how many documents there are already.
+
+    Raises `BadInput` if there is nothing but files that cannot be read.
+    """
+    skip, sources, changes = SkipBad(skip_bad), list[IndexSource](), Changes(held)
     for number, (path, kind) in enumerate(files):
         bar = make_bar(f"{path.name} [{number + 1}/{len(files)}]", "records")
         reading = SourceReading(target, lucene, number, path, kind, skip, changes)
@@ -245,7 +281,10 @@ def read_all(
         counts = (reading.seen, len(skip.faults) - bad_before, reading.without_abstract, reading.repeated)
         sources.append(IndexSource(str(path), kind, path.stat().st_size, *counts))
     texts = _read_texts(cast(TextTarget, target), lucene, full_texts, len(files), changes) if full_texts else None
-    return SourcesRead([*sources, *(texts.sources if texts else ())], changes, skip.faults, skip.notes, texts)
+    read = SourcesRead([*sources, *(texts.sources if texts else ())], changes, skip.faults, skip.notes, texts)
+    if any(fault.record == WHOLE for fault in skip.faults) and not any(source.records for source in read.sources):
+        raise BadInput(describe_emptiness(read))
+    return read
 
 
 _TEXTS_AT_ONCE = 50
@@ -272,9 +311,7 @@ def _read_texts(
                     if lucene:
                         lucene.apply(change)
                     placed.add(batch_placed)
-                    revised = len(set(change.removed) & {pmid for pmid, *_ in change.written})
-                    changes.added += len(change.written) - revised
-                    changes.revised += revised
+                    changes.count(change)
         sources.append(IndexSource(str(path), FULL_TEXT, measure(path), seen, len(skip.faults) - bad_before))
     return TextsRead(sources, placed, skip.faults, skip.notes)
 

@@ -246,7 +246,7 @@ def update(
     does nothing else with Java; `columns` maps the columns of CSV files, `full_texts` are files, folders and archives of papers.
     """
     check_texts_fit(read_manifest(folder), full_texts)
-    files = detect_formats(paths, format, columns)
+    files = detect_formats(paths, format, columns, skip_bad)
     if alone and not full_texts:
         expect_sources(files)
     with _change(folder, "the update") as old:

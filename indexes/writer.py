@@ -270,14 +270,14 @@ class StoreWriter:
             if tables.is_same(row, text):
                 placed.unchanged += 1
                 return
-            if not is_better(text, row, self.version):
+            if not text.joins and not is_better(text, row, self.version):
                 placed.notes.append((text.source, f"left out: document {pmid} has a better text, of {row[3]}"))
                 return
             if row[9] == self.version:
                 placed.notes.append((text.source, f"taken for document {pmid} instead of {row[3]}"))
             change.passages_removed.extend(tables.remove(pmid))
         own = found is None or bool(row and row[1])
-        if own:
+        if own and not text.joins:
             pmid, title = self._write_own_record(tables, text, pmid, change)
             placed.own += 1
         else:

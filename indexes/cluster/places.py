@@ -218,7 +218,7 @@ def build_at(
         return embedded.build(paths, out, format, skip_bad, overwrite, True, columns, description, analyzer, full_texts)
     embedded.check_full_texts(full_texts)
     with report_interrupt("the index", "what was read so far is saved, and the same command resumes from there"):
-        address, files = read_address(out), embedded.detect_formats(paths, format, columns)
+        address, files = read_address(out), embedded.detect_formats(paths, format, columns, skip_bad)
         return build_on_cluster(address, files, skip_bad, overwrite, columns, description, analyzer, full_texts)
 
 
@@ -235,7 +235,7 @@ def update_at(
         return updating.update(index, paths, format, skip_bad, alone=True, columns=columns, full_texts=full_texts)
     embedded.check_full_texts(full_texts)
     with report_interrupt("the update", "the same command resumes from there"):
-        files = embedded.detect_formats(paths, format, columns)
+        files = embedded.detect_formats(paths, format, columns, skip_bad)
         return update_on_cluster(read_address(index), files, skip_bad, columns, full_texts)
 
 

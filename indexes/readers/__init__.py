@@ -11,6 +11,7 @@ from typing import Any, Literal
 from indexes.readers import json_formats, pubmed
 from indexes.readers.base import jsonl, source
 from indexes.readers.base.fields import (
+    WHOLE,
     Deletion,
     Note,
     Omission,
@@ -31,7 +32,7 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Document
 
 __all__ = [
-    "FORMATS", "Columns", "Deletion", "Format", "Note", "Omission", "OnBad", "Record", "SkipBad", "check_columns",
+    "FORMATS", "WHOLE", "Columns", "Deletion", "Format", "Note", "Omission", "OnBad", "Record", "SkipBad", "check_columns",
     "detect_format", "raise_bad", "read", "sources",
 ]  # fmt: skip
 

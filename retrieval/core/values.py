@@ -159,7 +159,8 @@ class FullText:
     """The whole text of a paper, as its reader gives it: what its front or first page says of it (`record`, whose `pmid` is ""
     where it names none), and its blocks in order, without the abstract if the record has it.
 
-    `licence` is what the file says of it, `source` the file's name; `pictures` counts the tables that are pictures.
+    `licence` is what the file says of it, `source` the file's name; `pictures` counts the tables that are pictures; `joins` is
+    the id of the document that somebody chose for it, whatever it says itself.
     """
 
     record: Document
@@ -168,6 +169,7 @@ class FullText:
     source: str = ""
     licence: str = ""
     pictures: int = 0
+    joins: str = ""
 
 
 @dataclass(frozen=True, slots=True)

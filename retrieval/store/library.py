@@ -50,18 +50,23 @@ def read_library_file(folder: Path) -> LibraryFile | None:
     """Read the file in `folder`; None if there is none. Raises `IndexUnusable` for one that cannot be used."""
     path = folder / NAME
     try:
-        data = json.loads(path.read_text("utf-8"))
-        values = {field.name: data[field.name] for field in fields(LibraryFile) if field.name in data}
-        keys = values.pop("keys", [])
-        if not values["id"] or not all(isinstance(one, str) for one in (*values.values(), *keys)) or isinstance(keys, str):
-            raise ValueError
-        return LibraryFile(**values, keys=tuple(keys))
+        return parse_library(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise IndexUnusable(f"{path} cannot be read ({error.strerror}); check its permissions.") from error
     except (ValueError, KeyError, TypeError, RecursionError):
         raise IndexUnusable(f"{path} cannot be read; restore it, or delete it to make the folder a new library.") from None
+
+
+def parse_library(text: str) -> LibraryFile:
+    """The content of the file; raises one of the builtin errors where that is not what `write` wrote."""
+    data = json.loads(text)
+    values = {field.name: data[field.name] for field in fields(LibraryFile) if field.name in data}
+    keys = values.pop("keys", [])
+    if not values["id"] or not all(isinstance(one, str) for one in (*values.values(), *keys)) or isinstance(keys, str):
+        raise ValueError
+    return LibraryFile(**values, keys=tuple(keys))
 
 
 def write_new_file(folder: Path) -> None:

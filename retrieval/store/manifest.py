@@ -23,6 +23,7 @@ FORMAT = 4
 PLAIN, LAYERED = 2, 3
 """The formats before, read and updated as they are: the text analysed as by Anserini, no other fields; LAYERED has files of
 changes (retrieval.store.documents)."""
+FORMATS = (PLAIN, LAYERED, FORMAT, WITH_TEXTS)
 NAME = "manifest.json"
 LUCENE, STORE, DENSE, PASSAGES = "lucene", "store.sqlite", "dense", "passages"
 
@@ -236,7 +237,7 @@ def _read_manifest(folder: Path) -> Manifest:
         format_number = data["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise IndexUnusable(template.format(f"its {NAME} cannot be read")) from None
-    if format_number not in (PLAIN, LAYERED, FORMAT, WITH_TEXTS):
+    if format_number not in FORMATS:
         raise IndexUnusable(
             f"The index at {folder} has format {format_number} and this Counterpoint reads formats {PLAIN} to "
             f"{WITH_TEXTS}; build it again, or use the Counterpoint that made it."

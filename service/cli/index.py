@@ -49,8 +49,26 @@ ColumnOption = Annotated[
         help="A column of a CSV file, such as abstract=Zusammenfassung; repeatable.",
     ),
 ]
+
+
+def _read_skipped(given: str) -> int:
+    import sys
+
+    if str(given) == "all":
+        return sys.maxsize
+    if not str(given).isdecimal():
+        raise typer.BadParameter("expected a number from 0 on, or all")
+    return int(given)
+
+
 SkipBadOption = Annotated[
-    int, typer.Option("--skip-bad", min=0, metavar="N", help="Skip up to N bad records; they are counted and listed.")
+    int,
+    typer.Option(
+        "--skip-bad",
+        parser=_read_skipped,
+        metavar="N|all",
+        help="Skip up to N bad records; with all, whatever cannot be read, whole files too. They are counted and listed.",
+    ),
 ]
 FullTextOption = Annotated[
     list[Path],
@@ -149,18 +167,30 @@ def index_update(
     skip_bad: SkipBadOption = 0,
     column: ColumnOption = [],  # noqa: B006
     full_text: FullTextOption = [],  # noqa: B006
+    joins: Annotated[
+        str, typer.Option("--joins", metavar="PMID", help="The document that the one full text joins, whatever it says.")
+    ] = "",
+    confirmed: Annotated[
+        bool, typer.Option("--confirmed", help="Join it also if it seems to be another paper, or replaces a text.")
+    ] = False,
     dense: DenseOption = None,
     profile: ProfileOption = defaults.PROFILE,
     encoder: EncoderOption = "dense",
     examples: ExamplesOption = True,
 ) -> None:
     """Replace documents by PMID, apply deletions, mark retractions; queries use the old index until the update is complete."""
-    from indexes.cluster.places import update_at
+    from contextlib import ExitStack
 
-    with report_errors():
+    from indexes.cluster.places import update_at
+    from indexes.full_texts import join_to
+
+    with report_errors(), ExitStack() as stack:
         model = _load_encoder(index, profile, encoder) if dense else None
         print_note(f"Updating the index at {show_place(index)}.")
         _check_sources(sources, full_text)
+        if joins:
+            _check_joined(index, joins, [*sources, *full_text], confirmed)
+            full_text = [stack.enter_context(join_to(full_text[0], joins))]
         report = update_at(index, sources, format, skip_bad, _parse_columns(column), full_text)
         _list_left_out(report.read)
         print_note(
@@ -395,6 +425,49 @@ def index_copy(
             print_note(f"Its vectors stay behind, because a cluster keeps them in another form: `{command}` makes them anew.")
 
 
+@index_app.command("pack")
+def index_pack(
+    index: IndexArgument,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", show_default=False)],
+) -> None:
+    """Write an index with its name, texts and vectors into one file, to keep or to move; keys and history stay behind."""
+    from indexes.packing import write_pack
+    from retrieval.core.errors import BadInput, translate_write_errors
+    from retrieval.store.manifest import write_atomically
+
+    with report_errors():
+        if is_address(index):
+            raise BadInput("An index on a cluster is not packed; copy it to a folder with `counterpoint index copy`.")
+        if out.exists():
+            raise BadInput(f"{out} exists already; name a new file.")
+        size, pieces = write_pack(index)
+        with translate_write_errors("the pack", out.parent):
+            write_atomically(out, lambda file: file.writelines(pieces))
+        print_note(f"Packed {show_place(index)} into {out}: {size:,} bytes.")
+
+
+@index_app.command("unpack")
+def index_unpack(
+    pack: Annotated[Path, typer.Argument(metavar="FILE", help="What `index pack` wrote.", exists=True, dir_okay=False)],
+    out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
+    profile: ProfileOption = defaults.PROFILE,
+    examples: ExamplesOption = True,
+) -> None:
+    """Restore an index from a pack, after a check of every file; it keeps its id, unless a library beside it has that."""
+    from indexes.packing import read_pack, unpack
+    from service.operating.libraries import Libraries
+
+    with report_errors():
+        id = read_pack(pack).library.id
+        is_taken = any(one.id == id for one in Libraries(folder=out.resolve().parent).list_all())
+        manifest = unpack(pack, out, new_id=is_taken).manifest
+        print_note(f"Unpacked {pack} to {out}: {format_count(manifest.counts.documents, 'document')}.")
+        if is_taken:
+            print_note("It has a new id: a library beside it has the one in the pack.")
+        if examples:
+            _make_examples(out, profile)
+
+
 @index_app.command("merge")
 def index_merge(
     index: IndexArgument,
@@ -469,6 +542,23 @@ def _check_sources(sources: list[Path], full_text: list[Path]) -> None:
         raise BadInput("Name what to read: files or folders of records, or full texts with --full-text.")
 
 
+def _check_joined(index: Path, pmid: str, files: list[Path], confirmed: bool) -> None:
+    """Raise `BadInput` unless one full text can join a document, and was confirmed where that is doubtful."""
+    from contextlib import closing
+
+    from indexes.full_texts import find_doubts
+    from retrieval.core.errors import BadInput
+    from retrieval.index import open_documents
+
+    if is_address(index) or len(files) != 1 or not files[0].is_file():
+        raise BadInput("--joins needs an index in a folder and one file with --full-text, with nothing else to read.")
+    documents, _ = open_documents(index)
+    with closing(documents):
+        doubts = find_doubts(files[0], documents, pmid)
+    if doubts and not confirmed:
+        raise BadInput(f"{doubts}; add --confirmed to join it all the same.")
+
+
 _MOST_NOTES = 20
 """Notes on records that were read, at most: a library may have one for every record."""
 
@@ -501,9 +591,12 @@ def _list_left_out(read: SourcesRead) -> None:
         if source.repeated:
             left_out = format_count(source.repeated, "record")
             print_note(f"Left out of {source.path}: {left_out} of {source.records:,}, repeating a paper.")
-    if read.bad:
-        print_note(f"Skipped {format_count(len(read.bad), 'bad record')}:")
-        for fault in read.bad:
+    for fault in read.bad:
+        if fault.record == "the file":
+            print_note(f"Left out: {fault.expected}.")
+    if bad := [fault for fault in read.bad if fault.record != "the file"]:
+        print_note(f"Skipped {format_count(len(bad), 'bad record')}:")
+        for fault in bad:
             print_note(f"  {fault}")
     for note in read.notes[:_MOST_NOTES]:
         print_note(str(note))

@@ -80,10 +80,10 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         workers = Workers(options.limits())
         memory = await asyncio.to_thread(open_memory, options.state_folder(), libraries, options.history, options.watch)
-        runner = (
-            Runner(Jobs(libraries.folder), libraries.find_place, options.profile, libraries.refresh) if libraries.folder else None
-        )
-        app.state.parts = Parts(libraries, workers, options.log_claims, memory, runner, options.upload_bytes)
+        runner, most = None, options.library_papers
+        if libraries.folder:
+            runner = Runner(Jobs(libraries.folder), libraries.find_place, options.profile, libraries.refresh, most)
+        app.state.parts = Parts(libraries, workers, options.log_claims, memory, runner, options.upload_bytes, most)
         watcher = Watcher(memory.saved, libraries) if memory and options.watch else None
         if when_loaded:
             await asyncio.to_thread(libraries.load)
@@ -113,6 +113,7 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
         app.include_router(routes.router)
     app.include_router(memory_routes.feed_router)
     app.include_router(library_routes.changes)
+    app.include_router(job_routes.tickets)
     _add_routes(app)
     return app
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated, Literal
+from urllib.parse import quote
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Query, Request
-from fastapi.responses import PlainTextResponse, Response
+from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from indexes.full_texts import find_doubts
+from indexes.packing import SUFFIX, is_pack, read_pack, write_pack
+from retrieval.cluster.client import is_address
 from retrieval.core.counts import format_count
-from retrieval.core.errors import BadInput, translate_write_errors
+from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.store.documents import Sort, Store, Wanted
 from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, is_id, make_id, read_library_file
 from service.http.library_routes import LibraryId, changes
@@ -19,7 +26,7 @@ from service.http.requests import problems
 from service.http.requests.access import admit_request, sender_of
 from service.http.requests.working import parts_of
 from service.operating import uploads
-from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Search, State, Work, Zotero, find_ids, name_linked
+from service.operating.jobs import UNFINISHED, Jobs, LibraryJob, NoSuchJob, Search, State, Work, Zotero, find_ids, name_linked
 from service.operating.libraries import Library, NoSuchLibrary
 from service.operating.searching import list_zotero, look_up
 from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft, remove_upload
@@ -56,11 +63,12 @@ class UploadOut(BaseModel):
     name: str
     received: int = Field(description="Bytes received so far.")
     whole: bool = Field(description="Whether all of it is there.")
+    upload: str = Field(description="What tells this upload from others of the same name; send it with every later part.")
 
     @classmethod
     def of(cls, upload: Upload) -> UploadOut:
         """From the file as it lies on disk."""
-        return cls(name=upload.name, received=upload.received, whole=upload.whole)
+        return cls(name=upload.name, received=upload.received, whole=upload.whole, upload=upload.id)
 
 
 class SearchIn(Sent):
@@ -94,6 +102,8 @@ class LibraryWork(Sent):
     ids: str = Field("", max_length=100_000, description="PMIDs, PMCIDs and DOIs to fetch, with blanks or commas between.")
     removed: list[str] = Field(default_factory=list, max_length=10_000, description="Ids of papers to remove.")
     zotero: ZoteroIn | None = Field(None, description="A collection to take or to bring up to date; needs the scope admin.")
+    joins: str = Field("", max_length=500, description="The id of the paper whose full text the one file is.")
+    confirmed: bool = Field(False, description="Join it also if it seems to be another paper, or replaces a text.")
     vectors: bool = Field(True, description="Whether vectors are made, with which claims find more; only up to 50,000 papers.")
 
     def read(self) -> Work:
@@ -107,7 +117,7 @@ class LibraryWork(Sent):
         if any(not 0 < len(one.strip()) <= 500 or not one.isprintable() for one in self.removed):
             raise BadInput("Expected the ids of papers in removed, got one that is empty, too long or not printable.")
         zotero = Zotero(**self.zotero.model_dump()) if self.zotero else None
-        return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors, zotero)
+        return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors, zotero, self.joins)
 
 
 class JobOut(BaseModel):
@@ -160,11 +170,8 @@ def _find_kept(request: Request, id: str) -> Library:
 
 
 def _describe(job: LibraryJob, name: str) -> JobOut:
-    said = [*job.said[-30:]]
-    return JobOut(
-        id=job.id, library=job.library, name=name, at=job.at, state=job.state, stage=job.stage, done=job.done, total=job.total,
-        said=said,
-    )  # fmt: skip
+    values = {field: getattr(job, field) for field in JobOut.model_fields if field not in ("name", "said")}
+    return JobOut(**values, name=name, said=[*job.said[-30:]])
 
 
 def _see_job(request: Request, id: str) -> JobOut:
@@ -213,6 +220,12 @@ async def upload_file(
     request: Request,
     total: Annotated[int, Query(ge=1, description="Bytes of the whole file.")],
     offset: Annotated[int, Query(ge=0, description="Where in the file this part begins; 0 begins it anew.")] = 0,
+    upload: Annotated[
+        str, Query(max_length=40, description="What the first part was answered with, with every later part.")
+    ] = "",
+    sha256: Annotated[
+        str, Query(pattern="^([0-9a-fA-F]{64})?$", description="Of the whole file, to be checked at its end.")
+    ] = "",
 ) -> UploadOut:
     """Send a file, or the next part of it: at most 8 MB at once. After a broken connection send on from what was received."""
     found = await run_sync(_find_kept, request, id)
@@ -223,7 +236,7 @@ async def upload_file(
 
     def keep() -> Upload:
         jobs.check_unread(found.id, name)
-        return add_chunk(name_draft(jobs.folder, found.id), name, chunk, offset, total, most)
+        return add_chunk(name_draft(jobs.folder, found.id), name, chunk, offset, total, most, upload, sha256)
 
     return UploadOut.of(await run_sync(keep))
 
@@ -329,11 +342,102 @@ def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
     found, work = _find_kept(request, id), body.read()
     if work.zotero:
         _check_at_machine(request)
-    waiting = {one.name for one in list_uploads(name_draft(_jobs(request).folder, found.id)) if one.whole}
+    jobs, draft = _jobs(request), name_draft(_jobs(request).folder, found.id)
+    waiting = {one.name for one in list_uploads(draft) if one.whole}
     if missing := [name for name in work.files if name not in waiting]:
         raise BadInput(f"“{missing[0]}” has not been uploaded whole; send the rest of it first.")
-    _jobs(request).check_unread(found.id, *work.files)
-    return _describe(_jobs(request).add(found.id, work), found.name)
+    jobs.check_unread(found.id, *work.files)
+    _check_room(request, found, work)
+    if work.joins:
+        _check_joined(request, found, work, body.confirmed)
+    said: tuple[str, ...] = ()
+    if packs := [name for name in work.files if is_pack(draft / "files" / name)]:
+        if found.place != draft or work != Work(tuple(packs[:1]), vectors=work.vectors):
+            raise BadInput(f"“{packs[0]}” is a whole library; restore it by itself, as a new library.")
+        pack = read_pack(draft / "files" / packs[0])
+        _check_room(request, found, work, pack.manifest.counts.documents)
+        found, said = _take_id(request, found, pack.library.id)
+    return _describe(jobs.add(found.id, work, said), found.name)
+
+
+def _check_joined(request: Request, library: Library, work: Work, confirmed: bool) -> None:
+    """Refuse to join a file to a paper as its full text if it cannot be read or, until that is confirmed, if it is doubtful."""
+    libraries, draft = parts_of(request).libraries, name_draft(_jobs(request).folder, library.id)
+    if len(work.files) != 1 or work != Work(work.files, vectors=work.vectors, joins=work.joins) or library.place == draft:
+        raise BadInput("Expected one uploaded file to join to a paper of the library, and nothing else to do.")
+    with libraries.open(library).lease() as serving:
+        doubts = find_doubts(draft / "files" / work.files[0], serving.index.store, work.joins)
+    if doubts and not confirmed:
+        raise problems.Refused(f"{doubts}; send it with `confirmed` to join it all the same.", 409)
+
+
+def _check_room(request: Request, library: Library, work: Work, asked: int = 0) -> None:
+    """Refuse what would make a library larger than it may be, as far as that is known before the work begins."""
+    most, held = parts_of(request).library_papers, library.manifest.counts.documents if library.manifest else 0
+    asked += sum(search.most for search in work.searches)
+    if work.zotero:
+        with suppress(CounterpointError):  # the job will say it
+            wanted = [one.items for one in list_zotero() if work.zotero.collection in ("all", one.key)]
+            asked += max(0, max(wanted, default=0) - held)
+    if asked and held + asked > most:
+        room = f"{library.name} may hold {format_count(most, 'paper')} and has {held:,}"
+        raise BadInput(
+            f"{room}, so {asked:,} more are too many; ask for {max(0, most - held):,} at most, or make another library."
+        )
+
+
+def _take_id(request: Request, draft: Library, id: str) -> tuple[Library, tuple[str, ...]]:
+    """Give a library that is to be restored the id that it had, unless that is in use; with what is to be said of it."""
+    jobs, place = _jobs(request), name_draft(_jobs(request).folder, id)
+    if id == draft.id:
+        return draft, ()
+    goes_on = any(job.state in UNFINISHED for job in jobs.list([draft.id]))
+    if goes_on or not is_id(id) or parts_of(request).libraries.find_place(id) or place.exists():
+        return draft, (f"It has the new id {draft.id}: the one in the pack is in use here.",)
+    with translate_write_errors("the library", jobs.folder):
+        os.rename(draft.place, place)
+        LibraryFile(id, draft.name, draft.description, keys=draft.keys).write(place)
+    return replace(draft, id=id, place=place, folder=place), ()
+
+
+class PackOut(BaseModel):
+    """A library as one file, which can be fetched for a minute."""
+
+    address: str = Field(description="Where it is, without a key; for one minute.")
+    name: str = Field(description="What the file is called.")
+    bytes: int = Field(description="How long it is.")
+
+
+@changes.post("/v1/libraries/{id}/pack", status_code=201)
+def pack_library(id: LibraryId, request: Request) -> PackOut:
+    """Pack a library into one file, to keep, to move or to restore: its name, texts and vectors, without keys and history."""
+    found, folder = _find(request, id), _jobs(request).folder
+    if is_address(found.place) or found.place == name_draft(folder, found.id):
+        raise problems.Refused("Only a library that is in a folder and has papers is packed.", 409)
+    size, _ = write_pack(found.place)
+    return PackOut(address=f"v1/packs/{uploads.give_ticket(folder, found.id)}", name=f"{found.name}{SUFFIX}", bytes=size)
+
+
+tickets = APIRouter(responses=problems.responses(404, 409, 429, 500, 503))
+
+
+@tickets.get(
+    "/v1/packs/{ticket}",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/octet-stream": {"schema": _BINARY}}}},
+)
+def fetch_pack(
+    ticket: Annotated[str, Path(max_length=100, description="From the call that packs a library.")], request: Request
+) -> Response:
+    """Fetch a library as one file; the ticket stands for the key."""
+    libraries, id = parts_of(request).libraries, uploads.take_ticket(_jobs(request).folder, ticket)
+    found = next((one for one in libraries.seen_by(None) if one.id == id), None)
+    if found is None:
+        raise problems.Refused("This address was for one minute; ask for the library again.", 404)
+    size, pieces = write_pack(found.place)
+    name = f"attachment; filename=\"library{SUFFIX}\"; filename*=UTF-8''{quote(found.name + SUFFIX)}"
+    headers = {"Content-Disposition": name, "Content-Length": str(size), "Cache-Control": "no-store"}
+    return StreamingResponse(pieces, media_type="application/octet-stream", headers=headers)
 
 
 @router.get("/v1/jobs")

@@ -31,6 +31,8 @@ from xml.sax.saxutils import escape
 
 from indexes.fetch.fetching import TEXTS, name_papers_folder
 from indexes.fetch.zotero_link import remove_records
+from indexes.packing import is_pack
+from indexes.plan import MOST_PAPERS
 from indexes.readers.full_text.archives import holds_texts
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
@@ -49,7 +51,7 @@ MOST_KEPT = 200
 """Jobs that are remembered when they are done."""
 MOST_VECTORS = 50_000
 """A library of at most this many papers gets vectors without being asked."""
-_MOST_SKIPPED = "10000000"
+_MOST_SKIPPED = "all"
 """What cannot be read is left out and listed, however much it is."""
 _LOOK_SECONDS, _GRACE_SECONDS, _WRITE_SECONDS, _PAUSE_SECONDS = 1.0, 20.0, 0.5, 30.0
 _NICENESS = "15"
@@ -85,13 +87,14 @@ class Zotero:
 @dataclass(frozen=True, slots=True)
 class Work:
     """What a job does to a library: adds the uploaded `files`, what the searches find and a collection of Zotero, or removes
-    papers."""
+    papers; or it joins the one file to the paper with the id `joins`, as its full text."""
 
     files: tuple[str, ...] = ()
     searches: tuple[Search, ...] = ()
     removed: tuple[str, ...] = ()
     vectors: bool = True
     zotero: Zotero | None = None
+    joins: str = ""
 
     def to_json(self) -> str:
         """As a row keeps it."""
@@ -103,7 +106,7 @@ class Work:
         data = json.loads(text)
         searches = tuple(Search(**one) for one in data["searches"])
         zotero = Zotero(**data["zotero"]) if data.get("zotero") else None
-        return cls(tuple(data["files"]), searches, tuple(data["removed"]), data["vectors"], zotero)
+        return cls(tuple(data["files"]), searches, tuple(data["removed"]), data["vectors"], zotero, data.get("joins", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +160,8 @@ class Jobs:
         db.execute(_SCHEMA)
         return db
 
-    def add(self, library: str, work: Work) -> LibraryJob:
-        """Queue work on a library; raises `BadInput` if it does nothing, or too many jobs wait."""
+    def add(self, library: str, work: Work, said: Sequence[str] = ()) -> LibraryJob:
+        """Queue work on a library, of which this was told; raises `BadInput` if it does nothing, or too many jobs wait."""
         if not (work.files or work.searches or work.removed or work.zotero):
             raise BadInput("There is nothing to do: name uploaded files, a search, ids, a collection, or papers to remove.")
         job = LibraryJob(secrets.token_hex(6), library, datetime.now(UTC).isoformat(timespec="microseconds"), "waiting", work)
@@ -170,7 +173,8 @@ class Jobs:
             kept = (*UNFINISHED, MOST_KEPT)
             db.execute(f"DELETE FROM jobs WHERE state NOT IN (?, ?) AND rowid NOT IN ({newest})", kept)
             db.execute(
-                "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, '', 0, 0, '[]')", (job.id, library, job.at, job.state, work.to_json())
+                "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, '', 0, 0, ?)",
+                (job.id, library, job.at, job.state, work.to_json(), json.dumps(said)),
             )
         return job
 
@@ -258,13 +262,15 @@ class Step:
 class Runner:
     """Runs the jobs of a folder in a thread, while no other process does.
 
-    `find` gives the place of a library; `when_changed` is called when one was made or changed.
+    `find` gives the place of a library; `when_changed` is called when one was made or changed. No library may come to hold more
+    than `most_papers`.
     """
 
     jobs: Jobs
     find: Callable[[str], Path | None]
     profile: str
     when_changed: Callable[[], object] = bool
+    most_papers: int = sys.maxsize
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
@@ -353,7 +359,12 @@ class Runner:
         files = [draft / "files" / name for name in job.work.files]
         if missing := [file.name for file in files if not file.is_file()]:
             raise BadInput(f"{missing[0]} has not been uploaded; upload it, then start again.")
-        if files:
+        if files and is_pack(files[0]):
+            yield Step("Restoring the library", ["unpack", files[0], "--out", target, *quiet], made)
+        elif job.work.joins:
+            joined: _Arguments = ["--full-text", files[0], f"--joins={job.work.joins}", "--confirmed"]
+            yield Step("Joining the full text", ["update", target, *joined, *quiet])
+        elif files:
             texts = [option for file in files if holds_texts(file) for option in ("--full-text", file)]
             records = [file for file in files if not holds_texts(file)]
             read: _Arguments = [*records, *texts, "--skip-bad", _MOST_SKIPPED, *quiet]
@@ -386,7 +397,7 @@ class Runner:
         # The process keeps the lock, should this one be killed: nobody begins the same work beside it.
         process = subprocess.Popen(
             command,
-            env={**os.environ, FOR_PROCESS: "1"},
+            env={**os.environ, FOR_PROCESS: "1", MOST_PAPERS: str(self.most_papers)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -511,7 +522,7 @@ def find_ids(text: str) -> tuple[list[Search], list[str]]:
         ("europepmc", [*dict.fromkeys(others)]),
     ]
     searches = [
-        Search(" OR ".join(terms[at : at + _IDS_AT_ONCE]), source, _IDS_AT_ONCE)
+        Search(" OR ".join(part := terms[at : at + _IDS_AT_ONCE]), source, len(part) if source == "pubmed" else 2 * len(part))
         for source, terms in queries
         for at in range(0, len(terms), _IDS_AT_ONCE)
     ]
@@ -519,7 +530,7 @@ def find_ids(text: str) -> tuple[list[Search], list[str]]:
 
 
 _IDS_AT_ONCE = 100
-"""Ids in a search, whose address has some 2,000 characters then."""
+"""Ids in a search, whose address has some 2,000 characters then; at Europe PMC two records may have one DOI."""
 
 
 def _write_removals(ids: Iterable[str]) -> str:
@@ -537,7 +548,9 @@ def publish(folder: Path, id: str) -> Path:
     """Move a library that is built to its place among the others, with the name that it was given; return the place."""
     draft = name_draft(folder, id)
     file = read_library_file(draft) or LibraryFile(id)
-    LibraryFile(id, file.name, file.description, keys=file.keys).write(draft / "index")
+    own = read_library_file(draft / "index")  # a library that is restored brings its description
+    described = file.description or (own.description if own else "")
+    LibraryFile(id, file.name, described, keys=file.keys).write(draft / "index")
     stem = re.sub(r"[^\w-]+", "-", file.name.casefold()).strip("-")[:60] or "library"
     place = next(path for path in (folder / stem, folder / f"{stem}-{id}") if not path.exists())
     os.rename(draft / "index", place)

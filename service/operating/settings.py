@@ -26,6 +26,7 @@ from pydantic_settings import (
 )
 
 from indexes.fetch.fetching import EUROPE_PMC, NCBI, ZOTERO, ZOTERO_LOCAL
+from indexes.plan import MOST_PAPERS
 from retrieval.bm25 import lucene
 from retrieval.cluster.client import Access, use_access
 from retrieval.core import result_cache
@@ -82,8 +83,9 @@ def read_hosts(given: object) -> object:
 
 PREFIX = "COUNTERPOINT_"
 FILE_VARIABLE = "COUNTERPOINT_SETTINGS"
-_OTHER_VARIABLES = (FILE_VARIABLE, FOR_PROCESS, "COUNTERPOINT_DATA", "COUNTERPOINT_CLUSTER_JARS", "COUNTERPOINT_CLUSTER_PORT")
-"""Those that begin alike and name no setting: this file, progress, the data of evaluations, the cluster of `bench`."""
+_BENCH = ("COUNTERPOINT_DATA", "COUNTERPOINT_CLUSTER_JARS", "COUNTERPOINT_CLUSTER_PORT")
+_OTHER_VARIABLES = (FILE_VARIABLE, FOR_PROCESS, MOST_PAPERS, *_BENCH)
+"""Those that begin alike and name no setting: this file, progress and limit of jobs, data of evaluations, `bench`."""
 KeyScope = Literal["read", "write", "admin"]
 """What a sender may do, each all that comes before it: ask and remember, change libraries, see all libraries and say who may."""
 SCOPES: tuple[KeyScope, ...] = ("read", "write", "admin")
@@ -134,6 +136,9 @@ class Settings(BaseSettings):
     )
     upload_bytes: int = Field(
         default=5_000_000_000, ge=1024, le=1 << 40, description="The most bytes of a library's files that wait to be read."
+    )
+    library_papers: int = Field(
+        default=1_000_000, ge=1, description="The most papers that a library may come to hold when it is changed over HTTP."
     )
     body_seconds: Annotated[float, _SECONDS] = Field(default=30.0, description="How long a request body may take to arrive.")
     keys: dict[str, SecretStr] = Field(

@@ -23,6 +23,7 @@ from service.operating.uploads import FOLDER
 from tests.browser.chromium import IN_CHROMIUM, Open
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index, make_reading_grounder
+from tests.helpers.full_texts import write_jats
 
 pytestmark = IN_CHROMIUM
 
@@ -136,6 +137,54 @@ def test_papers_are_found_chosen_and_removed(open_page: Open, folder: Path, tmp_
     expect(page.locator("#papers > li")).to_have_count(1)
     page.get_by_role("link", name="Zeta 12").click()
     expect(page.locator("#answer")).to_be_visible()
+
+
+def test_a_library_is_downloaded_and_restored(open_page: Open, folder: Path, tmp_path: Path) -> None:
+    place(folder, tmp_path, "Heart & vessels", papers=3)
+    page = open_page(f"?token={TOKEN}#libraries")
+    page.get_by_role("link", name="Heart & vessels", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download").click()
+    assert download.value.suggested_filename == "Heart & vessels.counterpoint"
+    id = page.url.split("libraries=")[1]
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete Heart & vessels with its history?").click()
+    expect(page.get_by_role("heading", name="Libraries")).to_be_visible()
+    page.get_by_role("link", name="New library").click()
+    choose(page, "Heart & vessels.counterpoint", download.value.path().read_bytes())
+    expect(page.get_by_label("Name")).to_have_value("Heart & vessels")
+    page.get_by_role("button", name="Make the library").click()
+    expect(page.locator(".job .stage")).to_have_text("Done")
+    expect(page.locator("#papers > li")).to_have_count(3)
+    assert page.url.endswith(f"libraries={id}")
+
+
+def test_a_paper_gets_its_full_text_from_the_list(open_page: Open, folder: Path, tmp_path: Path) -> None:
+    place(folder, tmp_path, papers=3)
+    page = open_page(f"?token={TOKEN}#libraries")
+    page.get_by_role("link", name="Heart", exact=True).click()
+
+    def give(name: str, title: str) -> None:
+        row = page.locator("#papers > li").filter(has_text="Zeta 2")
+        if not row.locator("details[open]").count():
+            row.locator("summary").click()
+        data = write_jats(tmp_path / name, title, {"Results": ["Zeta fell."]}).read_bytes()
+        row.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/xml", "buffer": data})
+
+    give("other.xml", "Eta and sleep")
+    said = page.locator("#papers .file [role=status]").first
+    expect(said).to_have_text("The file seems to be another paper (“Eta and sleep”) than “Zeta 2”. Join it all the same?")
+    expect(page.get_by_role("button", name="Join it")).to_be_focused()
+    assert find_all_faults(page) == []
+    page.get_by_role("button", name="Leave it").click()
+    expect(page.get_by_role("button", name="Join it")).to_have_count(0)
+    assert not [*folder.glob(f"{FOLDER}/*/files/*")]
+    give("page.pdf", "Zeta 2")
+    expect(page.locator("#papers .file [role=status]").first).to_contain_text("cannot be joined")
+    give("right.xml", "Zeta 2")
+    expect(page.locator(".job .stage")).to_have_text("Done")
+    expect(page.locator("#papers > li").filter(has_text="Zeta 2").locator(".badges")).to_have_text("Full text")
+    expect(page.locator("#shelf-about .facts")).to_have_text("3 papers · 1 full text")
 
 
 def test_a_library_is_renamed_and_deleted_with_what_depends_on_it(open_page: Open, folder: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from indexes import reading, writer
 from indexes.build import build
+from indexes.plan import MOST_PAPERS
 from indexes.update import update
 from indexes.writer import LuceneWriter
 from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, OutOfSpace
@@ -26,7 +27,9 @@ from retrieval.index import Index
 from retrieval.store.documents import Store
 from retrieval.store.manifest import read_manifest, write_atomically
 from service.cli.commands import app
-from tests.helpers.commands import told
+from tests.helpers.commands import call, told
+from tests.helpers.full_texts import write_jats
+from tests.helpers.pubmed_files import deletion, write_xml
 
 ROOT = Path(__file__).parents[2]
 WriteCorpus = Callable[..., Path]
@@ -435,3 +438,58 @@ def test_bad_records_within_the_limit_are_counted_and_listed(write_corpus: Write
     assert read_manifest(tmp_path / "out").counts.documents == 2
     as_json = CliRunner().invoke(app, ["index", "info", str(tmp_path / "out"), "--json"]).output
     assert json.loads(as_json)["sources"][0]["bad"] == 2
+
+
+UNREADABLE: dict[str, tuple[bytes, str]] = {
+    "b.ris": (b"%PDF-1.4 xx", "b.ris is a PDF"),
+    "c.csv": (b"PK\x03\x04zzz", "c.csv is a zip archive"),
+    "d.nbib": (b"\0\1\2", "d.nbib is binary"),
+    "e.ris": (b"", "e.ris is empty"),
+    "f.xml": (b"<a><b>", "f.xml is XML of another kind"),
+    "g.xml": (b"<PubmedArticleSet><PubmedArticle>", "g.xml"),
+}
+
+
+def test_files_that_cannot_be_read_are_left_out_and_the_others_come_in(tmp_path: Path, corpus: Path) -> None:
+    rows = "".join(json.dumps({"pmid": f"9{n}", "title": f"Eta {n}", "abstract": f"Eta {n}."}) + "\n" for n in range(3000))
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(rows.encode())[:9000])
+    for name, (content, _) in UNREADABLE.items():
+        (tmp_path / name).write_bytes(content)
+    files = [str(tmp_path / name) for name in (*UNREADABLE, "cut.gz")]
+    out = str(tmp_path / "index")
+    assert "b.ris is a PDF" in told("index", "build", *files, str(corpus), "--out", out, "--skip-bad", "100")
+    result = call("index", "build", *files, str(corpus), "--out", out, "--skip-bad", "all", "--no-examples")
+    assert result.exit_code == 0, result.stderr
+    lines = [line for line in result.stderr.splitlines() if line.startswith("Left out: ")]
+    for line, said in zip(lines, [*(said for _, said in UNREADABLE.values()), "cut.gz, after line"], strict=True):
+        assert said in line
+    came = int(lines[-1].rpartition("the ")[2].split()[0].replace(",", ""))
+    assert 500 < came < 3000 and f"{came + 12:,} documents" in result.stderr
+    manifest = read_manifest(tmp_path / "index")
+    assert [(one.records, one.bad) for one in manifest.sources] == [(0, 1)] * len(UNREADABLE) + [(came, 1), (12, 0)]
+    # Where there is nothing else, that is a fault, and the index stays as it is.
+    assert "the first fault: " in told("index", "update", out, *files[:2], "--skip-bad", "all")
+    assert "the first fault: " in told("index", "build", *files[:2], "--out", f"{out}2", "--skip-bad", "all")
+    assert read_manifest(tmp_path / "index").version == 1 and not Path(f"{out}2").exists()
+    for wrong in ("-1", "some", "1.5"):
+        assert "expected a number from 0 on, or all" in told("index", "build", *files, "--out", f"{out}2", "--skip-bad", wrong)
+
+
+def test_an_index_holds_no_more_than_it_may(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch, by_twos: None) -> None:
+    monkeypatch.setenv(MOST_PAPERS, "11")
+    with pytest.raises(reading.TooMany, match="may hold 11 papers, and these are more"):
+        build([corpus], tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+    monkeypatch.setenv(MOST_PAPERS, "12")
+    build([corpus], tmp_path / "index")  # goes on where it was
+    # The same papers again are no more; one more is.
+    update(tmp_path / "index", [corpus])
+    more = tmp_path / "more.jsonl"
+    more.write_text('{"pmid": "more", "title": "Eta", "abstract": "Eta."}\n')
+    with pytest.raises(reading.TooMany):
+        update(tmp_path / "index", [more])
+    with pytest.raises(reading.TooMany):
+        update(tmp_path / "index", [], full_texts=[write_jats(tmp_path / "a.xml", "Theta", {"Results": ["Theta rose."]})])
+    assert read_manifest(tmp_path / "index").version == 2
+    monkeypatch.setenv(MOST_PAPERS, "5")
+    update(tmp_path / "index", [write_xml(tmp_path / "gone.xml", deletion("1", "2"))])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -79,10 +80,15 @@ def raise_bad(fault: BadRecord) -> None:
     raise BadRecord(fault.source, fault.record, f"{fault.expected}; {hint}") from None
 
 
-class SkipBad:
-    """Skip up to `limit` bad records, over all the files of one job; `faults` and `notes` list what came, in order."""
+WHOLE = "the file"
+"""What a fault names where it is one of a whole file."""
 
-    SHOWN = 5
+
+class SkipBad:
+    """Skip up to `limit` bad records, over all the files of one job; `faults` and `notes` list what came, in order. With the
+    limit `ALL` whatever cannot be read is left out, whole files too."""
+
+    SHOWN, ALL = 5, sys.maxsize
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

@@ -9,6 +9,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from io import BufferedIOBase, BytesIO
 from pathlib import Path
 from typing import IO, cast
@@ -60,8 +61,11 @@ def holds_texts(path: Path) -> bool:
     """Whether a file is one of full texts, not of records: an archive, a PDF, or XML with articles whole."""
     if not _may_hold_text(path.name):
         return False
-    is_xml = path.name.lower().removesuffix(".gz").endswith(".xml")
-    return not is_xml or re.search(r"<(article|pmc-articleset)[\s>]", source.read_head(path)) is not None
+    if not path.name.lower().removesuffix(".gz").endswith(".xml"):
+        return True
+    with suppress(BadInput):  # told when it is read
+        return re.search(r"<(article|pmc-articleset)[\s>]", source.read_head(path)) is not None
+    return False
 
 
 def _may_hold_text(name: str) -> bool:

@@ -169,8 +169,8 @@ async function start(signal) {
       showFar(one, fault);
     });
   }
-  await call(`libraries/${target.id}/jobs`, "POST", { files: files.map(({ name }) => name), search, ids, zotero, vectors: byId("vectors").checked });
-  return target.id;
+  // A library that is restored may get the id that it had.
+  return (await call(`libraries/${target.id}/jobs`, "POST", { files: files.map(({ name }) => name), search, ids, zotero, vectors: byId("vectors").checked })).library;
 }
 
 async function submit(begun) {

@@ -1,8 +1,9 @@
-// The papers of a library: found, opened, chosen and removed.
+// The papers of a library: found, opened, given their full text, chosen and removed.
 
-import { announce, byId, count, element, holding, number } from "./dom.js";
+import { announce, button, byId, count, element, holding, number } from "./dom.js";
 import { badgesOf, factsOf, fillBadges, folded } from "./evidence.js";
 import { asked, call } from "./service.js";
+import { upload } from "./upload.js";
 
 const PAGE = 50;
 
@@ -74,19 +75,71 @@ function row(paper) {
   return made;
 }
 
-/** The abstract, folded away; fetched when it is first opened. */
-const abstractOf = ({ pmid, title }) =>
-  folded(`Abstract of ${title || pmid}`, async (box) => {
+/** The abstract, folded away; fetched when it is first opened. Who may change the library gives the paper its full text here. */
+const abstractOf = (paper) => {
+  const { pmid, title } = paper;
+  return folded(`Abstract of ${title || pmid}`, async (box) => {
     if (box.firstChild) return;
     box.append(element("p", "Opening the abstract…", "wait"));
     try {
       const { abstract } = await (await asked(`v1/documents/${encodeURIComponent(pmid)}?library=${encodeURIComponent(library.id)}`)).json();
       box.replaceChildren(Object.assign(element("p", abstract || "It has no abstract."), { dir: "auto" }));
+      if (may) box.after(attachment(paper));
     } catch (error) {
       box.replaceChildren();
       byId("holdings-trouble").textContent = error.message;
     }
   }, "Abstract");
+};
+
+/** A button that takes a file as the full text of a paper; what is doubtful is asked in place, and the file goes where it is not wanted. */
+function attachment({ pmid, title, full_text }) {
+  const id = `text-of-${pmid.replace(/[^\w-]/g, "_")}`;
+  const input = Object.assign(element("input", "", "unseen"), { type: "file", id, accept: ".pdf,.xml,.nxml,.gz" });
+  const label = Object.assign(element("label", full_text ? "Replace the full text" : "Attach the full text", "quiet"), { htmlFor: id });
+  label.append(element("span", ` of ${title || pmid}`, "unseen"));
+  const told = element("p", "", "facts");
+  told.setAttribute("role", "status");
+  const acts = element("div", "", "actions");
+  const leave = (name) => call(`libraries/${library.id}/files/${encodeURIComponent(name)}`, "DELETE").catch(() => {});
+  const join = async (name, confirmed) => {
+    acts.replaceChildren();
+    try {
+      await call(`libraries/${library.id}/jobs`, "POST", { files: [name], joins: pmid, confirmed, vectors: library.vectors });
+      told.textContent = "The text is being joined.";
+      removed();
+    } catch (error) {
+      const asks = error.status === 409;
+      told.textContent = asks ? error.message.replace(/;[^;]*$/, ". Join it all the same?") : error.message;
+      if (!asks) return leave(name);
+      acts.replaceChildren(
+        button("Join it", "quiet", () => join(name, true)),
+        button("Leave it", "quiet", () => {
+          leave(name);
+          acts.replaceChildren();
+          told.textContent = "";
+          input.focus();
+        }),
+      );
+      acts.firstChild.focus();
+    }
+    return undefined;
+  };
+  input.addEventListener("change", async () => {
+    const [file] = input.files;
+    input.value = "";
+    if (!file) return;
+    told.textContent = `Reading “${file.name}”…`;
+    try {
+      await upload(library.id, { name: file.name, file }, new AbortController().signal, () => {});
+    } catch (error) {
+      told.textContent = error.message;
+      return;
+    }
+    await join(file.name, false);
+  });
+  return holding("div", "file", input, label, told, acts);
+}
 
 function showChosen() {
   const pressed = byId("remove");

@@ -6,6 +6,7 @@ import { showPapers } from "./holdings.js";
 import { doingOf, goesOn, listJobs, stopWatching, watchJobs } from "./jobs.js";
 import { askedOf } from "./library.js";
 import { call } from "./service.js";
+import { saveFrom } from "./take.js";
 
 const NEW = "new";
 const WELCOME = [
@@ -153,6 +154,7 @@ function showOne(one, may, mayName, jobs, opened) {
   if (canAsk(one)) acts.append(Object.assign(askButton(one), { className: working || !one.vectors ? "go" : "quiet" }));
   if (may) acts.append(button("Add papers", "quiet", () => openMore(one)));
   if (mayName && !one.draft) acts.append(button("Rename or describe", "quiet", () => nameIt(one, again)));
+  if (may && canAsk(one)) acts.append(button("Download", "quiet", () => download(one)));
   if (may) acts.append(deleteButton(one));
   const soon = canAsk(one) && working ? [element("p", "It can be searched already, while this goes on.", "facts")] : [];
   const made = holding("div", "", ...wordsOf(one, working), ...soon, acts);
@@ -161,6 +163,17 @@ function showOne(one, may, mayName, jobs, opened) {
   watchJobs(byId("jobs"), jobs, one.id, may, again);
   byId("holdings").hidden = !canAsk(one);
   if (canAsk(one)) showPapers(one, may, again);
+}
+
+/** Saves the library as one file; the browser, which sends no key with what it saves, gets a ticket. */
+async function download({ id }) {
+  try {
+    const { address, name } = await call(`libraries/${id}/pack`, "POST");
+    saveFrom(address, name);
+    announce("The download has begun.");
+  } catch (error) {
+    byId("shelf-trouble").textContent = error.message;
+  }
 }
 
 async function openMore(one) {

@@ -85,11 +85,14 @@ async function fetchAndSave({ mode, body }, format, name, pressed) {
 }
 
 export function save(content, type, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([content], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  saveFrom(address, name);
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/** Saves what is at an address, which the browser fetches by itself. */
+export function saveFrom(address, name) {
+  Object.assign(document.createElement("a"), { href: address, download: name }).click();
 }
 
 const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60) || "answer";

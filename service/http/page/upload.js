@@ -9,13 +9,16 @@ const WAITS = [1, 2, 4, 8, 15];
 
 /**
  * Sends a file to a library, from the byte `at` on; `tell(received, fault)` is called after every part, and with the fault where one
- * did not arrive. Throws once a part has failed too often, was refused, or `signal` stops it.
+ * did not arrive. Throws once a part has failed too often, was refused, or `signal` stops it. The upload's own id, which tells it from
+ * others of its name, is kept with the file.
  */
-export async function upload(id, { name, file, at = 0 }, signal, tell) {
+export async function upload(id, one, signal, tell) {
+  const { name, file } = one;
+  let { at = 0 } = one;
   let failed = 0;
   while (at < file.size) {
     try {
-      ({ received: at } = await sendPart(id, name, file, at, signal));
+      ({ received: at, upload: one.upload } = await sendPart(id, one, at, signal));
       failed = 0;
       tell(at);
     } catch (error) {
@@ -23,13 +26,13 @@ export async function upload(id, { name, file, at = 0 }, signal, tell) {
       tell(at, error);
       await pause(WAITS[failed++], signal);
       // The service knows how much of it arrived.
-      at = await receivedOf(id, name).catch(() => at);
+      at = await receivedOf(id, one).catch(() => at);
     }
   }
 }
 
-async function sendPart(id, name, file, at, signal) {
-  const place = new URLSearchParams({ offset: at, total: file.size });
+async function sendPart(id, { name, file, upload: own = "" }, at, signal) {
+  const place = new URLSearchParams({ offset: at, total: file.size, upload: own });
   const headers = { "content-type": "application/octet-stream" };
   const body = file.slice(at, at + PART);
   return (await asked(`v1/libraries/${id}/files/${encodeURIComponent(name)}?${place}`, { method: "PUT", headers, body, signal })).json();
@@ -38,7 +41,7 @@ async function sendPart(id, name, file, at, signal) {
 /** The files of a library that wait to be read: the name of each, the bytes received, and whether it is whole. */
 export const waitingOf = async (id) => (await call(`libraries/${id}/files`)).files;
 
-const receivedOf = async (id, name) => (await waitingOf(id)).find((one) => one.name === name)?.received ?? 0;
+const receivedOf = async (id, { upload: own }) => (await waitingOf(id)).find((one) => own && one.upload === own)?.received ?? 0;
 
 function pause(seconds, signal) {
   return new Promise((done, stopped) => {

@@ -41,6 +41,7 @@ class Parts:
     memory: Memory | None = None
     runner: Runner | None = None
     upload_bytes: int = 0
+    library_papers: int = 0
     reading_body: Lock = field(default_factory=Lock)
 
 

@@ -12,12 +12,15 @@ import pytest
 from fastapi.testclient import TestClient
 
 from indexes.plan import hold_lock
+from retrieval.store.library import LibraryFile
 from service.http.app import create_app
 from service.operating import libraries
 from service.operating.libraries import Libraries
 from service.operating.settings import Settings
-from tests.helpers.fakes import make_grounder
+from tests.helpers.fakes import make_grounder, make_index
+from tests.helpers.full_texts import write_jats
 from tests.helpers.served import opened
+from tests.helpers.texts import draw_pdf
 from tests.helpers.zotero_server import ZoteroServer, serving
 
 TOKEN = "the-token-of-this-start"
@@ -53,7 +56,15 @@ def make(client: TestClient, name: str = "Heart", **options: Any) -> str:
 
 def upload(client: TestClient, id: str, name: str = "a.jsonl", data: bytes = RECORDS, **options: Any) -> None:
     reply = client.put(f"/v1/libraries/{id}/files/{name}", params={"total": len(data)}, content=data, **options)
-    assert reply.json() == {"name": name, "received": len(data), "whole": True}
+    assert reply.json().items() >= {"name": name, "received": len(data), "whole": True}.items(), reply.text
+
+
+def place(folder: Path, *keys: str) -> str:
+    """Put a library into the folder, as a job would; returns its id."""
+    index = make_index(folder.parent / "made", PAPERS)
+    index.close()
+    LibraryFile("0a1b2c3d4e5f", "Heart", "Of ours", keys=keys).write(index.folder.rename(folder / "heart"))
+    return "0a1b2c3d4e5f"
 
 
 def run(client: TestClient, id: str, work: dict[str, Any]) -> dict[str, Any]:
@@ -89,6 +100,151 @@ def test_a_library_is_made_searched_changed_and_deleted(client: TestClient, fold
     assert client.delete(f"/v1/libraries/{id}").json() == {"id": id, "name": "Heart", "saved": 0}
     assert client.get("/v1/libraries").json()["libraries"] == client.get("/v1/jobs").json()["jobs"] == []
     assert not any(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def fetch(client: TestClient, id: str) -> bytes:
+    told = client.post(f"/v1/libraries/{id}/pack").json()
+    reply = client.get(f"/{told['address']}")
+    assert reply.status_code == 200 and len(reply.content) == told["bytes"] == int(reply.headers["content-length"])
+    assert reply.headers["content-disposition"].endswith(f"; filename*=UTF-8''{told['name']}")
+    return bytes(reply.content)
+
+
+def test_a_library_is_fetched_as_one_file_and_restored_with_its_id(client: TestClient, folder: Path) -> None:
+    id = place(folder, "clinic")
+    pack = fetch(client, id)
+    assert b"clinic" not in pack and str(folder).encode() not in pack
+
+    other = make(client, "Copy")
+    upload(client, other, "Heart.counterpoint", pack)
+    twin = run(client, other, {"files": ["Heart.counterpoint"]})
+    assert (twin["state"], twin["library"]) == ("done", other) and f"It has the new id {other}" in twin["said"][0]
+    assert client.get(f"/v1/libraries/{other}/papers").json()["total"] == 3
+
+    assert client.delete(f"/v1/libraries/{id}").status_code == 200
+    draft = make(client, "Heart again")
+    upload(client, draft, "renamed.tar", pack)
+    back = run(client, draft, {"files": ["renamed.tar"]})
+    assert (back["state"], back["library"], back["name"]) == ("done", id, "Heart again"), back
+    assert not any("new id" in line for line in back["said"])
+    (library,) = [one for one in client.get("/v1/libraries").json()["libraries"] if one["id"] == id]
+    assert (library["name"], library["description"], library["papers"]) == ("Heart again", "Of ours", 3)
+    assert client.get("/v1/search", params={"q": "zeta", "library": id}).json()["hits"]
+    assert client.get(f"/v1/libraries/{draft}/files").status_code == 404
+    assert not [*(folder / ".work").glob("*/files/*")]
+
+
+def test_what_is_no_whole_pack_becomes_no_library(client: TestClient, folder: Path) -> None:
+    id = place(folder)
+    pack = fetch(client, id)
+    start = f"/v1/libraries/{make(client, 'Other')}/jobs"
+    draft = start.split("/")[3]
+    upload(client, draft, "cut.counterpoint", pack[:300])
+    upload(client, draft, "late.counterpoint", pack[: len(pack) // 2])
+    upload(client, draft, "whole.counterpoint", pack)
+    upload(client, draft)
+    upload(client, id, "whole.counterpoint", pack)
+    for where, files, said in (
+        (start, ["cut.counterpoint"], "cut.counterpoint is not a whole pack"),
+        (start, ["whole.counterpoint", "a.jsonl"], "restore it by itself"),
+        (f"/v1/libraries/{id}/jobs", ["whole.counterpoint"], "restore it by itself, as a new library"),
+    ):
+        reply = client.post(where, json={"files": files})
+        assert reply.status_code == 422 and said in reply.json()["detail"]
+    assert client.get("/v1/jobs").json()["jobs"] == []
+    failed = run(client, draft, {"files": ["late.counterpoint"]})
+    assert failed["state"] == "failed" and failed["stage"].startswith("late.counterpoint is not a whole pack"), failed
+    assert [one["id"] for one in client.get("/v1/libraries").json()["libraries"]] == [id]
+    assert run(client, draft, {"files": ["whole.counterpoint"]})["state"] == "done"
+
+
+def test_who_may_not_see_a_library_gets_no_ticket_and_no_guess_is_one(folder: Path) -> None:
+    with served(folder, keys=KEYS, scopes={"writer": "write", "other": "write"}) as client:
+        reader, writer, other = ({"X-API-Key": KEYS[name]} for name in ("reader", "writer", "other"))
+        draft = make(client, "Other", headers=writer)
+        assert client.post(f"/v1/libraries/{draft}/pack", headers=writer).status_code == 409  # nothing in it yet
+        id = place(folder, "writer")
+        asked = f"/v1/libraries/{id}/pack"
+        assert client.post(asked, headers=reader).status_code == 403
+        assert (
+            client.post(asked, headers=other).json()["detail"]
+            == f"There is no library “{id}”; GET /v1/libraries lists those that there are."
+        )
+        ticket = client.post(asked, headers=writer).json()["address"]
+        assert client.get(f"/{ticket}").status_code == 200
+        for guess in ("v1/packs/x", f"{ticket}x", "v1/packs/..%2Fjobs.sqlite", f"v1/packs/{'é' * 32}"):
+            assert client.get(f"/{guess}").status_code == 404
+        client.delete(f"/v1/libraries/{id}", headers=writer)
+        assert client.get(f"/{ticket}").status_code == 404
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_others_come_in(client: TestClient, folder: Path) -> None:
+    id = make(client)
+    for name, data in (("a.jsonl", RECORDS), ("b.ris", b"%PDF-1.4"), ("c.xml.gz", b"\x1f\x8b\x08cut")):
+        upload(client, id, name, data)
+    done = run(client, id, {"files": ["b.ris", "c.xml.gz", "a.jsonl"]})
+    assert done["state"] == "done", done
+    report = client.get(f"/v1/jobs/{done['id']}/report").text
+    assert "Left out: b.ris is a PDF" in report and "Left out: c.xml.gz" in report and str(folder) not in report
+    assert client.get(f"/v1/libraries/{id}/papers").json()["total"] == 3
+
+
+def test_a_file_is_joined_to_the_paper_that_it_is_given_to(client: TestClient, folder: Path, tmp_path: Path) -> None:
+    id, draft = place(folder), make(client, "Other")
+    jobs = f"/v1/libraries/{id}/jobs"
+    right = write_jats(tmp_path / "right.xml", "Zeta 2", {"Results": ["Zeta fell."]}).read_bytes()
+    other = write_jats(tmp_path / "other.xml", "Eta and sleep", {"Results": ["Eta rose."]}).read_bytes()
+    for one in (id, draft):
+        upload(client, one, "right.xml", right)
+    none = client.post(f"/v1/libraries/{draft}/jobs", json={"files": ["right.xml"], "joins": "2"})
+    assert none.status_code == 422  # no papers yet
+    for work, status, said in (
+        ({"files": ["right.xml"], "joins": "99"}, 422, "no document 99"),
+        ({"files": [], "joins": "2"}, 422, "one uploaded file"),
+        ({"files": ["right.xml"], "joins": "2", "removed": ["1"]}, 422, "one uploaded file"),
+        ({"files": ["none.xml"], "joins": "2"}, 422, "has not been uploaded"),
+    ):
+        reply = client.post(jobs, json=work)
+        assert reply.status_code == status and said in reply.json()["detail"]
+    assert run(client, id, {"files": ["right.xml"], "joins": "2"})["state"] == "done"
+    assert client.get("/v1/documents/2", params={"library": id}).json()["full_text"]["source"] == "right.xml"
+
+    upload(client, id, "other.xml", other)
+    upload(client, id, "scan.pdf", draw_pdf([[]]))
+    asked = client.post(jobs, json={"files": ["other.xml"], "joins": "2"})
+    assert asked.status_code == 409 and asked.json()["detail"] == (
+        "The file seems to be another paper (“Eta and sleep”) than “Zeta 2”, and the paper has a full text already "
+        "(from right.xml), which this one replaces; send it with `confirmed` to join it all the same."
+    )
+    scan = client.post(jobs, json={"files": ["scan.pdf"], "joins": "3", "confirmed": True})
+    assert scan.status_code == 422 and "scan.pdf cannot be joined: has no text layer" in scan.json()["detail"]
+    assert run(client, id, {"files": ["other.xml"], "joins": "2", "confirmed": True})["state"] == "done"
+    assert client.get("/v1/documents/2", params={"library": id}).json()["full_text"]["source"] == "other.xml"
+    assert client.get(f"/v1/libraries/{id}/papers").json()["total"] == 3
+
+
+def test_a_library_holds_no_more_papers_than_it_may(folder: Path, zotero: ZoteroServer) -> None:
+    collection = zotero.add_collection("Colds")
+    for number in range(4):
+        zotero.add(collection, title=f"Zinc {number}", abstractNote="Zinc shortens colds.")
+    with served(folder, library_papers=3) as client:
+        client.get("/", params={"token": TOKEN})
+        id = make(client, "Lungs")
+        jobs = f"/v1/libraries/{id}/jobs"
+        for work, more in (
+            ({"search": {"query": "zeta", "most": 4}}, 4), ({"ids": "1 2 3 4"}, 4), ({"zotero": {"collection": collection}}, 4),
+            ({"search": {"query": "zeta", "most": 2}, "ids": "1,2"}, 4),
+        ):  # fmt: skip
+            reply = client.post(jobs, json=work)
+            said = f"Lungs may hold 3 papers and has 0, so {more} more are too many; ask for 3 at most, or make another library."
+            assert reply.status_code == 422 and reply.json()["detail"] == said
+        assert client.get("/v1/jobs").json() == {"jobs": []}
+        id = place(folder)
+        jobs = f"/v1/libraries/{id}/jobs"
+        upload(client, id, data=RECORDS.replace(b'"1"', b'"11"'))
+        failed = run(client, id, {"files": ["a.jsonl"]})
+        assert failed["state"] == "failed" and failed["stage"].startswith("The library may hold 3 papers, and these are more")
+        assert "has 3, so 1 more are too many; ask for 0" in client.post(jobs, json={"ids": "1"}).json()["detail"]
 
 
 def test_a_library_that_is_written_is_deleted_when_that_has_ended(

@@ -214,7 +214,7 @@ def test_ids_in_a_text_are_searched_for_and_what_is_none_is_named() -> None:
         ("europepmc", 'PMCID:PMC22 OR DOI:"10.1000/x.(1)5"'),
     ]
     assert unknown == ["hello"] and find_ids(" ") == ([], [])
-    assert [one.most for one in find_ids(" ".join(map(str, range(1, 251))))[0]] == [100, 100, 100]
+    assert [one.most for one in find_ids(" ".join(map(str, range(1, 251))))[0]] == [100, 100, 50]
 
 
 def test_a_job_resumed_while_it_still_stops_goes_on(
