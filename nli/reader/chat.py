@@ -35,7 +35,7 @@ from retrieval.core.values import Aspect, Contrast, Details, Premise, Verdict
 from retrieval.runtime.asking import ask_in_form
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.runtime.fences import is_order, strip_markup
-from retrieval.runtime.replies import Answer
+from retrieval.runtime.replies import Answer, read_number
 
 Grade = Literal[-2, -1, 0, 1, 2]
 WORDS = 25
@@ -45,25 +45,7 @@ PARTS = ("population", "intervention", "comparison", "outcome")
 LEFT_OUT = "(left out)"
 DECISION = MODELS / "chat-reader" / "model.json"
 _NUMBER = re.compile(r"^\W*\[\d+\]\s*")
-_IN_WORDS = re.compile(r"(?<![\w.,])([+\-−–]?\d+)(?:\.0+)?(?![\w.,]*\d)")
 _MARKS = " \"“”'‘’…"
-
-
-def read_number(value: object) -> object:
-    """The whole number that a value is, or that its words hold: "2", "+1", "−2", 2.0 or "2 (supports)"; else the value as it is.
-
-    Words that hold several numbers, or name the other side, are not read.
-    """
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if not isinstance(value, str):
-        return value
-    numbers = [*_IN_WORDS.finditer(value)]
-    if len(numbers) != 1:
-        return value
-    number = int(re.sub("[−–]", "-", numbers[0].group(1)))
-    says = value.lower()
-    return value if (number > 0 and "contradict" in says) or (number < 0 and "support" in says) else number
 
 
 Words = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, str | int | float) else "")]
@@ -183,6 +165,10 @@ class ChatReader:
         pairs = [(one.aspect, find_quote(one.first, first), find_quote(one.second, second)) for one in found]
         contrasts = [Contrast(aspect, a[1], b[1]) for aspect, a, b in pairs if a and b and a[1] != b[1]]
         return list({one.aspect: one for one in reversed(contrasts)}.values())[::-1]
+
+    def weigh(self, claim: str, paper: Abstract, grade: int) -> Verdict:
+        """The verdict of a grade and the embedded reading together."""
+        return ChatDecision.load()(grade, read_paper(self.embedded, claim, paper).verdict)
 
     def ask_in_form(
         self, system: str, user: str, schema: type[Answer], find_fault: Callable[[Answer], str], longest: int = 0

@@ -77,7 +77,7 @@ class Attribution:
         citations: dict[int, Citation] = {}
         failures: list[str] = []
         for cited in sentence.cited:
-            outcome = self._judge_citation(cited, sentence.text)
+            outcome = self.judge(cited, sentence.text)
             if isinstance(outcome, Citation):
                 citations.setdefault(cited.number, outcome)
             else:
@@ -88,11 +88,14 @@ class Attribution:
         if has_parts and failures:
             # The sentence states what each paper reports: without one of them it would say something else.
             citations = {}
-        strength = {number: (one.verbatim, one.verdict.support) for number, one in citations.items()}
-        best = sorted(citations, key=strength.__getitem__, reverse=True)[: self._most]
-        return CheckedSentence(tuple(citations[number] for number in citations if number in best), tuple(failures))
+        return CheckedSentence(self.choose_best(list(citations.values())), tuple(failures))
 
-    def _judge_citation(self, cited: CitedSource, text: str) -> Citation | str:
+    def choose_best(self, citations: Sequence[Citation]) -> tuple[Citation, ...]:
+        """The `most` best citations, in order."""
+        best = sorted(citations, key=lambda one: (one.verbatim, one.verdict.support), reverse=True)[: self._most]
+        return tuple(one for one in citations if one in best)
+
+    def judge(self, cited: CitedSource, text: str) -> Citation | str:
         """The citation, or why it does not hold.
 
         A sentence that gives orders to a language model supports nothing, and neither does a paper that lacks what is said.
@@ -173,7 +176,7 @@ class Attribution:
         for number in likely:
             if had + len(found) >= self._config.least:
                 break
-            citation = self._judge_citation(CitedSource(number), sentence.text)
+            citation = self.judge(CitedSource(number), sentence.text)
             if isinstance(citation, Citation):
                 found[number] = citation
         return found
@@ -252,6 +255,9 @@ def get_stated_probability(verdict: Verdict, stance: Stance) -> float:
 def describe_check(citation: Citation) -> str:
     """One sentence that says where the words are, and the judge's stance with its probability."""
     verdict, sentence = citation.verdict, citation.sentence
+    if verdict.quote:
+        how = "bear out some of what is said" if verdict.partial else "bear it out"
+        return f"The words “{verdict.quote}” stand in the abstract; the language model that checked them says that they {how}."
     label = verdict.label
     what = "the paper, read as a whole," if verdict.of == "document" else "the sentence, read with its neighbours,"
     probability: float = getattr(verdict, label)
