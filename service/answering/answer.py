@@ -27,7 +27,7 @@ from retrieval.runtime.usage import Tally, count_usage
 from service.answering.attribution import Attribution, StatedVerdict
 from service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
-from service.answering.drafts import DraftChecker, Settled, explain
+from service.answering.drafts import DraftChecker, Settled
 from service.answering.events import KeptSentence, OnEvent, Stage
 from service.answering.lead import (
     NEAREST,
@@ -144,7 +144,7 @@ class _AnswerInProgress:
             tuple(hits),
             generator.name,
             self.usage,
-            " ".join(filter(None, (*self.notes, note))),
+            " ".join(filter(None, dict.fromkeys((*self.notes, note)))),
             grounded.lead if grounded else None,
             self.drafted,
             *((table.rows, table.others) if table else ((), ())),
@@ -298,12 +298,10 @@ class _AnswerInProgress:
             len(sentences), sum(bool(one.cited) for one in sentences), sum(len(one.cited) for one in sentences)
         )
         self.on_event(Stage("check", f"Checking the citations of {format_count(len(sentences), 'sentence')}."))
-        settled: Iterable[Settled]
-        if generator.extractive:
-            settled = (Settled(one, found.citations, explain(found)) for one in sentences for found in [attribution.check(one)])
-        else:
+        settled: Iterable[Settled] = (Settled.of(one, attribution.check(one)) for one in sentences)
+        if not generator.extractive:
             settled = checker.settle(sentences, generator, rules.rewrite)
-            self.notes += checker.notes
+        self.notes += checker.notes
         for place, one in enumerate(settled):
             if not one.citations:
                 self._remove(one.sentence, one.why)
