@@ -97,8 +97,10 @@ class ChatGenerator:
         return Draft(sentences=tuple(one.read() for one in self._ask_for_sentences(filled) if one.text.strip()))
 
     def correct(self, failed: Sequence[Failed], topic: Topic, sources: Sequence[Source]) -> list[Draft]:
-        """The sentences as the model corrects them; an empty draft for each that it does not."""
-        prompt = fill_prompt("correct", topic, sources, self._document_words, sentences=write_failed(failed))
+        """The sentences as the model corrects them, from the papers that they cite; an empty draft for each that it does not."""
+        cited = {one.number for each in failed for one in each.sentence.cited}
+        needed = [source for source in sources if source.number in cited] or sources
+        prompt = fill_prompt("correct", topic, needed, self._document_words, sentences=write_failed(failed))
         written = [one for one in self._ask_for_sentences(prompt) if one.text.strip()]
         found = {one.sentence: Draft(sentences=(one.read(),)) for one in written}
         return [found.get(number, Draft()) for number in range(1, len(failed) + 1)]

@@ -60,7 +60,7 @@ def play(
 
     def script(body: Body) -> Reply:
         def renumber(sentences: list[Check]) -> list[Check]:
-            told = json.loads(json.dumps(sentences))
+            told: list[Check] = json.loads(json.dumps(sentences))
             for one in told:
                 if "documents" in one:
                     one["documents"] = [number(body, pmid) for pmid in one["documents"]]
