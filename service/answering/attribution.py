@@ -41,6 +41,13 @@ NUMBERS = {
     word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
 """Numbers that are written as words."""
+_LARGER = NUMBERS | dict(
+    zip("thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), range(13, 20), strict=True),
+    **dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True)),
+)
+_SPELT = "|".join((*_LARGER, "hundred", "thousand"))
+_SPELT_OUT = re.compile(rf"\b(?:{_SPELT})(?:(?:[\s-]+|\s+and\s+)(?:{_SPELT}))*\b", re.IGNORECASE)
+"""A number of any length in words: "two hundred and forty"."""
 _ANY_FIGURE = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neither supports nor contradicts it"}
@@ -213,6 +220,7 @@ def find_missing_content(text: str, document: Document) -> str:
 def find_other_figures(text: str, passage: str) -> tuple[str, ...]:
     """The figures in a sentence that a passage does not give, not even rounded, as a percentage or as what remains of a whole."""
     given = {_read_figure(figure) for figure in _ANY_FIGURE.findall(passage)}
+    given |= {_read_spelt(words) for words in _SPELT_OUT.findall(passage)}
     given |= {share for one in given if 0 < one < 1 for share in (100 * one, 100 - 100 * one)}
     return tuple(dict.fromkeys(one for one in _FIGURE.findall(text) if not any(_rounds_to(number, one) for number in given)))
 
@@ -226,6 +234,19 @@ def _rounds_to(number: float, figure: str) -> bool:
 
 def _read_figure(figure: str) -> float:
     return float(figure.replace(",", "")) if figure[0].isdigit() else float(NUMBERS[figure.lower()])
+
+
+def _read_spelt(words: str) -> float:
+    """ "two hundred and forty" as 240."""
+    thousands, rest = 0, 0
+    for word in re.findall("[a-z]+", words.lower()):
+        if word == "thousand":
+            thousands, rest = thousands + max(rest, 1) * 1000, 0
+        elif word == "hundred":
+            rest = max(rest, 1) * 100
+        else:
+            rest += _LARGER.get(word, 0)
+    return float(thousands + rest)
 
 
 def find_verbatim(claim: str, sentences: Sequence[Sentence]) -> int | None:
