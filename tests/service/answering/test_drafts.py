@@ -228,6 +228,20 @@ def test_the_check_is_read_however_it_is_packed(server: ChatServer, index: Index
     assert kept(ask(server, index)) == [("Zeta is salty.", ["101"])]
 
 
+@pytest.mark.parametrize(
+    ("requests", "told"),
+    [(1, "The embedded models checked the citations"), (2, "it could not be rewritten"), (3, "The embedded models checked")],
+)
+def test_a_budget_that_is_spent_loses_nothing_that_holds(server: ChatServer, index: Index, requests: int, told: str) -> None:
+    draft = [wrote(1, "Zeta lowers blood pressure in 90 adults.", "101"), wrote(2, "Eta heals everybody of all ills.", "102")]
+    checks = [say(1, ("101", "yes", "Zeta lowers blood pressure")), say(2, ("102", "no", ""))]
+    server.script = play(draft, [checks], [wrote(1, "Eta heals all known ills of everybody.", "102")])
+    answer = ask(server, index, budget={"requests": requests, "tokens": 50_000})
+    assert kept(answer) == [("Zeta lowers blood pressure in 90 adults.", ["101"])]
+    assert told in answer.note + answer.removed[0].reason
+    assert answer.usage.requests == requests
+
+
 def test_conflicts_are_looked_for_once_and_the_embedded_reader_chooses_what_the_model_reads(
     server: ChatServer, tmp_path: Path
 ) -> None:
