@@ -59,6 +59,14 @@ class DraftSentence:
 
 
 @dataclass(frozen=True, slots=True)
+class Failed:
+    """A sentence of which no citation holds, and why, in words."""
+
+    sentence: DraftSentence
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """What a generator wrote: whole sentences where it has them, else the running text of a language model."""
 
@@ -72,8 +80,9 @@ class Generator(Protocol):
     name: str
     extractive: bool
 
-    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
-        """An answer to the topic's question from the sources alone; `prompt` names the instructions (generation/prompts)."""
+    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str, first: str = "") -> Draft:
+        """An answer to the topic's question from the sources alone; `prompt` names the instructions (generation/prompts), and
+        `first` is the sentence with which the answer begins already, if there is one."""
 
-    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source]) -> Draft:
-        """The sentence rewritten so that the sources support it; an empty draft if the generator cannot."""
+    def correct(self, failed: Sequence[Failed], topic: Topic, sources: Sequence[Source]) -> list[Draft]:
+        """Each sentence rewritten so that the sources support it; an empty draft for one that the generator cannot correct."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from generation.draft import CitedSource, Draft, DraftSentence, Finding, Limits, Source
+from generation.draft import CitedSource, Draft, DraftSentence, Failed, Finding, Limits, Source
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
 from retrieval.core.word_list import read_sections
@@ -131,16 +131,16 @@ class ExtractiveGenerator:
         self._reranker, self._sentences, self._words = reranker, sentences, words
         self.name = f"extractive with {reranker.name}" if reranker else "extractive"
 
-    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
-        """The quotations, each citing its paper; `prompt` is for language models."""
+    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str, first: str = "") -> Draft:
+        """The quotations, each citing its paper; `prompt` and `first` are for language models."""
         words = min(self._words, limits.words)
         if any(source.finding for source in sources):
             return Draft(sentences=tuple(write_findings(sources, self._sentences, words)))
         return Draft(sentences=tuple(self._quote_nearest(topic.question, sources, words)))
 
-    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source]) -> Draft:
-        """A quotation cannot be rewritten."""
-        return Draft()
+    def correct(self, failed: Sequence[Failed], topic: Topic, sources: Sequence[Source]) -> list[Draft]:
+        """A quotation cannot be corrected."""
+        return [Draft()] * len(failed)
 
     def _quote_nearest(self, question: str, sources: Sequence[Source], words: int) -> Iterator[DraftSentence]:
         """The sentence of each paper nearest to the question, in their order; the nearest have a place first, no text twice."""

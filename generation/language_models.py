@@ -6,25 +6,55 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
-from generation.draft import Draft, Limits, Source
-from generation.prompting import Prompt, fill_prompt
-from generation.replies import keep_whole_sentences
+from pydantic import BaseModel, BeforeValidator
+
+from generation.draft import CitedSource, Draft, DraftSentence, Failed, Limits, Source
+from generation.prompting import Prompt, fill_prompt, write_failed
+from generation.replies import drop_marks, keep_whole_sentences
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.values import Topic, Usage
-from retrieval.runtime.chat import Chat
-from retrieval.runtime.replies import strip_thoughts
+from retrieval.runtime.chat import Chat, ChatUnanswered, Completion
+from retrieval.runtime.fences import strip_markup
+from retrieval.runtime.replies import read_answer, read_answers, read_number, strip_thoughts
 from retrieval.runtime.torch_runtime import Precision, Runtime, TokenRow, refuse_below
 from retrieval.runtime.usage import record
 
+JSON = "write"
+"""The prompt that asks for JSON (generation/prompts)."""
 NONE = re.compile(r"\W*none\W*", re.IGNORECASE)
 
 
-class ChatGenerator:
-    """A `Generator`: one request per answer, and one for each sentence to be rewritten.
+class Written(BaseModel):
+    """A sentence as a model writes it; `parts` are the words that each document is cited for, none if for the whole sentence."""
 
-    `max_tokens` bounds a reply, `document_words` what the prompt holds of each abstract; `temperature`, `seed`, `stop` and
-    `stream` are the server's own options. The rest is the connection's (retrieval.runtime.chat.Chat).
+    sentence: Annotated[int, BeforeValidator(read_number)] = 0
+    text: str
+    documents: list[Annotated[int, BeforeValidator(read_number)]]
+    parts: list[str] = []
+
+    def read(self) -> DraftSentence:
+        """The sentence without citation marks, and what it cites, each document once; a part that is not in it counts as none."""
+        text, parts = drop_marks(self.text), dict.fromkeys(self.documents, "")
+        if len(self.parts) == len(self.documents):
+            given = zip(self.documents, map(drop_marks, self.parts), strict=True)
+            parts |= {number: part for number, part in given if part.lower() in text.lower()}
+        return DraftSentence(text, tuple(CitedSource(number, part) for number, part in parts.items()))
+
+
+class Sentences(BaseModel):
+    """An answer, or the corrections of its sentences."""
+
+    sentences: list[Written]
+
+
+class ChatGenerator:
+    """A `Generator`: one request per answer, and one for all of its sentences that are to be corrected.
+
+    The replies are JSON, but for the prompts whose replies are running text with marks. `max_tokens` bounds a reply,
+    `document_words` what the prompt holds of each abstract; `temperature`, `seed`, `stop` and `stream` are the server's own
+    options. The rest is the connection's (retrieval.runtime.chat.Chat).
     """
 
     extractive = False
@@ -39,7 +69,7 @@ class ChatGenerator:
         per_minute: int | None = None,
         budget: int | None = None,
         price: Sequence[float] | None = None,
-        max_tokens: int = 1000,
+        max_tokens: int = 2000,
         temperature: float = 0.0,
         seed: int | None = None,
         stop: Sequence[str] = (),
@@ -57,20 +87,42 @@ class ChatGenerator:
         self._stop, self._stream, self._document_words = tuple(stop), stream, document_words
         self.name = model
 
-    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
+    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str, first: str = "") -> Draft:
         """The model's answer; raises `ChatUnanswered` if there is none."""
-        return self._ask(fill_prompt(prompt, topic, sources, self._document_words), self._max_tokens)
+        begun = f"\nThe answer begins with this sentence, which you neither repeat nor contradict: “{first}”" if first else ""
+        filled = fill_prompt(prompt, topic, sources, self._document_words, first=begun)
+        if prompt != JSON:
+            reply = self._ask(filled)
+            return Draft(reply.text if reply.whole else keep_whole_sentences(reply.text))
+        return Draft(sentences=tuple(one.read() for one in self._ask_for_sentences(filled) if one.text.strip()))
 
-    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source]) -> Draft:
-        """The sentence as the model corrects it; an empty draft if it says that it cannot."""
-        return self._ask(fill_prompt("rewrite", topic, sources, self._document_words, sentence), min(self._max_tokens, 200))
+    def correct(self, failed: Sequence[Failed], topic: Topic, sources: Sequence[Source]) -> list[Draft]:
+        """The sentences as the model corrects them, from the papers that they cite; an empty draft for each that it does not."""
+        cited = {one.number for each in failed for one in each.sentence.cited}
+        needed = [source for source in sources if source.number in cited] or sources
+        prompt = fill_prompt("correct", topic, needed, self._document_words, sentences=write_failed(failed))
+        written = [one for one in self._ask_for_sentences(prompt) if one.text.strip()]
+        found = {one.sentence: Draft(sentences=(one.read(),)) for one in written}
+        return [found.get(number, Draft()) for number in range(1, len(failed) + 1)]
 
-    def _ask(self, prompt: Prompt, max_tokens: int) -> Draft:
-        reply = self._chat.complete(
-            prompt.system, prompt.user, max_tokens, self._stop, self._temperature, self._seed, self._stream
+    def _ask_for_sentences(self, prompt: Prompt) -> list[Written]:
+        """The sentences of a reply, those before the cut in one that was cut off; asked for once more if it is in no such form.
+
+        Raises `ChatUnanswered` if the second is in none either.
+        """
+        again = ""
+        for _ in range(2):
+            reply = self._ask(Prompt(prompt.system, prompt.user + again), Sentences)
+            answer = read_answer(reply.text, Sentences)
+            if sentences := answer.sentences if answer else read_answers(reply.text, Written):
+                return sentences
+            again = "\n\nYour last answer was not in the form that was asked for. Answer once more, with the JSON object alone."
+        raise ChatUnanswered(f"The model {self.name} did not answer in the requested format (sentences).")
+
+    def _ask(self, prompt: Prompt, schema: type[BaseModel] | None = None) -> Completion:
+        return self._chat.complete(
+            prompt.system, prompt.user, self._max_tokens, self._stop, self._temperature, self._seed, self._stream, schema
         )
-        text = reply.text if reply.whole else keep_whole_sentences(reply.text)
-        return Draft("" if NONE.fullmatch(text) else text)
 
 
 _SMALLEST = 20
@@ -103,13 +155,21 @@ class CausalGenerator:
         self._max_tokens, self._document_words = max_tokens, document_words
         self.name = self._runtime.name
 
-    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str) -> Draft:
-        """The model's answer."""
-        return self._ask(lambda words: fill_prompt(prompt, topic, sources, words), self._max_tokens)
+    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str, first: str = "") -> Draft:
+        """The model's answer, with citation marks."""
+        name = "one-shot" if prompt == JSON else prompt
+        return self._ask(lambda words: fill_prompt(name, topic, sources, words), self._max_tokens)
 
-    def rewrite(self, sentence: str, topic: Topic, sources: Sequence[Source]) -> Draft:
-        """The sentence as the model corrects it; an empty draft if it says that it cannot."""
-        return self._ask(lambda words: fill_prompt("rewrite", topic, sources, words, sentence), min(self._max_tokens, 200))
+    def correct(self, failed: Sequence[Failed], topic: Topic, sources: Sequence[Source]) -> list[Draft]:
+        """The sentences as the model rewrites them, one by one; an empty draft for one that it cannot."""
+
+        def rewrite(sentence: str) -> Draft:
+            text = strip_markup(sentence)
+            return self._ask(
+                lambda words: fill_prompt("rewrite", topic, sources, words, sentence=text), min(self._max_tokens, 200)
+            )
+
+        return [rewrite(one.sentence.text) for one in failed]
 
     def _ask(self, prompt: Callable[[int], Prompt], max_tokens: int) -> Draft:
         ids = self._fit_prompt(prompt, self._runtime.limit - max_tokens)

@@ -1,7 +1,8 @@
 """Prompts for language models (generation/prompts), filled in.
 
-A prompt is a file of instructions and, below its line of dashes, the template of the task. Documents are data: each stands
-between marks that its own text cannot close, so that an abstract that gives orders is only quoted.
+A prompt is a file of instructions and, below its line of dashes, the template of the task. All tasks on one answer whose replies
+are JSON begin with the same instructions, question and documents, in "shared", so that a server reads these only once. Documents
+are data: each stands between marks that its own text cannot close, so that an abstract that gives orders is only quoted.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 
-from generation.draft import Source
+from generation.draft import DraftSentence, Failed, Source
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
 from retrieval.runtime.fences import is_order, strip_markup
@@ -27,17 +28,38 @@ class Prompt:
     user: str
 
 
-def fill_prompt(name: str, topic: Topic, sources: Sequence[Source], words: int | None = None, sentence: str = "") -> Prompt:
-    """The prompt of this name for a topic and its sources, each abstract cut after the sentence that reaches `words`."""
+def fill_prompt(name: str, topic: Topic, sources: Sequence[Source], words: int | None = None, **parts: str) -> Prompt:
+    """The prompt of this name for a topic and its sources, each abstract cut after the sentence that reaches `words`; `parts` are
+    what else its task names."""
     system, task = _read(name)
-    user = Template(task).substitute(
+    if not task:  # a task whose reply is JSON
+        system, task, parts = *_read("shared"), {**parts, "task": Template(system).safe_substitute(parts)}
+    user = Template(f"{task}$task" if "task" in parts else task).substitute(
         documents="\n".join(fence(source, words) for source in sources),
         question=strip_markup(topic.question),
         narrative=strip_markup(topic.narrative) or "none",
         topic=strip_markup(topic.topic) or "none",
-        sentence=strip_markup(sentence),
+        **parts,
     )
     return Prompt(system, user.strip())
+
+
+def write_sentences(sentences: Sequence[DraftSentence]) -> str:
+    """Sentences to be checked, numbered from 1, each with the documents that it cites and what for."""
+    return "\n\n".join(f"Sentence {number}: {_write_cited(one)}" for number, one in enumerate(sentences, 1))
+
+
+def write_failed(failed: Sequence[Failed]) -> str:
+    """Sentences to be corrected, numbered from 1, each with what failed."""
+    return "\n\n".join(
+        f"Sentence {number}: {_write_cited(one.sentence)}\nWhat failed: {strip_markup(one.reason)}"
+        for number, one in enumerate(failed, 1)
+    )
+
+
+def _write_cited(sentence: DraftSentence) -> str:
+    cited = [f"[{one.number}]{f' for: {strip_markup(one.part)}' if one.part else ''}" for one in sentence.cited]
+    return "\n".join([strip_markup(sentence.text), *(cited or ["(cites no document)"])])
 
 
 def read_instructions(name: str) -> str:

@@ -1,8 +1,7 @@
-"""From a language model's reply to draft sentences, and the faults of a sentence that show by its words alone.
+"""From a language model's running text to draft sentences, and the faults of a sentence that show by its words alone.
 
-What surrounds a reply is removed, its citation marks are read, it is split. The prompts ask for square brackets: [1], [1,2],
-[1, 2-4], [Doc 1], 【1】. Models also write superscripts, round brackets, footnotes and PMIDs. The looser styles are read only in
-a text without square brackets, since "(2)" and "cm²" are often not citations.
+Models whose replies are JSON need none of the marks: the paper's variants and models that run here write running text, with the
+marks that their prompts ask for, [1], [1, 2-4], [Doc 1], 【1】 or [PMID 123]. What surrounds the text is removed, it is split.
 
 A small model that loses its way says the same thing again and again, answers the worked example in its prompt instead of the
 question, recites its instructions, or copies a document's title or background. Such a sentence may well be true and cited, so no
@@ -12,18 +11,23 @@ check of citations would find it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from generation.draft import CitedSource, DraftSentence, Source
 from generation.grammar import load_words
 from retrieval.core.values import Span
-from retrieval.runtime.replies import find_json
 from retrieval.words.forms import make_third_person
 
 Splitter = Callable[[str], Sequence[Span]]
 
+_MARK = re.compile(
+    r"[\[【](?P<numbers>(?:(?:documents?|docs?\.?|sources?|references?|refs?\.?|and|[\s,;&#^–—-]|\d++))++)(?:†[^\]】]*)?[\]】]"
+    r"|[\[【(]\s*(?P<pmids>PMIDs?[^\])】]{1,200})[\]】)]",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
+_WIDEST = 20
 # A mark is carried through the splitting as its number in the list of marks, between two private-use characters.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _PLACEHOLDER = re.compile(rf"\s*{_OPEN}(\d+){_CLOSE}")
@@ -49,32 +53,53 @@ _FEWEST = 3
 def parse_sentences(text: str, split: Splitter, sources: Sequence[Source]) -> list[DraftSentence]:
     """The sentences of a reply with the sources that each cites; `split` gives the sentences' offsets in a text."""
     numbers = {source.document.pmid: source.number for source in sources}
-    pmids = {source.number: source.document.pmid for source in sources}
-    text = clean_reply(text)
-    marks = find_marks(text, numbers)
-    marked_text = _BEHIND.sub(lambda match: f"{match.group(2)}{match.group(1)}", _replace_marks(text, marks, pmids))
-    sentences = [one for block in marked_text.split("\n") for one in _parse_block(block, split, marks)]
+    pmids = {number: pmid for pmid, number in numbers.items()}
+    marks: list[tuple[int, ...]] = []
+
+    def carry(match: re.Match[str]) -> str:
+        """A mark as its number; one that stands for a paper also leaves its PMID in its place."""
+        if not (cited := _read_mark(match, numbers)):
+            return match[0]
+        marks.append(cited)
+        named = [f"PMID {pmids[number]}" for number in cited if number in pmids] if _is_noun(match) else []
+        return f"{' and '.join(named) or ' '}{_OPEN}{len(marks) - 1}{_CLOSE}"
+
+    marked = _BEHIND.sub(lambda match: f"{match[2]}{match[1]}", _MARK.sub(carry, clean_reply(text)))
+    sentences = [one for block in marked.split("\n") for one in _parse_block(block, split, marks)]
     return [one for one in sentences if one.cited or len(one.text.split()) >= _FEWEST]
 
 
-def _replace_marks(text: str, marks: Sequence[Mark], pmids: dict[int, str]) -> str:
-    """The text with each mark replaced by its number; marks that stand for a paper also leave its PMID in their place."""
-    parts, at = [], 0
-    for place, mark in enumerate(marks):
-        stretch = text[at : mark.start]
-        parts.append(stretch)
-        line = text[: mark.start].rsplit("\n", 1)[-1]
-        noun = _IN_PAPER.search(line) or (_BEFORE_NOUN.search(line) and _AFTER_NOUN.match(text[mark.end :]))
-        cited_pmids = [pmids[number] for number in mark.numbers if number in pmids]
-        if noun and cited_pmids:
-            parts.append(" and ".join(f"PMID {pmid}" for pmid in cited_pmids) + f"{_OPEN}{place}{_CLOSE}")
-        else:
-            parts.append(f" {_OPEN}{place}{_CLOSE}")
-        at = mark.end
-    return "".join(parts) + text[at:]
+def drop_marks(text: str) -> str:
+    """A sentence without citation marks; where one stands for a paper, "one paper" or "another paper" does instead."""
+    named = iter(["one paper"])
+    text = _MARK.sub(lambda match: next(named, "another paper") if _is_noun(match) else "", text.strip())
+    text = _tidy(_ADDRESS.sub("", _AUTHORS.sub("", text)))
+    return f"{text[:1].upper()}{text[1:]}" if text.startswith(("one paper", "another paper")) else text
 
 
-def _parse_block(block: str, split: Splitter, marks: Sequence[Mark]) -> Iterator[DraftSentence]:
+def _read_mark(match: re.Match[str], numbers: Mapping[str, int]) -> tuple[int, ...]:
+    """The numbers that a mark cites; a PMID that no source has stands for itself, and so does a number out of range."""
+    if match["pmids"]:
+        words = re.findall(r"[^\s,;:]+", match["pmids"])
+        found = [numbers.get(word) or (int(word) if re.fullmatch(r"\d{5,9}", word) else 0) for word in words]
+        return tuple(dict.fromkeys(filter(None, found)))
+
+    def expand(span: re.Match[str]) -> str:
+        first, last = int(span[1]), int(span[2])
+        return ",".join(map(str, range(first, last + 1) if 0 <= last - first <= _WIDEST else (first, last)))
+
+    given = re.findall(r"\d+", _RANGE.sub(expand, match["numbers"]))
+    most = max(numbers.values(), default=0)
+    return tuple(dict.fromkeys(numbers.get(one, int(one)) if int(one) > most else int(one) for one in given))
+
+
+def _is_noun(match: re.Match[str]) -> bool:
+    """Whether a mark stands for the paper."""
+    line = match.string[: match.start()].rsplit("\n", 1)[-1]
+    return bool(_IN_PAPER.search(line) or (_BEFORE_NOUN.search(line) and _AFTER_NOUN.match(match.string[match.end() :])))
+
+
+def _parse_block(block: str, split: Splitter, marks: Sequence[tuple[int, ...]]) -> Iterator[DraftSentence]:
     for start, end in split(block):
         sentence = block[start:end]
         places = list(_PLACEHOLDER.finditer(sentence))
@@ -84,7 +109,7 @@ def _parse_block(block: str, split: Splitter, marks: Sequence[Mark]) -> Iterator
         parts_by_number: dict[int, str] = {}
         for order, match in enumerate(places):
             part = _cut_part(sentence, places, order) if _names_paper(sentence, match) else ""
-            for number in marks[int(match.group(1))].numbers:
+            for number in marks[int(match.group(1))]:
                 parts_by_number.setdefault(number, part)
         yield DraftSentence(text, tuple(CitedSource(number, part) for number, part in parts_by_number.items()))
 
@@ -111,60 +136,41 @@ def _tidy(text: str) -> str:
 
 
 _DOCUMENT = re.compile(r"<document\b.*?(?:</document>|\Z)", re.DOTALL | re.IGNORECASE)
-_REFERENCES = re.compile(r"^\W*(?:references|sources|citations|bibliography)\W*$", re.IGNORECASE | re.MULTILINE)
-_NEXT_TASK = re.compile(r"^\W*(?:question|user|human|these are the documents)\s*[:.]", re.IGNORECASE | re.MULTILINE)
-_TASK_LINE = re.compile(r"^\W*(?:question|narrative|topic)\s*:", re.IGNORECASE)
-_FENCE = re.compile(r"^\s*```\w*\s*$", re.MULTILINE)
-_ANSWER_LABEL = re.compile(r"^\W{0,4}(?:(?:final|corrected)\s+)?(?:answer|response|sentence)\s*:[*_]*\s*", re.IGNORECASE)
-_TABLE_ROW = re.compile(r"^\s*\|")
-_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|>\s+)")
-_HEADING = re.compile(r"^\s*(?:#+\s+\S|(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$)")
-_BOLD_LABEL = re.compile(r"^\*\*([^*]{1,60}?):?\*\*:?\s*(?=\S)")
+_BEHIND_ANSWER = re.compile(
+    r"^\W*(?:(?:references|sources|citations|bibliography)\W*$|(?:question|user|human|these are the documents)\s*[:.])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NO_ANSWER = re.compile(
+    r"^\s*(?:\||```|(?:question|narrative|topic)\s*:|#+\s+\S|(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$)", re.IGNORECASE
+)
+"""A line that is no part of the answer unless it cites: a table's row, a fence, the task, a heading."""
+_LABEL = re.compile(
+    r"^(?:[-*•#>\s]+\s|\d{1,2}[.)]\s+)*(?:\*\*[^*]{1,60}:\*\*\s*)?"
+    r"(?:\W{0,4}(?:(?:final|corrected)\s+)?(?:answer|response|sentence)\s*:[*_]*\s*)?",
+    re.IGNORECASE,
+)
 _EMPHASIS = re.compile(r"\*\*|__|`")
-_ANY_MARK = re.compile(r"[\[【(]\s*(?:[A-Za-z]+\.?\s*[:#]?\s*)?\d[\d\s,;–-]*[\]】)]")
 _STOP = re.compile(r"[.!?][\])”\"'’]*(?:\s*\[[\d\s,;–-]+\])*(?=\s+[A-ZÀ-Þ\d\[“\"(*#-]|\s*$)")
 _AUTHOR = r"[A-Z][\w'’-]+(?:\s+(?:et\s+al\.?|(?:and|&)\s+[A-Z][\w'’-]+),?|,)\s+(?:19|20)\d\d[a-z]?"
 _AUTHORS = re.compile(rf"\s*[\[(]{_AUTHOR}(?:\s*;\s*{_AUTHOR})*[\])]")
 _ADDRESS = re.compile(r"\s*[\[(]?\b(?:https?://|doi:\s*|10\.\d{4,9}/)[^\s\])]+[\])]?", re.IGNORECASE)
 _WORDS = re.compile(r"(?:\w+\W+){5}")
 """The least text that can be an answer before an end marker; if there is less, the answer is still to come."""
-_ANSWER_KEYS = ("answer", "response", "text", "content", "summary")
-"""The keys under which a model that writes code puts its answer."""
 
 
 def clean_reply(text: str) -> str:
     """The running text of a reply, one block per line, with marks and sentences as they were written."""
-    text = _DOCUMENT.sub(" ", _unwrap_json(text))
-    text = _FENCE.sub("", text)
-    for ending in (_REFERENCES, _NEXT_TASK):
-        match = next((one for one in ending.finditer(text) if _WORDS.search(text[: one.start()])), None)
-        text = text[: match and match.start()]
-    text = _ADDRESS.sub("", _AUTHORS.sub("", _ANSWER_LABEL.sub("", text.strip())))
+    text = _DOCUMENT.sub(" ", text)
+    end = next((one.start() for one in _BEHIND_ANSWER.finditer(text) if _WORDS.search(text[: one.start()])), None)
+    text = _ADDRESS.sub("", _AUTHORS.sub("", text[:end].strip()))
     return "\n".join(line for one in text.split("\n") if (line := _clean_line(one)))
 
 
 def _clean_line(line: str) -> str:
-    """The line without its list marker; "" for a heading, a row of a table, or words that introduce a list."""
-    mark = _ANY_MARK.search(line)
-    if _TABLE_ROW.match(line) or _TASK_LINE.match(line) or (_HEADING.match(line) and not mark):
+    """The line without list marker and label; "" for a heading, a row of a table, or words that introduce a list."""
+    if _MARK.search(line) is None and (_NO_ANSWER.match(line) or line.rstrip().endswith(":")):
         return ""
-    line = _BULLET.sub("", line).lstrip("# ").strip()
-    line = _EMPHASIS.sub("", _BOLD_LABEL.sub(_keep_subject, line)).strip()
-    line = _ANSWER_LABEL.sub("", line)
-    return "" if line.endswith(":") and not mark else line
-
-
-def _keep_subject(label: re.Match[str]) -> str:
-    """ "**Garlic:** lowers …" needs its first word; "**Context:** Fever is …" does not."""
-    return f"{label.group(1)} " if label.string[label.end() :][:1].islower() else ""
-
-
-def _unwrap_json(text: str) -> str:
-    """The answer inside a JSON object, or the text as it is."""
-    body = _FENCE.sub("", text).strip()
-    content = next(find_json(body), None) if body.startswith("{") and body.endswith("}") else None
-    known = content if isinstance(content, dict) else {}
-    return next((known[key] for key in _ANSWER_KEYS if isinstance(known.get(key), str)), text)
+    return _EMPHASIS.sub("", _LABEL.sub("", line)).strip()
 
 
 def keep_whole_sentences(text: str) -> str:
@@ -176,84 +182,6 @@ def keep_whole_sentences(text: str) -> str:
     while ends and not text[ends[-1].end() :].strip() and re.search(r"\d\.$", text[: ends[-1].end()]):
         ends.pop()
     return text[: ends[-1].end()] if ends else ""
-
-
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻˒", "0123456789-,")
-_NUMBERS = r"\d{1,4}(?:\s*[-–—]\s*\d{1,4})?(?:\s*(?:[,;&]|and)\s*\d{1,4}(?:\s*[-–—]\s*\d{1,4})?)*"
-_LABEL = r"(?:(?:docs?|documents?|sources?|refs?|references?)\.?\s*#?|[\^#])?"
-_SQUARE = re.compile(rf"[\[【]\s*{_LABEL}\s*({_NUMBERS})(?:†[^\]】]*)?\s*[\]】]", re.IGNORECASE)
-_LABELLED_NUMBERS = re.compile(r"[\[【(]((?:\s*(?:docs?|documents?|sources?|refs?)\.?\s*#?\d+\s*[,;&]?)+)[\]】)]", re.IGNORECASE)
-_ROUND = re.compile(rf"(?<=\s)\(\s*{_LABEL}\s*({_NUMBERS})\s*\)(?=\s*(?:[.,;:!?]|$|\n|[A-Z(]))", re.IGNORECASE | re.MULTILINE)
-_RAISED_NUMBERS = re.compile(r"(?<=[A-Za-z.,;)%]{2})([⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[,˒⁻–-]\s?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)*)")
-_SUP = re.compile(rf"<sup>\s*\[?({_NUMBERS})\]?\s*</sup>", re.IGNORECASE)
-_PMIDS = re.compile(r"[\[【(]\s*((?:PMIDs?\s*:?\s*)[^\])】]{1,200})[\]】)]", re.IGNORECASE)
-_BRACKETS = re.compile(r"\[([^\[\]]{1,200})\]")
-_BARE_PMIDS = re.compile(r"\s*\d{5,9}(?:\s*[,;&]\s*\d{5,9})*\s*")
-_PROSE = re.compile(
-    r"(?<![\[【(])\b(?:the\s+)?documents?\s+#?(\d{1,3}(?:(?:,\s*|\s+and\s+)\d{1,3})*)\b(?!\s*[\]】)])", re.IGNORECASE
-)
-_RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
-_WORD = re.compile(r"[^\s,;]+")
-_UNKNOWN = re.compile(r"\d{5,9}")
-_WIDEST = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A citation mark: half-open offsets into the text, and the numbers that it cites, in its order."""
-
-    start: int
-    end: int
-    numbers: tuple[int, ...]
-
-
-def find_marks(text: str, numbers: Mapping[str, int]) -> list[Mark]:
-    """Every citation mark of the text in order; `numbers` gives the sources' numbers by PMID.
-
-    Numbers out of range are kept, and so are PMIDs that no source has: a sentence that cites [11] of ten documents, or a paper
-    that was not given, has a fault to report, not to overlook. "Document 2 reports" is a mark just as "[2] reports" is.
-    """
-
-    def find(pattern: re.Pattern[str], read: Callable[[str], tuple[int, ...]] = _expand_ranges) -> list[Mark]:
-        return [Mark(*match.span(), cited) for match in pattern.finditer(text) if (cited := read(match.group(1)))]
-
-    most = max(numbers.values(), default=0)
-    by_pmid = {int(pmid): number for pmid, number in numbers.items() if pmid.isdigit() and int(pmid) > most}
-    squares = [*find(_SQUARE), *find(_LABELLED_NUMBERS)]
-    candidates = [Mark(one.start, one.end, tuple(by_pmid.get(n, n) for n in one.numbers)) for one in squares]
-    candidates += find(_PMIDS, lambda listed: _find_numbers(listed, numbers, guess=True))
-    candidates += find(_BRACKETS, lambda listed: _find_numbers(listed, numbers, guess=bool(_BARE_PMIDS.fullmatch(listed))))
-    candidates += find(_PROSE)
-    candidates = (
-        candidates
-        or find(_SUP)
-        or find(_RAISED_NUMBERS, lambda raised: _expand_ranges(raised.translate(_SUPERSCRIPTS)))
-        or [mark for mark in find(_ROUND) if all(0 < number <= most for number in mark.numbers)]
-    )
-    marks: list[Mark] = []
-    for one in sorted(candidates, key=lambda mark: (mark.start, -mark.end)):
-        if not marks or one.start >= marks[-1].end:
-            marks.append(one)
-    return marks
-
-
-def _expand_ranges(text: str) -> tuple[int, ...]:
-    """ "1, 2-4" as (1, 2, 3, 4); a range that runs backwards or too far is its two ends."""
-
-    def expand(match: re.Match[str]) -> str:
-        first, last = int(match.group(1)), int(match.group(2))
-        numbers = range(first, last + 1) if 0 <= last - first <= _WIDEST else (first, last)
-        return ",".join(map(str, numbers))
-
-    return tuple(dict.fromkeys(int(number) for number in re.findall(r"\d+", _RANGE.sub(expand, text))))
-
-
-def _find_numbers(text: str, numbers: Mapping[str, int], guess: bool) -> tuple[int, ...]:
-    """The numbers of the sources whose PMIDs are listed; if the list can only be of PMIDs (`guess`), an unknown one stands for
-    itself."""
-    words = _WORD.findall(text.replace(":", " "))
-    candidates = [numbers.get(word) or (int(word) if guess and _UNKNOWN.fullmatch(word) else None) for word in words]
-    return tuple(dict.fromkeys(number for number in candidates if number is not None))
 
 
 _RUN = 5
@@ -280,14 +208,15 @@ _NOT_PLURAL = ("ss", "us", "is")
 class Faults:
     """Checks the sentences of one answer in order; call `remember` for each one that is kept."""
 
-    def __init__(self, prompt: str, sources: Sequence[Source]) -> None:
-        """`prompt` is the part of the prompt that is the same for every task."""
+    def __init__(self, prompt: str, sources: Sequence[Source], copies: bool = True) -> None:
+        """`prompt` is the part of the prompt that is the same for every task; with `copies` a document's title or background may
+        not be copied."""
         self._prompt = _runs(_split(prompt))
         self._pmids = {source.document.pmid for source in sources}
         self._findings: list[frozenset[str]] = []
         self._others: list[tuple[frozenset[str], str]] = []
         self._kept: list[frozenset[str]] = []
-        for source in sources:
+        for source in sources if copies else ():
             # Without known findings, only the titles are compared.
             for sentence in source.sentences if source.own_findings is not None else ():
                 if sentence.index in (source.own_findings or ()):
@@ -315,6 +244,10 @@ class Faults:
     def remember(self, sentence: str) -> None:
         """Remember a sentence that is kept, so that no later one repeats it."""
         self._kept.append(_find_words(sentence))
+
+    def remember_only(self, sentences: Iterable[str]) -> None:
+        """Remember these sentences and forget all others."""
+        self._kept = [_find_words(one) for one in sentences]
 
 
 def refers_elsewhere(sentence: str) -> bool:

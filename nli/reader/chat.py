@@ -15,7 +15,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -24,19 +23,19 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from nli.judge import Abstract, DiskCachingReader, Reader, Reading, compute_margins
 from nli.reader.judge import MODELS, DocumentReader
 from nli.reader.paper import PaperRead, read_paper
 from retrieval.core.errors import BadConfig
 from retrieval.core.probabilities import softmax
-from retrieval.core.result_cache import make_key, open_cache
-from retrieval.core.values import Aspect, Contrast, Details, Premise, Usage, Verdict
+from retrieval.core.result_cache import open_cache
+from retrieval.core.values import Aspect, Contrast, Details, Premise, Verdict
+from retrieval.runtime.asking import ask_in_form
 from retrieval.runtime.chat import Chat, ChatUnanswered
 from retrieval.runtime.fences import is_order, strip_markup
-from retrieval.runtime.replies import Answer
-from retrieval.runtime.usage import record
+from retrieval.runtime.replies import Answer, read_number
 
 Grade = Literal[-2, -1, 0, 1, 2]
 WORDS = 25
@@ -46,25 +45,7 @@ PARTS = ("population", "intervention", "comparison", "outcome")
 LEFT_OUT = "(left out)"
 DECISION = MODELS / "chat-reader" / "model.json"
 _NUMBER = re.compile(r"^\W*\[\d+\]\s*")
-_IN_WORDS = re.compile(r"(?<![\w.,])([+\-−–]?\d+)(?:\.0+)?(?![\w.,]*\d)")
 _MARKS = " \"“”'‘’…"
-
-
-def read_number(value: object) -> object:
-    """The whole number that a value is, or that its words hold: "2", "+1", "−2", 2.0 or "2 (supports)"; else the value as it is.
-
-    Words that hold several numbers, or name the other side, are not read.
-    """
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if not isinstance(value, str):
-        return value
-    numbers = [*_IN_WORDS.finditer(value)]
-    if len(numbers) != 1:
-        return value
-    number = int(re.sub("[−–]", "-", numbers[0].group(1)))
-    says = value.lower()
-    return value if (number > 0 and "contradict" in says) or (number < 0 and "support" in says) else number
 
 
 Words = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, str | int | float) else "")]
@@ -172,7 +153,7 @@ class ChatReader:
     def ask(self, claim: str, paper: Abstract) -> Opinion:
         """The model's opinion of a paper; raises `ChatUnanswered` where two answers are not usable."""
         system, user = read_prompt("read-paper"), make_prompt(claim, paper)
-        return self._ask_twice(system, user, Opinion, lambda opinion: check_opinion(opinion, paper))
+        return self.ask_in_form(system, user, Opinion, lambda opinion: check_opinion(opinion, paper))
 
     def contrast(self, claim: str, first: Abstract, second: Abstract) -> list[Contrast]:
         """What differs between two papers that disagree, each in its own words; only what both papers hold word for word.
@@ -180,34 +161,20 @@ class ChatReader:
         Raises `ChatUnanswered` where the model gives no usable answer.
         """
         user = f"Claim: {strip_markup(claim)}\n{fence(first)}\n{fence(second)}"
-        found = self._ask_twice(read_prompt("contrast"), user, Differences, lambda _: "").differences
+        found = self.ask_in_form(read_prompt("contrast"), user, Differences, lambda _: "").differences
         pairs = [(one.aspect, find_quote(one.first, first), find_quote(one.second, second)) for one in found]
         contrasts = [Contrast(aspect, a[1], b[1]) for aspect, a, b in pairs if a and b and a[1] != b[1]]
         return list({one.aspect: one for one in reversed(contrasts)}.values())[::-1]
 
-    def _ask_twice(self, system: str, user: str, schema: type[Answer], find_fault: Callable[[Answer], str]) -> Answer:
-        key = make_key("chat", self._chat.model, self._chat.address, system, " ".join(schema.model_fields), user)
-        if kept := self._cache and self._cache.get([key])[0]:
-            with suppress(ValidationError):  # what another version kept may not hold; it is asked for anew
-                if not find_fault(answer := schema.model_validate_json(kept)):
-                    record(Usage(cached=1))
-                    return answer
-        fault = ""
-        for _ in range(2):
-            again = f"\n\nYour last answer could not be used: {fault} Answer once more." if fault else ""
-            try:
-                answer = self._chat.complete_structured(system, user + again, schema, self._max_tokens)
-                fault = find_fault(answer)
-            except ChatUnanswered as error:
-                if error.http_status or error.status == 503:
-                    raise  # the client has tried again by now
-                fault = str(error)
-                continue
-            if not fault:
-                if self._cache:
-                    self._cache.put([(key, answer.model_dump_json().encode())])
-                return answer
-        raise ChatUnanswered(fault)
+    def weigh(self, claim: str, paper: Abstract, grade: int) -> Verdict:
+        """The verdict of a grade and the embedded reading together."""
+        return ChatDecision.load()(grade, read_paper(self.embedded, claim, paper).verdict)
+
+    def ask_in_form(
+        self, system: str, user: str, schema: type[Answer], find_fault: Callable[[Answer], str], longest: int = 0
+    ) -> Answer:
+        """The model's answer in a form; raises `ChatUnanswered` where two answers are not usable."""
+        return ask_in_form(self._chat, system, user, schema, find_fault, max(self._max_tokens, longest), self._cache)
 
 
 @cache

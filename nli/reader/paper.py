@@ -25,6 +25,7 @@ from nli.text.roles import find_background
 from nli.text.sizes import denies_size
 from retrieval.core.probabilities import softmax
 from retrieval.core.values import OPPOSITE, Contrast, Label, Verdict
+from retrieval.runtime.asking import AsksInForm
 
 AT_ODDS = "the paper and its best sentence disagree"
 OTHER_SIZE = "the claim and the sentence give sizes that disagree"
@@ -73,6 +74,16 @@ class PaperReader(Reader, Protocol):
 
     def contrast(self, claim: str, first: Abstract, second: Abstract) -> list[Contrast]:
         """What differs between two papers that disagree."""
+
+
+@runtime_checkable
+class LanguageModelReader(PaperReader, AsksInForm, Protocol):
+    """A language model that reads papers with the help of an embedded reader, and answers other requests."""
+
+    embedded: Reader
+
+    def weigh(self, claim: str, paper: Abstract, grade: int) -> Verdict:
+        """The verdict on a paper that the model graded so, from -2 (contradicts) to 2 (supports)."""
 
 
 def read_paper(reader: Reader, claim: str, paper: Abstract) -> PaperRead:

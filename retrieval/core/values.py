@@ -509,8 +509,8 @@ class Lead:
         return sides.get(self.verdict)
 
 
-Outcome = Literal["answered", "listed", "too little"]
-"""Whether there is an answer; if not, whether papers on the subject are listed."""
+Outcome = Literal["answered", "nearest", "listed", "too little"]
+"""Whether there is an answer; if not, whether its sentences report what comes nearest, or papers on the subject are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,7 +537,8 @@ class PaperFinding:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A short answer to a topic's question. With the outcome "too little" there are no sentences, and `note` says why; so with
-    "listed", where `others` are papers on the subject of an open question to which no answer is claimed.
+    "listed", where `others` are papers on the subject of an open question to which no answer is claimed. With
+    "nearest" the sentences hold, but do not answer the question.
 
     `context` are the documents that the generator was given, best first; `generated_by` names the generator. `lead` is what the
     first sentence states, None unless it is a yes/no question; `drafted` is None if no generator wrote anything; `rows` are the

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from pydantic import BaseModel
+
 from retrieval.core.addresses import find_proxy, hide_login, read_key, split_login
 from retrieval.core.errors import BadConfig, ModelUnusable
 from retrieval.core.values import Usage
@@ -174,12 +176,14 @@ class Chat:
         temperature: float = 0.0,
         seed: int | None = None,
         stream: bool = True,
+        schema: type[BaseModel] | None = None,
     ) -> Completion:
         """The reply as plain text without the model's thoughts, streamed unless `stream` is False.
 
-        A reply that breaks off is requested again, at most `retries` times. Raises `ChatUnanswered` if there is none.
+        With a `schema` JSON of this form is asked for. A reply that breaks off is requested again, at most `retries` times.
+        Raises `ChatUnanswered` if there is none.
         """
-        request = ChatRequest(system, user, max_tokens, None, temperature, tuple(stop), seed, stream)
+        request = ChatRequest(system, user, max_tokens, schema, temperature, tuple(stop), seed, stream)
         for _ in range(self._retries + 1):
             try:
                 reply = self._ask(request)
@@ -188,6 +192,8 @@ class Chat:
             if reply.refused or reply.finish == "content_filter":
                 raise ChatUnanswered(self._describe("refused to answer"))
             text = strip_thoughts(reply.text)
+            if schema and not text and "{" in (all_said := reply.text or reply.thoughts) and reply.finish != "length":
+                text = all_said
             if (reply.finish or reply.bare) and not text:
                 raise ChatUnanswered(self._describe(self._explain_empty(reply)))
             if reply.finish:

@@ -28,6 +28,7 @@ _CLOSED = re.compile(
 _ENDS = re.compile(r"<\|(?:end|return|im_end|eot_id)\|>\s*$")
 _BEGINS = re.compile(r"[{\[]")
 _QUOTED_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+_IN_WORDS = re.compile(r"(?<![\w.,])([+\-−–]?\d+)(?:\.0+)?(?![\w.,]*\d)")
 _SAYING = ("message", "msg", "detail", "error", "error_msg", "title")
 """The fields of an error's body that may say what is wrong."""
 _MOST_TRIED = 20
@@ -102,6 +103,15 @@ def read_answer(text: str, schema: type[Answer]) -> Answer | None:
     return None
 
 
+def read_answers(text: str, schema: type[Answer]) -> list[Answer]:
+    """Every JSON object of this form in a text, in order, also where the text was cut off within the object around them."""
+    answers = []
+    for one in (one for value in find_json(text) for one in _list_objects(value)):
+        with suppress(ValidationError):
+            answers.append(schema.model_validate(one))
+    return answers
+
+
 def find_json(text: str) -> Iterator[Any]:
     """The JSON objects and arrays in a text, in order, each whole: not those inside another."""
     decoder, at = json.JSONDecoder(strict=False), 0
@@ -124,7 +134,8 @@ class _NoAliases(yaml.SafeLoader):
 
 def _find_nearly_json(text: str) -> Iterator[Any]:
     """The objects in a text that YAML can read, each from a brace to the brace that closes it."""
-    for begin in [place for place, letter in enumerate(text) if letter == "{"][-_MOST_TRIED:]:
+    braces = [place for place, letter in enumerate(text) if letter == "{"]
+    for begin in dict.fromkeys((*braces[:1], *braces[-_MOST_TRIED:])):
         part = text[begin : _find_end(text, begin)][:_LONGEST_TRIED]
         try:
             value = yaml.load(part, _NoAliases)
@@ -153,6 +164,23 @@ def _list_objects(value: Any) -> Iterator[Mapping[str, Any]]:
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _list_objects(inner)
+
+
+def read_number(value: object) -> object:
+    """The whole number that a value is, or that its words hold: "2", "+1", "−2", 2.0 or "2 (supports)"; else the value as it is.
+
+    Words that hold several numbers, or name the other side, are not read.
+    """
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not isinstance(value, str):
+        return value
+    numbers = [*_IN_WORDS.finditer(value)]
+    if len(numbers) != 1:
+        return value
+    number = int(re.sub("[−–]", "-", numbers[0].group(1)))
+    says = value.lower()
+    return value if (number > 0 and "contradict" in says) or (number < 0 and "support" in says) else number
 
 
 def describe_fault(body: object) -> str:

@@ -10,25 +10,24 @@ without one are listed as removed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
 from generation.extractive import write_findings
-from generation.prompting import read_instructions
-from generation.replies import Faults, parse_sentences, refers_elsewhere
+from nli.reader.paper import LanguageModelReader
 from nli.text.designs import find_design
 from nli.text.roles import find_findings
-from nli.text.sentences import sentence_spans
 from retrieval.core.counts import format_count
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit, RemovedSentence, Topic, Usage
+from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit, Outcome, RemovedSentence, Row, Topic, Usage
 from retrieval.index import Index
 from retrieval.runtime.chat import BudgetSpent
 from retrieval.runtime.usage import Tally, count_usage
-from service.answering.attribution import Attribution, CheckedSentence, StatedVerdict
+from service.answering.attribution import Attribution, StatedVerdict
 from service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
+from service.answering.drafts import DraftChecker, Settled
 from service.answering.events import KeptSentence, OnEvent, Stage
 from service.answering.lead import (
     NEAREST,
@@ -44,9 +43,9 @@ from service.answering.table import Table, tabulate
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
-from service.queries.classify import find_language
 
 _EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
+_NEAREST = "The papers found do not answer this question. The sentences report what comes nearest to it."
 
 
 class Answerer:
@@ -97,6 +96,10 @@ class _AnswerInProgress:
         self.kept: list[CitedSentence] = []
         self.removed: list[RemovedSentence] = []
         self.drafted: Drafted | None = None
+        self.notes: list[str] = []
+        self.answering: list[bool | None] = []
+        judge = answerer.models.judges[self.config.attribute.model]
+        self.reader = judge if isinstance(judge, LanguageModelReader) else None
 
     @property
     def usage(self) -> Usage:
@@ -127,22 +130,33 @@ class _AnswerInProgress:
             removed = format_count(len(self.removed), "sentence")
             reason = f"the retrieved documents support none of what {generator.name} wrote ({removed} removed)"
             return self._decline(f"The index has too little on this: {reason}.", hits, generator.name)
-        conflicts = find_conflicts_between_sides(grounded, self.kept) if grounded else self._disagreements(hits)
+        outcome, conflicts = self._find_outcome(bool(grounded or table)), tuple[Conflict, ...]()
+        if grounded:
+            conflicts = find_conflicts_between_sides(grounded, self.kept)
+        elif outcome == "answered":
+            conflicts = self._disagreements(hits, table.rows if table else ())
         return Answer(
             self.asked,
-            "answered",
+            outcome,
             tuple(self.kept),
             conflicts,
             tuple(self.removed),
             tuple(hits),
             generator.name,
             self.usage,
-            note,
+            " ".join(filter(None, dict.fromkeys((*self.notes, note)))),
             grounded.lead if grounded else None,
             self.drafted,
             *((table.rows, table.others) if table else ((), ())),
             grounding=grounded.grounding if grounded else None,
         )
+
+    def _find_outcome(self, answered: bool) -> Outcome:
+        """Whether the sentences answer the question, which a lead or a table does; where a language model checked, it says so."""
+        if answered or True in self.answering or False not in self.answering:
+            return "answered"
+        self.notes.insert(0, _NEAREST)
+        return "nearest"
 
     def _write_first(self, grounded: GroundedQuestion) -> CitedSentence | None:
         if isinstance(grounded, GroundedChoice):
@@ -227,7 +241,7 @@ class _AnswerInProgress:
             sources.append(Source(number, entry.document, sentences, found.findings.get(entry.pmid), own))
         return sources
 
-    def _disagreements(self, hits: list[Hit]) -> tuple[Conflict, ...]:
+    def _disagreements(self, hits: list[Hit], rows: Sequence[Row]) -> tuple[Conflict, ...]:
         """What in the index contradicts the sentences; a closing sentence states the strongest; its papers join the hits."""
         if not (self.grounder and self.config.conflicts):
             return ()
@@ -235,7 +249,11 @@ class _AnswerInProgress:
         attribute = self.config.attribute
         judge = self.models.judges[attribute.model]
         against = Disagreements(self.grounder, self.config.conflicts, judge, attribute.contradict, self.topic)
-        conflicts = against.against(self.kept)
+        if self.reader and self.grounder.reader:
+            entries = self.index.entries([hit.pmid for hit in hits])
+            conflicts = against.against_by_model(self.kept, self.reader, entries, rows)
+        else:
+            conflicts = against.against(self.kept)
         closing = against.state_conflict(self.kept, conflicts, self.limits) if self.config.conflicts.report else None
         if closing:
             self._keep(closing)
@@ -267,49 +285,32 @@ class _AnswerInProgress:
     def _draft(self, generator: Generator, sources: Sequence[Source]) -> Draft:
         words = self.limits.words - sum(len(one.text.split()) for one in self.kept)
         topic = self.topic if generator.extractive else self.asked
-        return generator(topic, sources, replace(self.limits, words=words), self.config.generate.prompt)
+        first = self.kept[0].text if self.kept else ""
+        return generator(topic, sources, replace(self.limits, words=words), self.config.generate.prompt, first)
 
     def _check_draft(self, draft: Draft, generator: Generator, sources: Sequence[Source], stated: StatedVerdict | None) -> None:
         """Keep the sentences of a draft of which a citation holds, up to the limit, and remove the others."""
         rules = self.config.attribute
         attribution = Attribution(self.models.judges[rules.model], rules, self.limits.citations, sources, stated)
-        sentences = _split(draft, sources)
+        checker = DraftChecker(attribution, self.reader, self.asked, sources, self.config.generate.prompt)
+        sentences = checker.split(draft)
         self.drafted = Drafted(
             len(sentences), sum(bool(one.cited) for one in sentences), sum(len(one.cited) for one in sentences)
         )
         self.on_event(Stage("check", f"Checking the citations of {format_count(len(sentences), 'sentence')}."))
-        instructions = (read_instructions(name) for name in (self.config.generate.prompt, "rewrite"))
-        faults = None if generator.extractive else Faults("\n".join(instructions), sources)
-        for place, sentence in enumerate(sentences):
-            if faults and (fault := _find_fault(sentence.text, faults)):
-                self._remove(sentence, fault)
-                continue
-            checked, more = _check_alone(sentence, attribution, written=faults is not None), ""
-            why = "; ".join(checked.failures) or "it cites no document, and none of the documents tried supports it"
-            if not checked.citations and rules.rewrite and faults:
-                again, more = self._rewrite(sentence, generator, sources, faults)
-                if again:
-                    checked, more = _check_alone(again, attribution, written=True), "; one rewrite did not help"
-                    sentence = again if checked.citations else sentence
-            if not checked.citations:
-                self._remove(sentence, why + more)
-            elif not self._keep(CitedSentence(sentence.text, checked.citations)):
-                for rest in (sentence, *sentences[place + 1 :]):
+        settled: Iterable[Settled] = (Settled.of(one, attribution.check(one)) for one in sentences)
+        if not generator.extractive:
+            settled = checker.settle(sentences, generator, rules.rewrite)
+        self.notes += checker.notes
+        for place, one in enumerate(settled):
+            if not one.citations:
+                self._remove(one.sentence, one.why)
+            elif self._keep(CitedSentence(one.sentence.text, one.citations)):
+                self.answering.append(one.answers)
+            else:
+                for rest in (one.sentence, *sentences[place + 1 :]):
                     self._remove(rest, f"the answer is limited to {self.limits.words} words")
                 return
-            elif faults:
-                faults.remember(sentence.text)
-
-    def _rewrite(
-        self, sentence: DraftSentence, generator: Generator, sources: Sequence[Source], faults: Faults
-    ) -> tuple[DraftSentence | None, str]:
-        """The generator's rewrite of a sentence that does not hold, or None and the reason."""
-        try:
-            draft = generator.rewrite(sentence.text, self.topic, sources)
-        except ModelUnusable as error:
-            return None, f"; it could not be rewritten: {error}"
-        again = [one for one in _split(draft, sources) if not _find_fault(one.text, faults)]
-        return (again[0], "") if again else (None, "; the generator could not rewrite it")
 
     def _keep(self, sentence: CitedSentence) -> bool:
         """Add a sentence if the answer stays within its word limit; return whether it was added."""
@@ -322,20 +323,3 @@ class _AnswerInProgress:
     def _remove(self, sentence: DraftSentence, reason: str) -> None:
         self.removed.append(RemovedSentence(sentence.text, reason))
         self.on_event(self.removed[-1])
-
-
-def _split(draft: Draft, sources: Sequence[Source]) -> list[DraftSentence]:
-    return list(draft.sentences) or parse_sentences(draft.text, sentence_spans, sources)
-
-
-def _check_alone(sentence: DraftSentence, attribution: Attribution, written: bool) -> CheckedSentence:
-    """The citations of a sentence that hold; none if a model wrote it to be read after another."""
-    if written and refers_elsewhere(sentence.text):
-        return CheckedSentence((), ("what it is about is named in another sentence, so it cannot be checked",))
-    return attribution.check(sentence)
-
-
-def _find_fault(text: str, faults: Faults) -> str:
-    """Why a model's sentence may not stand, whatever it cites; "" for nothing."""
-    language = find_language(text)
-    return f"it is in {language}, not in English" if language else faults.find(text)

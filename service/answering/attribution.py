@@ -41,6 +41,13 @@ NUMBERS = {
     word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
 }
 """Numbers that are written as words."""
+_LARGER = NUMBERS | dict(
+    zip("thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), range(13, 20), strict=True),
+    **dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True)),
+)
+_SPELT = "|".join((*_LARGER, "hundred", "thousand"))
+_SPELT_OUT = re.compile(rf"\b(?:{_SPELT})(?:(?:[\s-]+|\s+and\s+)(?:{_SPELT}))*\b", re.IGNORECASE)
+"""A number of any length in words: "two hundred and forty"."""
 _ANY_FIGURE = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neither supports nor contradicts it"}
@@ -77,7 +84,7 @@ class Attribution:
         citations: dict[int, Citation] = {}
         failures: list[str] = []
         for cited in sentence.cited:
-            outcome = self._judge_citation(cited, sentence.text)
+            outcome = self.judge(cited, sentence.text)
             if isinstance(outcome, Citation):
                 citations.setdefault(cited.number, outcome)
             else:
@@ -88,11 +95,14 @@ class Attribution:
         if has_parts and failures:
             # The sentence states what each paper reports: without one of them it would say something else.
             citations = {}
-        strength = {number: (one.verbatim, one.verdict.support) for number, one in citations.items()}
-        best = sorted(citations, key=strength.__getitem__, reverse=True)[: self._most]
-        return CheckedSentence(tuple(citations[number] for number in citations if number in best), tuple(failures))
+        return CheckedSentence(self.choose_best(list(citations.values())), tuple(failures))
 
-    def _judge_citation(self, cited: CitedSource, text: str) -> Citation | str:
+    def choose_best(self, citations: Sequence[Citation]) -> tuple[Citation, ...]:
+        """The `most` best citations, in order."""
+        best = sorted(citations, key=lambda one: (one.verbatim, one.verdict.support), reverse=True)[: self._most]
+        return tuple(one for one in citations if one in best)
+
+    def judge(self, cited: CitedSource, text: str) -> Citation | str:
         """The citation, or why it does not hold.
 
         A sentence that gives orders to a language model supports nothing, and neither does a paper that lacks what is said.
@@ -173,7 +183,7 @@ class Attribution:
         for number in likely:
             if had + len(found) >= self._config.least:
                 break
-            citation = self._judge_citation(CitedSource(number), sentence.text)
+            citation = self.judge(CitedSource(number), sentence.text)
             if isinstance(citation, Citation):
                 found[number] = citation
         return found
@@ -210,6 +220,7 @@ def find_missing_content(text: str, document: Document) -> str:
 def find_other_figures(text: str, passage: str) -> tuple[str, ...]:
     """The figures in a sentence that a passage does not give, not even rounded, as a percentage or as what remains of a whole."""
     given = {_read_figure(figure) for figure in _ANY_FIGURE.findall(passage)}
+    given |= {_read_spelt(words) for words in _SPELT_OUT.findall(passage)}
     given |= {share for one in given if 0 < one < 1 for share in (100 * one, 100 - 100 * one)}
     return tuple(dict.fromkeys(one for one in _FIGURE.findall(text) if not any(_rounds_to(number, one) for number in given)))
 
@@ -223,6 +234,19 @@ def _rounds_to(number: float, figure: str) -> bool:
 
 def _read_figure(figure: str) -> float:
     return float(figure.replace(",", "")) if figure[0].isdigit() else float(NUMBERS[figure.lower()])
+
+
+def _read_spelt(words: str) -> float:
+    """ "two hundred and forty" as 240."""
+    thousands, rest = 0, 0
+    for word in re.findall("[a-z]+", words.lower()):
+        if word == "thousand":
+            thousands, rest = thousands + max(rest, 1) * 1000, 0
+        elif word == "hundred":
+            rest = max(rest, 1) * 100
+        else:
+            rest += _LARGER.get(word, 0)
+    return float(thousands + rest)
 
 
 def find_verbatim(claim: str, sentences: Sequence[Sentence]) -> int | None:
@@ -252,6 +276,9 @@ def get_stated_probability(verdict: Verdict, stance: Stance) -> float:
 def describe_check(citation: Citation) -> str:
     """One sentence that says where the words are, and the judge's stance with its probability."""
     verdict, sentence = citation.verdict, citation.sentence
+    if verdict.quote:
+        how = "bear out some of what is said" if verdict.partial else "bear it out"
+        return f"The words “{verdict.quote}” stand in the abstract; the language model that checked them says that they {how}."
     label = verdict.label
     what = "the paper, read as a whole," if verdict.of == "document" else "the sentence, read with its neighbours,"
     probability: float = getattr(verdict, label)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from generation.draft import Limits
 from generation.extractive import drop_label
 from nli.judge import Judge
+from nli.reader.paper import LanguageModelReader
 from nli.text.designs import are_comparable, differ_in_people, find_design
-from retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Premise, Sentence, Topic
+from retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Premise, Row, Sentence, Topic
 from retrieval.rerank.reranker import make_passage
+from retrieval.store.documents import Entry
 from retrieval.words.terms import find_subject, weigh_shared_terms
 from service.answering.attribution import get_stated_probability
 from service.answering.lead import GroundedQuestion
 from service.answering.retrieve import measure_coverage
 from service.configuration.config import Conflicts
 from service.grounding.ground import Grounder
-from service.grounding.show import restate
+from service.grounding.read import read
+from service.grounding.show import evidence_for, restate
 
 
 def find_conflicts_between_sides(grounded: GroundedQuestion, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
@@ -64,6 +67,10 @@ def _is_on_same_subject(sentence: CitedSentence, other: Document) -> bool:
     )
 
 
+REQUESTS = 4
+"""The most papers that a language model reads to find conflicts."""
+_SEARCHED = 5
+"""The best papers of a search that the embedded reader reads."""
 SHARED = 0.5
 """The share of a sentence's informative words that a paper must contain to conflict with it: another disease is no conflict."""
 BOTH_SIDES = "Not every paper agrees: while one reports “{ours}”, another reports “{theirs}”."
@@ -87,10 +94,8 @@ class Disagreements:
 
         No paper is set against a sentence that cites it.
         """
-        shares = measure_coverage(self._topic.question, [sentence.text for sentence in sentences])
-        nearest = sorted(range(len(sentences)), key=lambda place: (-shares[place], place))[: self._config.most]
         found: list[Conflict] = []
-        for place in sorted(nearest):
+        for place in self._find_nearest(sentences):
             sentence = sentences[place]
             own = tuple(citation.document.pmid for citation in sentence.citations)
             claim = Claim(sentence.text, question=self._topic.question, known_pmids=own)
@@ -99,6 +104,61 @@ class Disagreements:
                 if one.document.pmid not in own and is_strong and _is_on_same_subject(sentence, one.document):
                     found.append(Conflict(place, one))
         return tuple(found)
+
+    def against_by_model(
+        self, sentences: Sequence[CitedSentence], reader: LanguageModelReader, papers: Iterable[Entry], rows: Sequence[Row]
+    ) -> tuple[Conflict, ...]:
+        """The same by a language model: what contradicts the claims of the rows or, without rows, the nearest sentences.
+
+        Of these papers and those that a search for each claim finds, the embedded reader chooses the few that the model reads.
+        """
+        embedded, given = self._grounder.with_reader(reader.embedded), list(papers)
+        worth: dict[str, tuple[float, int, Claim, Entry]] = {}
+        for place, text in self._list_claims(sentences, rows):
+            own = tuple(citation.document.pmid for citation in sentences[place].citations)
+            claim = Claim(text, question=self._topic.question, known_pmids=own)
+            found = {one.pmid: one for one in (*embedded.rank(claim, embedded.find(claim))[:_SEARCHED], *given)}
+            others = [one for one in found.values() if self._may_contradict(sentences[place], one)]
+            for one, entry in zip(embedded.read(claim, others), others, strict=True):
+                score = one.verdict.contradict
+                if one.verdict.label == "contradict" and score > worth.get(entry.pmid, (0.0,))[0]:
+                    worth[entry.pmid] = score, place, claim, entry
+        chosen = sorted(sorted(worth.values(), key=lambda one: -one[0])[:REQUESTS], key=lambda one: one[1])
+        readings = read(reader, [claim for _, _, claim, _ in chosen], [entry for *_, entry in chosen])
+        conflicts = []
+        for one, (_, place, _, entry) in zip(readings, chosen, strict=True):
+            score, said = one.verdict.contradict, sentences[place].text
+            if one.sentence and one.verdict.label == "contradict" and score >= self._config.at_least:
+                shown = evidence_for(said, "contradict", entry.document, one.sentence, one.verdict, 1, score, one.by, one.note)
+                conflicts.append(Conflict(place, shown))
+        return tuple(conflicts)
+
+    def _list_claims(self, sentences: Sequence[CitedSentence], rows: Sequence[Row]) -> list[tuple[int, str]]:
+        """The place of a sentence, and what is searched for: the claim of an answer in the rows that it states, or itself."""
+        cited = {citation.document.pmid: place for place, one in enumerate(sentences) for citation in one.citations}
+        claims = {
+            row.answer: (cited[row.evidence.document.pmid], row.statement or row.claim)
+            for row in reversed(rows)
+            if row.evidence.document.pmid in cited
+        }
+        stated = [*claims.values()][::-1] or [(place, sentences[place].text) for place in self._find_nearest(sentences)]
+        return stated[: self._config.most]
+
+    def _find_nearest(self, sentences: Sequence[CitedSentence]) -> list[int]:
+        """The places of the sentences nearest to the question, in order."""
+        shares = measure_coverage(self._topic.question, [sentence.text for sentence in sentences])
+        return sorted(sorted(range(len(sentences)), key=lambda place: (-shares[place], place))[: self._config.most])
+
+    @staticmethod
+    def _may_contradict(sentence: CitedSentence, entry: Entry) -> bool:
+        """Whether a paper that the sentence does not cite is on its subject."""
+        own = {citation.document.pmid for citation in sentence.citations}
+        return (
+            len(entry) > 0
+            and entry.pmid not in own
+            and not entry.document.retracted
+            and _is_on_same_subject(sentence, entry.document)
+        )
 
     def state_conflict(
         self, sentences: Sequence[CitedSentence], conflicts: Sequence[Conflict], limits: Limits

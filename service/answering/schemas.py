@@ -203,12 +203,13 @@ class TopicOut(OfValue):
 
 
 class AnswerResponse(BaseModel):
-    """A short answer with checked citations; unless the outcome is "answered", there are no sentences and `note` says why."""
+    """A short answer with checked citations; unless it is “answered” or “nearest”, there are no sentences and `note` says why."""
 
     topic: TopicOut
     outcome: Outcome = Field(
-        description="“answered”; “listed” if no answer to an open question is claimed but papers on its subject are in `others`; "
-        "or “too little”."
+        description="“answered”; “nearest” if the sentences hold but, by the language model that checked them, do not answer the "
+        "question; “listed” if no answer to an open question is claimed but papers on its subject are in `others`; or "
+        "“too little”."
     )
     lead: LeadOut | None = Field(description="What the first sentence says; null for an open question.")
     balance: WeighedOut | None = Field(

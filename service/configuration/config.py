@@ -308,7 +308,7 @@ class Generate(Strict):
     one writes if that generator is unavailable, and the answer says so."""
 
     generator: str
-    prompt: Literal["one-shot", "zero-shot"] = "one-shot"
+    prompt: Literal["write", "one-shot", "zero-shot"] = "one-shot"
     fallback: Literal["extractive"] | None = None
 
 

@@ -51,6 +51,10 @@ class Models:
         """The same models with these encoders."""
         return Models(self.profile, self.rerankers, self.judges, encoders, self.generators, self.finder)
 
+    def with_judge(self, name: str, one: Judge) -> Models:
+        """The same models with another judge of this name."""
+        return Models(self.profile, self.rerankers, {**self.judges, name: one}, self.encoders, self.generators, self.finder)
+
     def with_caches(self) -> Models:
         """The same models with caches: both sides of a claim often read the same documents."""
         return Models(

@@ -55,6 +55,11 @@ class Grounder:
         config = self.asked_config.model_copy(update={"path": path.model_copy(update={"find": find})})
         return Grounder(self.index, config, self._asked_models)
 
+    def with_reader(self, reader: Reader) -> Grounder:
+        """The same grounder with another reader of papers; only for our own path."""
+        assert self.asked_config.path is not None
+        return Grounder(self.index, self.asked_config, self._asked_models.with_judge(self.asked_config.path.read.model, reader))
+
     @property
     def reader(self) -> Reader | None:
         """What reads papers for our own path; None for the paper's variants."""

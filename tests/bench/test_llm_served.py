@@ -74,7 +74,7 @@ def test_a_paper_is_read_by_the_model_or_it_is_said_why_not() -> None:
     assert found.by == reader.name or found.verdict.reason.endswith("so the embedded reader's reading stands")
 
 
-@pytest.mark.parametrize("prompt", ["one-shot", "zero-shot"])
+@pytest.mark.parametrize("prompt", ["write", "one-shot", "zero-shot"])
 def test_what_is_left_of_an_answer_is_checked_and_no_order_is_obeyed(chat: Chat, index: Index, prompt: str) -> None:
     generator = ChatGenerator(ALIAS, URL, timeout=PATIENCE, retries=0, max_tokens=150)
     answerer = make_answerer(index, generator, generate={"generator": "writer", "prompt": prompt, "fallback": "extractive"})

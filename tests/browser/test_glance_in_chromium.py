@@ -215,6 +215,27 @@ def test_without_two_rows_no_answer_is_claimed(open_page: Open) -> None:
     assert find_faults(page) == []
 
 
+def test_sentences_that_answer_nothing_stand_below_a_note_that_says_so(open_page: Open) -> None:
+    answer = {
+        **example("answer"),
+        "outcome": "nearest",
+        "lead": None,
+        "balance": None,
+        "rows": [],
+        "heading": "",
+        "note": "They do not.",
+    }
+
+    def before(page: Page) -> None:
+        page.route("**/v1/answer/stream", stream(("answer", {**answer, "drafted": {"sentences": 1, "cited": 1, "citations": 1}})))
+
+    page = open_page(link(question="What causes high pressure?"), before)
+    expect(page.get_by_role("heading", name="Not answered by these papers")).to_be_visible()
+    expect(page.get_by_text("They do not.", exact=True)).to_be_visible()
+    expect(page.locator("#answer > .prose")).to_be_visible()
+    assert find_faults(page) == []
+
+
 def test_more_is_shown_and_papers_are_chosen_and_sorted(show: Open) -> None:
     page = show(make_grounding(PAPERS))
     assert pmids(page, "contradict") == ["c0", "c1", "c2"]

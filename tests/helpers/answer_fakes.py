@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from generation.draft import Draft, Generator, Limits, Source
+from generation.draft import Draft, Failed, Generator, Limits
 from generation.extractive import ExtractiveGenerator
 from nli.judge import Abstract, Decide, DecideAsRead, Reader, Reading
 from nli.reader.answers import AnswerFinder, Answers
@@ -79,14 +79,14 @@ class ScriptedGenerator:
         self.name, self.text, self.rewrites, self.error = "scripted", text, rewrites, error
         self.asked: list[str] = []
 
-    def __call__(self, topic: Topic, sources: Any, limits: Limits, prompt: str) -> Draft:
+    def __call__(self, topic: Topic, sources: Any, limits: Limits, prompt: str, first: str = "") -> Draft:
         if self.error:
             raise self.error
         return Draft(self.text)
 
-    def rewrite(self, sentence: str, topic: Topic, sources: list[Source] | Any) -> Draft:
-        self.asked.append(sentence)
-        return Draft(self.rewrites)
+    def correct(self, failed: Sequence[Failed], topic: Topic, sources: Any) -> list[Draft]:
+        self.asked += [one.sentence.text for one in failed]
+        return [Draft(self.rewrites)] * len(failed)
 
 
 def config(**changes: Any) -> AnswerConfig:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,20 @@ def text(content: str, *, finish: str | None = "stop", refusal: str | None = Non
     lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
     done = "data: [DONE]\n\n" if finish else ""
     return Reply(("".join(lines) + done).encode(), headers={"Content-Type": "text/event-stream"})
+
+
+def write(*sentences: str) -> str:
+    """A draft in JSON of sentences with marks: "Zeta lowers pressure [1, 2]."."""
+    said = [
+        {
+            "sentence": number,
+            "text": re.sub(r"\s*\[[^]]*\]", "", one),
+            "documents": [int(digits) for digits in re.findall(r"\d+", " ".join(re.findall(r"\[[^]]*\]", one)))],
+            "parts": [],
+        }
+        for number, one in enumerate(sentences, 1)
+    ]
+    return json.dumps({"sentences": said})
 
 
 def whole(choices: Sequence[Body]) -> Reply:

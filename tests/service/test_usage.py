@@ -30,7 +30,7 @@ from service.operating import metrics
 from service.queries.grounding import ground_query
 from service.schemas import UsageOut
 from tests.helpers.answer_fakes import TitleFinder, make_answerer
-from tests.helpers.chat_server import REFUSING, Body, ChatServer, Reply, fault, message, serving, text
+from tests.helpers.chat_server import REFUSING, Body, ChatServer, Reply, fault, message, serving, text, write
 from tests.helpers.fakes import WordReader, make_index
 
 PAPERS = [
@@ -51,9 +51,16 @@ def answer_rightly(body: Body) -> Reply:
         parts = dict.fromkeys(("population", "intervention", "comparison", "outcome"), True)
         grade = -2 if "no pressure" in said else 2
         return message(json.dumps({"sentence": 1, "quote": lines[0], **parts, "reason": "So it says.", "grade": grade}))
-    if "ANSWER" in said:
-        return text("ANSWER: 2")
-    return text("Zeta lowered pressure [1]. Zeta cures all known ills of everybody [1].")
+    if "Task: check" in said:
+        cites = [
+            {"document": int(one), "words": "", "fault": "", "verdict": "no"} for one in re.findall(r"^\[(\d+)\]$", said, re.M)
+        ]
+        first = {**cites[0], "words": "lowered pressure", "verdict": "yes"}
+        checks = [{"sentence": 1, "citations": [first], "whole": True}, {"sentence": 2, "citations": cites[1:], "whole": False}]
+        return message(json.dumps({"sentences": checks, "answering": [1]}))
+    if "Task: correct" in said:
+        return text(json.dumps({"sentences": [{"sentence": 1, "text": "", "documents": [], "parts": []}]}))
+    return text(write("Zeta lowered pressure [1].", "Zeta cures all known ills of everybody [1]."))
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ export function answered(answer) {
   const cited = answer.documents.filter((one) => one.cited);
   const told = answer.sentences.length > 0;
   at(".asked").textContent = answer.topic.question;
-  at(".too-little").hidden = told;
+  const nearest = answer.outcome === "nearest";
+  at(".too-little").hidden = told && !nearest;
   at(".too-little p").textContent = answer.note;
   at(".sum").hidden = !told;
   at(".sum").textContent = summaryOf(answer, cited.length);
@@ -23,14 +24,14 @@ export function answered(answer) {
   const listed = answer.outcome === "listed";
   // Where no generator wrote, the sentences are those of the table: each paper is listed once.
   const tabled = answer.rows.length > 0 && !answer.drafted;
-  at(".too-little h3").textContent = listed ? "No answer is claimed" : "Not enough evidence to answer";
+  at(".too-little h3").textContent = nearest ? "Not answered by these papers" : listed ? "No answer is claimed" : "Not enough evidence to answer";
   fillProse(at(".prose"), tabled ? { ...answer, sentences: [] } : answer);
   fillRows(at(".rows"), answer);
   fillOthers(at(".others"), answer);
   fillConflicts(at(".conflicts"), answer);
   fillSources(at(".sources"), answer, tabled ? [] : cited);
   // Said every time where there is no language model; what else is noted, such as that one failed, the reader must know.
-  if (told && answer.note && !answer.note.startsWith("This answer is extractive")) at(".asked").after(element("p", answer.note, "notice"));
+  if (told && !nearest && answer.note && !answer.note.startsWith("This answer is extractive")) at(".asked").after(element("p", answer.note, "notice"));
   fillRemoved(at(".removed"), answer.removed);
   const shownBelow = new Set([...(tabled ? answer.rows.map(({ evidence }) => evidence.pmid) : []), ...answer.others.map(({ pmid }) => pmid)]);
   fillRest(at(".rest"), answer.documents.filter((one) => !one.cited && !shownBelow.has(one.pmid)), told);

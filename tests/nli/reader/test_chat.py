@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from nli.judge import Abstract
-from nli.reader.chat import ChatReader, make_prompt, read_number
+from nli.reader.chat import ChatReader, make_prompt
 from nli.reader.paper import PaperRead, read_paper
 from retrieval.core.errors import BadConfig
 from retrieval.core.result_cache import set_cache_folder
 from retrieval.core.values import Contrast, Details
 from retrieval.runtime.chat import CHARACTERS_A_TOKEN, stop_by
+from retrieval.runtime.replies import read_number
 from retrieval.runtime.usage import count_usage
 from service.configuration.config import Profile
 from service.configuration.models import load_judge

@@ -14,7 +14,7 @@ from retrieval.core.errors import BadConfig
 from retrieval.core.values import Answer, Document, RemovedSentence, Stance, Topic
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
-from service.answering.attribution import Attribution, StatedVerdict, find_missing_content
+from service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures
 from service.configuration.config import load_answer_config
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
 from tests.helpers.fakes import SUPPORTS, WordReader, make_index
@@ -189,6 +189,16 @@ PAPER = Document(
 )
 def test_names_figures_and_most_words_must_be_there(sentence: str, missing: str) -> None:
     assert find_missing_content(sentence, PAPER) == missing
+
+
+@pytest.mark.parametrize(
+    ("passage", "figure"),
+    [("Two hundred and forty patients took it.", "240"), ("Twenty-one men and one thousand and five women.", "1,005"),
+     ("Seventeen of thirty-eight fell.", "38"), ("A hundred took it.", "100")],
+)  # fmt: skip
+def test_a_figure_is_given_where_it_is_spelt_out(passage: str, figure: str) -> None:
+    assert find_other_figures(f"It was tried in {figure} people.", passage) == ()
+    assert find_other_figures("It was tried in 77 people.", passage) == ("77",)
 
 
 class ForReader(WordReader):
