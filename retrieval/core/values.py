@@ -517,13 +517,14 @@ Outcome = Literal["answered", "nearest", "listed", "too little"]
 class Row:
     """A paper that answers an open question: what it found to be an answer, under the name that all rows on the same thing share;
     its own words for that; the question with them as a claim, and as a plain statement ("" if none can be made); what it says on
-    that claim."""
+    that claim; and the words that limit its finding, where a language model read it, "" for none."""
 
     answer: str
     named: str
     claim: str
     statement: str
     evidence: Evidence
+    condition: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -564,9 +565,10 @@ class Answer:
     @property
     def heading(self) -> str:
         """What stands over the rows: "What 5 papers here found (2 are reports of 1 trial)", "" without rows."""
-        trials = [row.evidence.trial for row in self.rows if row.evidence.trial]
-        reports = f" ({len(trials)} are reports of {format_count(len({*trials}), 'trial')})" if trials else ""
-        return f"What {format_count(len(self.rows), 'paper')} here found{reports}" if self.rows else ""
+        trials = {row.evidence.document.pmid: row.evidence.trial for row in self.rows}
+        told = [trial for trial in trials.values() if trial]
+        reports = f" ({len(told)} are reports of {format_count(len({*told}), 'trial')})" if told else ""
+        return f"What {format_count(len(trials), 'paper')} here found{reports}" if trials else ""
 
     @property
     def words(self) -> int:

@@ -116,7 +116,7 @@ class _AnswerInProgress:
         table = None if grounded else self._tabulate()
         if table and generator.extractive:
             return self._sum_up(table, generator.name)
-        table = table if table and table.answers else None
+        left, table = table.note if table else "", table if table and table.answers else None
         # A language model also gets the next best documents, after those on the question.
         found = self._choose_documents(grounded, table, not generator.extractive)
         if isinstance(found, TooLittle):
@@ -126,6 +126,7 @@ class _AnswerInProgress:
             self._keep(first)
         stated = StatedVerdict(grounded.question.claim, grounded.lead.side) if grounded and grounded.lead else None
         generator, note = self._write(generator, sources, stated)
+        note = " ".join(filter(None, (left, note)))
         if not self.kept:
             removed = format_count(len(self.removed), "sentence")
             reason = f"the retrieved documents support none of what {generator.name} wrote ({removed} removed)"
@@ -219,11 +220,12 @@ class _AnswerInProgress:
         attribution = Attribution(
             self.models.judges[self.config.attribute.model], self.config.attribute, self.limits.citations, sources
         )
-        for sentence in write_findings(sources, len(table.rows), self.limits.words):
+        for sentence in write_findings(sources, len(table.papers), self.limits.words):
             if checked := attribution.check(sentence).citations:
                 self._keep(CitedSentence(sentence.text, checked))
         kept, hits = tuple(self.kept), table.hits
-        answer = Answer(self.asked, "answered", kept, (), (), hits, generator, self.usage, _EXTRACTIVE)
+        note = f"{table.note} {_EXTRACTIVE}".lstrip()
+        answer = Answer(self.asked, "answered", kept, (), (), hits, generator, self.usage, note)
         return replace(answer, rows=table.rows, others=table.others)
 
     def _choose_documents(self, grounded: GroundedQuestion | None, table: Table | None, fill: bool) -> FoundDocuments | TooLittle:

@@ -179,11 +179,16 @@ class RowOut(BaseModel):
     claim: str = Field(description="The question with this answer, as it was read against the paper.")
     statement: str = Field(description="The same as a plain statement, which can be checked; empty if none can be made.")
     evidence: EvidenceOut
+    condition: str = Field(
+        default="",
+        description="The paper's words that limit its finding; only where a language model read it.",
+        exclude_if=lambda words: not words,
+    )
 
     @classmethod
     def of(cls, row: Row) -> RowOut:
         """From the value."""
-        named = {name: getattr(row, name) for name in ("answer", "named", "claim", "statement")}
+        named = {name: getattr(row, name) for name in ("answer", "named", "claim", "statement", "condition")}
         return cls(**named, evidence=EvidenceOut.of(row.evidence))
 
 
@@ -222,7 +227,7 @@ class AnswerResponse(BaseModel):
     conflicts: list[ConflictOut]
     heading: str = Field(default="", description="What stands over `rows`, such as “What 3 papers here found”.")
     rows: list[RowOut] = Field(
-        default=[], description="The papers that answer an open question, each once, those on the same thing together."
+        default=[], description="What papers answer to an open question, for or against; those on the same thing together."
     )
     others: list[PaperFindingOut] = Field(
         default=[], description="Further papers on the subject of an open question, best first, each with its finding."

@@ -4,13 +4,14 @@ The papers are found as for a claim. The small reader tells which of them answer
 (nli.reader.answers), which are made a whole name (service.answering.names). A paper is in the table if three readings of it
 agree: of question and answer ("What lowers blood pressure? Verapamil."), of the plain statement that they make ("Verapamil lowers
 blood pressure."), and of its opposite, which it must not support (generation.statement); only papers that pass the first are read
-again.
+again. Where a language model reads papers, it says what the best of them tested (service.answering.asked).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 from generation.draft import Finding
@@ -19,13 +20,14 @@ from generation.statement import state_question
 from nli.judge import Reader, make_reader
 from nli.long_text import make_abstract
 from nli.reader.answers import AnswerFinder, Answers, make_claim
+from nli.reader.chat import ChatReader
 from nli.reader.encode import score_findings
-from nli.reader.paper import PaperReader
 from nli.text.designs import find_design, has_findings
 from nli.text.trials import name_trials
 from retrieval.core.counts import format_count
-from retrieval.core.values import Claim, Hit, PaperFinding, Row, Sentence
+from retrieval.core.values import Claim, Evidence, Hit, PaperFinding, Row, Sentence
 from retrieval.store.documents import Entry
+from service.answering.asked import ask_papers, choose_papers, find_more, share_names
 from service.answering.events import OnEvent, Stage
 from service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
 from service.answering.retrieve import measure_coverage
@@ -34,6 +36,7 @@ from service.configuration.models import SENTENCES
 from service.grounding.ground import Grounder
 from service.grounding.read import read
 from service.grounding.show import evidence_for
+from service.grounding.weigh import find_place
 
 FEWEST = 2
 """The fewest studies that make an answer; reports of one trial are one."""
@@ -41,37 +44,41 @@ FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """How many papers were read on a question; those that report an answer, the most heavily weighted thing first; and the other
-    papers on the subject, in the order of the search."""
+    """How many papers were read on a question; those that report an answer, the most heavily weighted thing first; the other
+    papers on the subject, in the order of the search; and what a language model was to do and the embedded models did."""
 
     read: int
     rows: tuple[Row, ...]
     others: tuple[PaperFinding, ...]
+    note: str = ""
 
     @property
     def answers(self) -> bool:
-        """Whether enough studies report an answer."""
-        return len({_name_study(row) for row in self.rows}) >= FEWEST
+        """Whether enough studies report an answer, or that something is none."""
+        return len({_name_study(row) for row in self.rows if find_place(row.evidence) != "uncertain"}) >= FEWEST
+
+    @property
+    def papers(self) -> dict[str, Evidence]:
+        """The papers in the table by PMID, each as its first row has it."""
+        first = {row.evidence.document.pmid: row.evidence for row in reversed(self.rows)}
+        return {row.evidence.document.pmid: first[row.evidence.document.pmid] for row in self.rows}
 
     @property
     def hits(self) -> tuple[Hit, ...]:
         """The papers in the table, then the others."""
-        shown = [Hit(row.evidence.document.pmid, row.evidence.score) for row in self.rows]
+        shown = [Hit(pmid, one.score) for pmid, one in self.papers.items()]
         return (*shown, *(Hit(one.document.pmid, 0.0) for one in self.others))
 
     @property
     def findings(self) -> dict[str, Finding]:
         """What each paper in the table found, by PMID; its stance is on its own claim, so none is given."""
-        return {
-            one.document.pmid: Finding(one.sentence.index, None, find_design(one.document).says)
-            for one in (row.evidence for row in self.rows)
-            if one.sentence
-        }
+        found = ((pmid, one, one.sentence) for pmid, one in self.papers.items())
+        return {pmid: Finding(said.index, None, find_design(one.document).says) for pmid, one, said in found if said}
 
     def list_only(self) -> Table:
         """The table without rows, which are among the others instead, first."""
-        papers = [PaperFinding(row.evidence.document, row.evidence.sentence) for row in self.rows]
-        return Table(self.read, (), (*papers, *self.others))
+        papers = (PaperFinding(one.document, one.sentence) for one in self.papers.values())
+        return replace(self, rows=(), others=(*papers, *self.others))
 
     def describe_lack(self, question: str) -> str:
         """Why the question is not answered, where fewer than `FEWEST` studies report on it; no full stop."""
@@ -109,22 +116,48 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
         documents = (entry.document for entry in grounder.index.entries(pmids) if len(entry))
         return {one.pmid for one in documents if not one.retracted and has_findings(one)}
 
+    asked = reader if isinstance(reader, ChatReader) else None
     found = grounder.find(Claim(question), choose, rules.found)
+    if asked:
+        found = find_more(grounder, question, found, choose, rules.found)
     shares = measure_coverage(question, [_join_text(entry) for entry in found])
     found = [entry for entry, share in zip(found, shares, strict=True) if share >= rules.subject]
     answers = finder.find_answers(question, [make_abstract(entry.document.title, entry.sentences()) for entry in found])
-    named = [one for pair in zip(found, answers, strict=True) if (one := _name_answers(question, *pair))]
+    rows, left, notes = list[Row](), {entry.pmid for entry in found}, list[str]()
+    if asked:
+        papers = choose_papers(grounder, question, found, answers, rules.requests)
+        on_event(Stage("rerank", f"Asking what {format_count(len(papers), 'paper')} tested."))
+        rows, unread, note = ask_papers(asked, question, papers)
+        # A model that says nothing of any paper is not there: the embedded models then read as without it.
+        left, notes = {entry.pmid for entry in unread} if len(unread) < len(papers) else left, [note]
+    pairs = (pair for pair in zip(found, answers, strict=True) if pair[0].pmid in left)
+    best = _choose_answers(grounder, question, pairs, rules)
+    if best or not asked:
+        on_event(Stage("rerank", f"Reading {format_count(len(best), 'paper')}."))
+    rows += _read_rows(asked.embedded if asked else reader, question, best, rules)
+    groups = _group_alike(rows)
+    names = [choose_name([row.named for row in group]) for group in groups]
+    if asked:
+        names, note = share_names(asked, question, names)
+        notes.append(note)
+    shown = _order_rows(names, groups)
+    there = {row.evidence.document.pmid for row in shown}
+    others = (PaperFinding(one.document, _choose_finding(question, one)) for one in found if one.pmid not in there)
+    read = len(best) + (len(papers) - len(unread) if asked else 0)
+    return Table(read, tuple(shown), tuple(islice(others, rules.others)), " ".join(filter(None, notes)))
+
+
+def _choose_answers(
+    grounder: Grounder, question: str, pairs: Iterable[tuple[Entry, Answers]], rules: OpenQuestions
+) -> list[_Choice]:
+    """Of these papers those that most probably answer the question, each with its name."""
+    named = [one for pair in pairs if (one := _name_answers(question, *pair))]
     # sorted() is stable: of two equal ones, the better rank of the search comes first.
     ranked = sorted(named, key=lambda one: -one.likelihoods[0])[: rules.papers]
     judge = grounder.models.judges.get(SENTENCES)
     chooser = make_reader(judge) if judge else None
     chosen = [_choose_name(chooser, question, one) for one in ranked if one.likelihoods[0] >= rules.likely]
-    best = [one for one in chosen if one.likelihood >= rules.likely]
-    on_event(Stage("rerank", f"Reading {format_count(len(best), 'paper')}."))
-    rows = _share_names(_read_rows(reader, question, best, rules))
-    there = {row.evidence.document.pmid for row in rows}
-    rest = [entry for entry in found if entry.pmid not in there][: rules.others]
-    return Table(len(best), tuple(rows), tuple(PaperFinding(one.document, _choose_finding(question, one)) for one in rest))
+    return [one for one in chosen if one.likelihood >= rules.likely]
 
 
 def _name_answers(question: str, entry: Entry, answers: Answers) -> _Named | None:
@@ -152,11 +185,11 @@ def _join_text(entry: Entry) -> str:
 
 
 def _read_rows(reader: Reader, question: str, best: Sequence[_Choice], rules: OpenQuestions) -> list[Row]:
-    """The rows on which all readings agree. A language model that reads papers reads each once: it gives its reasons."""
+    """The rows on which all readings agree."""
     claims = [Claim(make_claim(question, one.name)) for one in best]
-    asked = None if isinstance(reader, PaperReader) else state_question(question)
+    asked = state_question(question)
     stated = [asked.state(one.name) if asked else None for one in best]
-    least = rules.asked if isinstance(reader, PaperReader) or (asked and asked.sure) else rules.unstated
+    least = rules.asked if asked and asked.sure else rules.unstated
     readings = read(reader, claims, [one.entry for one in best])
     passed = [
         place for place, reading in enumerate(readings) if reading.verdict.label == "support" and reading.verdict.support >= least
@@ -184,8 +217,8 @@ def _read_rows(reader: Reader, question: str, best: Sequence[_Choice], rules: Op
     return rows
 
 
-def _share_names(rows: Sequence[Row]) -> list[Row]:
-    """The rows with one name for one thing, those on the same thing together; the things and their rows by weight.
+def _group_alike(rows: Sequence[Row]) -> list[list[Row]]:
+    """The rows whose names are alike together, each with its trial; the weightiest rows first.
 
     A trial has the weight of its heaviest report.
     """
@@ -199,10 +232,18 @@ def _share_names(rows: Sequence[Row]) -> list[Row]:
             group.append(row)
         else:
             groups.append([row])
-    ordered = sorted(groups, key=lambda group: -sum({_name_study(row): _weigh(row) for row in reversed(group)}.values()))
-    names = [choose_name([row.named for row in group]) for group in ordered]
-    shared = [replace(row, answer=name) for name, group in zip(names, ordered, strict=True) for row in group]
-    return [replace(row, evidence=replace(row.evidence, rank=rank)) for rank, row in enumerate(shared, 1)]
+    return groups
+
+
+def _order_rows(names: Sequence[str], groups: Sequence[Sequence[Row]]) -> list[Row]:
+    """The rows under the names of their groups, those with one name together; the things and their rows by weight."""
+    things = dict[str, list[Row]]()
+    for name, group in zip(names, groups, strict=True):
+        things.setdefault(name, []).extend(replace(row, answer=name) for row in group)
+    rows = [sorted(some, key=lambda one: -_weigh(one)) for some in things.values()]
+    rows.sort(key=lambda some: -sum({_name_study(row): _weigh(row) for row in reversed(some)}.values()))
+    ordered = [row for some in rows for row in some]
+    return [replace(row, evidence=replace(row.evidence, rank=rank)) for rank, row in enumerate(ordered, 1)]
 
 
 def _name_study(row: Row) -> str:
@@ -210,7 +251,8 @@ def _name_study(row: Row) -> str:
 
 
 def _weigh(row: Row) -> float:
-    return find_design(row.evidence.document).weight * row.evidence.score
+    """How much a row weighs for its answer: nothing if the paper found otherwise."""
+    return find_design(row.evidence.document).weight * row.evidence.score * (row.evidence.stance == "support")
 
 
 def _choose_finding(question: str, entry: Entry) -> Sentence:

@@ -283,7 +283,8 @@ class OpenQuestions(Strict):
     is at least as probable as `likely` that it answers the question with these words; if it supports question and answer with at
     least `asked`, and their plain statement with at least `stated`; and if it supports the statement's opposite with at most
     `opposite`. Where no statement can be made, or only one that names a kind of thing, it must support question and answer with
-    at least `unstated`. At most `others` of the other papers are listed.
+    at least `unstated`. At most `others` of the other papers are listed. A language model that reads papers is sent at most
+    `requests` of them, one a request.
     """
 
     found: Annotated[int, Field(ge=1, le=100)] = 20
@@ -295,6 +296,7 @@ class OpenQuestions(Strict):
     opposite: Share = 0.5
     unstated: Share = 0.7
     others: Annotated[int, Field(ge=0, le=100)] = 8
+    requests: Annotated[int, Field(ge=1, le=20)] = 10
 
 
 class LeadStep(Strict):

@@ -49,6 +49,11 @@ def why(
     return "; ".join(parts)
 
 
+def tell_direction(place: str, stance: str, standing: str) -> str:
+    """What a paper in this place says of a claim: "supports in part", "may contradict"."""
+    return f"may {stance}" if place != stance else f"{stance}s{' in part' if standing == 'partial' else ''}"
+
+
 def tell_contrasts(contrasts: Sequence[Contrast] | Sequence[ContrastOut]) -> str:
     """One line on what differs between the first papers of either side, in the words of both; "" for nothing."""
     parts = [f"{one.aspect} (“{one.first}” against “{one.second}”)" for one in contrasts]

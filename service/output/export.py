@@ -20,7 +20,7 @@ from indexes.readers.exports.bibtex import SIGNS
 from nli.text.designs import find_design
 from retrieval.core.counts import format_count
 from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding, PaperFinding, Sentence
-from service.grounding.reasons import tell_contrasts
+from service.grounding.reasons import tell_contrasts, tell_direction
 from service.grounding.weigh import Place, find_place, place_papers, weigh
 
 if TYPE_CHECKING:
@@ -201,9 +201,9 @@ def find_url(document: Document) -> str:
 
 Format = Literal["markdown", "ris", "bibtex", "csv", "xlsx"]
 Cell = str | int | float
-_OPTIONAL = ("answer", "trial", "people", "number", "effect")
+_OPTIONAL = ("answer", "trial", "people", "number", "effect", "condition")
 """The columns of the table of papers that it has only where a paper fills them."""
-_READABLE = ("answer", "direction", "design", "trial", "year", "people", "number", "effect", "quotation", "pmid")
+_READABLE = ("answer", "direction", "design", "trial", "year", "people", "number", "effect", "condition", "quotation", "pmid")
 """Those that it has in Markdown."""
 _ORDER: tuple[Place, ...] = ("contradict", "support", "uncertain", "unjudged")
 
@@ -246,11 +246,11 @@ def make_table(result: Answer | Grounding) -> tuple[Sequence[str], list[list[Cel
     """The papers of a claim or of an answer as a table: its columns and its rows; a lead's papers are on its claim."""
     if isinstance(result, Grounding):
         placed = sorted((one for one in place_papers(result) if one.place in _ORDER), key=lambda one: _ORDER.index(one.place))
-        papers = [(result.claim.text, "", one.evidence) for one in placed]
+        papers = [(result.claim.text, "", one.evidence, "") for one in placed]
     else:
-        papers = [(row.statement or row.claim, row.answer, row.evidence) for row in result.rows]
+        papers = [(row.statement or row.claim, row.answer, row.evidence, row.condition) for row in result.rows]
         lead = result.lead
-        papers += [(lead.claim, "", one) for one in (*lead.contradicting, *lead.supporting)] if lead else []
+        papers += [(lead.claim, "", one, "") for one in (*lead.contradicting, *lead.supporting)] if lead else []
     rows = [_write_row(*one) for one in papers]
     if isinstance(result, Answer):
         rows += [_write_other(result.topic.question, one) for one in result.others]
@@ -271,20 +271,21 @@ class _Row(NamedTuple):
     people: str
     number: str
     effect: str
+    condition: str
     quotation: str
     title: str
     pmid: str
     link: str
 
 
-def _write_row(claim: str, answer: str, evidence: Evidence) -> _Row:
+def _write_row(claim: str, answer: str, evidence: Evidence, condition: str) -> _Row:
     document = evidence.document
     quotation = evidence.sentence.text if evidence.sentence else ""
     details = evidence.verdict.details if evidence.verdict else Details()
     return _Row(
         claim, answer, _tell_direction(evidence), round(evidence.score, 4), find_design(document).says, evidence.trial,
-        document.year or "", details.people, details.number, details.effect, quotation, document.title, document.pmid,
-        find_url(document),
+        document.year or "", details.people, details.number, details.effect, condition, quotation, document.title,
+        document.pmid, find_url(document),
     )  # fmt: skip
 
 
@@ -292,7 +293,7 @@ def _write_other(question: str, one: PaperFinding) -> _Row:
     """A paper on the subject of a question that is counted for no answer."""
     document, quotation = one.document, one.sentence.text if one.sentence else ""
     return _Row(
-        question, "", "on the subject", "", find_design(document).says, "", document.year or "", "", "", "", quotation,
+        question, "", "on the subject", "", find_design(document).says, "", document.year or "", "", "", "", "", quotation,
         document.title, document.pmid, find_url(document),
     )  # fmt: skip
 
@@ -301,9 +302,7 @@ def _tell_direction(evidence: Evidence) -> str:
     """What a paper says of the claim, in words; a retracted one says nothing that counts."""
     if evidence.document.retracted:
         return "retracted"
-    if find_place(evidence) != evidence.stance:
-        return f"may {evidence.stance}"
-    return f"{evidence.stance}s{' in part' if evidence.standing == 'partial' else ''}"
+    return tell_direction(find_place(evidence), evidence.stance, evidence.standing)
 
 
 def _table_block(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
@@ -326,7 +325,9 @@ def _answer_blocks(answer: Answer) -> list[str]:
         blocks.append(f"*{escaped(answer.note)}*")
     if answer.rows:
         columns, rows = make_table(answer)
-        kept = [place for place, name in enumerate(columns) if name != "direction"]
+        # The embedded models list only what supports its statement; a language model's grade is told.
+        told = any(row.evidence.verdict and row.evidence.verdict.quote for row in answer.rows)
+        kept = [place for place, name in enumerate(columns) if name != "direction" or told]
         cells = [[row[place] for place in kept] for row in rows[: len(answer.rows)]]
         blocks += [f"## {answer.heading}", _table_block([columns[place] for place in kept], cells)]
     if answer.others:

@@ -18,14 +18,14 @@ from retrieval.cluster.client import is_address, read_address, show_place
 from retrieval.core.counts import format_count
 from retrieval.store.manifest import Manifest, TextPart
 from service.grounding.coverage import describe_usage
-from service.grounding.reasons import tell_contrasts
+from service.grounding.reasons import tell_contrasts, tell_direction
 from service.grounding.weigh import COUNTED, Counted
 from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
     from service.answering.events import Event, OnEvent
-    from service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut
-    from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut
+    from service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut, RowOut
+    from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut, VerdictOut
     from service.reading.schemas import EvidenceResponse
 
 _SIDES = (("contradicting", "contradicts", "red"), ("supporting", "supports", "green"), ("uncertain", "uncertain", "yellow"))
@@ -332,11 +332,21 @@ def _print_findings(response: AnswerResponse, console: Console) -> None:
         if row.answer != before:
             console.print(Text(f"\n{row.answer}", style="bold"))
         before = row.answer
+        if row.evidence.verdict and row.evidence.verdict.quote:
+            console.print(Padding(Text(_tell_row(row, row.evidence.verdict)), (0, 0, 0, 3)))
         _print_finding(row.evidence, row.evidence.trial, console)
     if response.others:
         console.print(Text(f"\n{'Other papers' if response.rows else 'Papers'} on this subject", style="bold"))
     for one in response.others:
         _print_finding(one, "", console)
+
+
+def _tell_row(row: RowOut, verdict: VerdictOut) -> str:
+    """What a language model found: the statement, what the paper says of it, its condition, and what else it read."""
+    one, details = row.evidence, verdict.details
+    says = tell_direction(one.place, one.stance, one.standing)
+    more = (details.people, details.number, details.effect) if details else ()
+    return " · ".join(filter(None, (f"{row.statement} {says}", row.condition, *more)))
 
 
 def _print_finding(paper: EvidenceOut | PaperFindingOut, trial: str, console: Console) -> None:

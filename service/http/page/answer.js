@@ -181,17 +181,20 @@ function fillRows(section, { heading, rows }) {
   section.hidden = !rows.length;
   section.querySelector("h2").textContent = heading;
   let before = "";
-  addRows(section, rows.map((one) => ({ ...one.evidence, place: "", asked: one })), ({ asked: { answer, statement } }) => {
+  // Only a language model grades what a paper says of the statement; the embedded models list what supports it.
+  const told = rows.map((one) => ({ ...one.evidence, place: one.evidence.verdict?.quote ? one.evidence.place : "", condition: one.condition, asked: one }));
+  addRows(section, told, ({ asked: { answer, statement }, place }) => {
     const name = answer === before ? "" : answer;
     before = answer;
     // The name stands once above its papers; a screen reader has it in every row.
-    if (!name || !statement) return element("span", answer, name ? "" : "unseen");
-    const check = element("a", name);
-    check.href = toHash({ mode: "claim", body: { claim: statement } });
-    check.title = `Check: ${statement}`;
-    return check;
+    const named = element("span", answer, name ? "" : "unseen");
+    if (place) return holding("div", "stated", named, checkOf(statement, statement));
+    return name && statement ? checkOf(name, statement) : named;
   });
 }
+
+/** Words that lead to a statement, checked against the whole index. */
+const checkOf = (words, statement) => Object.assign(element("a", words), { href: toHash({ mode: "claim", body: { claim: statement } }), title: `Check: ${statement}` });
 
 /** What the other papers on the subject of an open question found. */
 function fillOthers(section, { others, rows }) {

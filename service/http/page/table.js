@@ -42,11 +42,11 @@ function follow({ currentTarget, target }) {
 }
 
 function cellsOf(evidence) {
-  const { place, design, trial, year, score, verdict, sentence, pmid, doi } = evidence;
+  const { place, design, trial, year, score, verdict, sentence, pmid, doi, condition = "" } = evidence;
   const { people = "", number = "", effect = "" } = verdict?.details ?? {};
   const quote = holding("p", "words", ...(sentence ? ["“", ...marked(sentence, evidence), "”"] : []));
   quote.dir = "auto";
-  const words = [people, number, effect].map((one) => Object.assign(element("td", one, "own"), { dir: "auto" }));
+  const words = [people, number, effect, condition].map((one) => Object.assign(element("td", one, "own"), { dir: "auto" }));
   // Of a paper that was not judged as a whole the score is no probability.
   const likely = element("td", verdict?.of === "document" ? percent(score) : "", "figure");
   return [element("td", directionOf(evidence), place), likely, element("td", `${designOf(design)}${trial ? `; reports ${trial}` : ""}`), element("td", year ?? "", "figure"), ...words, holding("td", "quotation", quote, " ", pmidOf(pmid, doi))];

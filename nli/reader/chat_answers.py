@@ -1,0 +1,142 @@
+"""What papers answer to an open question, by a language model: one request a paper, and one that says which are the same.
+
+Nothing is taken over that the paper does not hold: the quotation and the details stand in it word for word, and the words of a
+name in one of its sentences. A reply that does not hold is asked for once more; then whoever asked goes on without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from nli.judge import Abstract
+from nli.reader.chat import ChatDecision, ChatReader, Grade, Words, fence, find_quote, is_latin, read_number, read_prompt
+from nli.reader.paper import read_paper
+from retrieval.core.values import Details, Verdict
+from retrieval.runtime.fences import is_order, strip_markup
+from retrieval.words.terms import find_terms
+
+MOST = 5
+"""The most answers of a paper."""
+_LONGEST_NAME, _LONGEST_STATEMENT = 12, 40
+"""Words; the prompt asks for fewer."""
+
+
+class FoundAnswer(BaseModel):
+    """An answer as the model writes it, its fields in this order; `sentence` counts from 1."""
+
+    sentence: Annotated[int, BeforeValidator(read_number)]
+    quote: str
+    name: str
+    statement: str
+    grade: Annotated[Grade, BeforeValidator(read_number)]
+    people: Words = ""
+    number: Words = ""
+    effect: Words = ""
+    condition: Words = ""
+
+
+class FoundAnswers(BaseModel):
+    """All answers of a paper; what is no list ("none") is an empty one."""
+
+    answers: Annotated[
+        list[FoundAnswer],
+        BeforeValidator(lambda value: value if isinstance(value, list) else []),
+        Field(json_schema_extra={"maxItems": MOST}),
+    ]
+
+
+class SameAnswers(BaseModel):
+    """Answers that are the same, by their numbers from 1, and the name of all."""
+
+    members: list[Annotated[int, BeforeValidator(read_number)]]
+    name: str
+
+
+class Groups(BaseModel):
+    """The answers that are the same as others."""
+
+    groups: list[SameAnswers]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperAnswer:
+    """An answer that a paper gives: its name, the statement that it makes, what the paper says of that, the place of the sentence
+    that says so, and the words that limit the finding, "" if none do."""
+
+    name: str
+    statement: str
+    verdict: Verdict
+    sentence: int
+    condition: str
+
+
+def ask_answers(reader: ChatReader, question: str, paper: Abstract) -> list[PaperAnswer]:
+    """What a paper answers to a question, for or against; raises `ChatUnanswered` where two replies are not usable."""
+    user = f"Question: {strip_markup(question)}\n{fence(paper)}"
+    found = reader.ask_in_form(read_prompt("read-answers"), user, FoundAnswers, lambda reply: _find_fault(reply, paper)).answers
+    once = {one.name.casefold(): one for one in reversed(found[:MOST]) if one.grade}
+    weighed = [(one, _weigh_answer(reader, one, paper)) for one in reversed(once.values())]
+    # Where the embedded reader is so sure of the other side that it outweighs the grade, neither says.
+    return [answer for one, answer in weighed if (one.grade > 0) == (answer.verdict.leaning == "support")]
+
+
+def _find_fault(reply: FoundAnswers, paper: Abstract) -> str:
+    """Why a reply cannot be used, as a sentence; "" if it can. What the paper did not find out needs no quotation."""
+    for one in reply.answers[:MOST]:
+        if one.grade and _locate(one, paper) is None:
+            return f"The language model's quotation for {one.name!r} is not in the paper."
+        if one.grade and not _holds_name(one.name, paper):
+            return f"The language model's answer {one.name!r} is in no sentence of the paper."
+        if one.grade and not (1 < len(one.statement.split()) <= _LONGEST_STATEMENT and _states(one)):
+            return f"The language model's statement for {one.name!r} is not one short sentence in English that names it."
+    return ""
+
+
+def _locate(one: FoundAnswer, paper: Abstract) -> tuple[int, str] | None:
+    """Where the quotation stands: in the sentence that is named, or else in another."""
+    return find_quote(one.quote, paper, one.sentence - 1) or find_quote(one.quote, paper)
+
+
+def _holds_name(name: str, paper: Abstract) -> bool:
+    """Whether a paper's title or one of its sentences has all words of a name, in any order and form."""
+    words = find_terms(name)
+    texts = (text for text in (paper.title, *paper.sentences) if not is_order(text))
+    return 0 < len(words) <= _LONGEST_NAME and any(words <= find_terms(text) for text in texts)
+
+
+def _states(one: FoundAnswer) -> bool:
+    """Whether a statement names its answer, if only by a word, and is in English letters."""
+    return is_latin(one.statement) and not find_terms(one.name).isdisjoint(find_terms(one.statement))
+
+
+def _weigh_answer(reader: ChatReader, one: FoundAnswer, paper: Abstract) -> PaperAnswer:
+    """The answer with the verdict of the grade and the embedded reading together."""
+    located = _locate(one, paper)
+    assert located is not None
+    statement = f"{' '.join(one.statement.split()).rstrip('.')}."
+    verdict = ChatDecision.load()(one.grade, read_paper(reader.embedded, statement, paper).verdict)
+    quoted = (find_quote(words, paper) for words in (one.people, one.number, one.effect, one.condition))
+    *details, condition = (words[1] if words else "" for words in quoted)
+    verdict = replace(verdict, quote=located[1], details=Details(*details))
+    return PaperAnswer(" ".join(one.name.split()), statement, verdict, located[0], condition)
+
+
+def ask_groups(reader: ChatReader, question: str, names: Sequence[str]) -> list[str]:
+    """The name under which each of these different answers is shown: its own, or that of another which is the same.
+
+    Raises `ChatUnanswered` where two replies are not usable.
+    """
+    lines = (f"[{number}] {strip_markup(name)}" for number, name in enumerate(names, 1))
+    user = "\n".join((f"Question: {strip_markup(question)}", "<answers>", *lines, "</answers>"))
+    shown = dict[str, str]()
+    for group in reader.ask_in_form(read_prompt("group-answers"), user, Groups, lambda _: "").groups:
+        places = (number - 1 for number in group.members if 0 < number <= len(names))
+        own = [names[place] for place in places if names[place] not in shown]
+        # A name that none of them has is not shown.
+        own.sort(key=lambda name: (name.casefold() != group.name.strip().casefold(), name.isupper(), len(name)))
+        shown.update(zip(own, own[:1] * len(own), strict=True))
+    return [shown.get(name, name) for name in names]

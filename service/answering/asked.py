@@ -1,0 +1,92 @@
+"""Rows by a language model: of the papers that most probably answer an open question, what each tested and what it found.
+
+The papers are those found for the question and for the claim inside it, ranked by the embedded models. A paper for which there
+is no usable reply is left to these, and a note says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from itertools import zip_longest
+
+from generation.statement import ANSWER, state_question
+from nli.long_text import make_abstract
+from nli.reader.answers import Answers, make_claim
+from nli.reader.chat import ChatReader
+from nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups
+from retrieval.core.counts import format_count
+from retrieval.core.values import Claim, Hit, Row
+from retrieval.index import reciprocal_rank_fusion
+from retrieval.runtime.chat import ChatUnanswered
+from retrieval.store.documents import Entry
+from service.grounding.find import Only
+from service.grounding.gate import gate
+from service.grounding.ground import Grounder
+from service.grounding.show import evidence_for
+
+
+def find_more(grounder: Grounder, question: str, found: Sequence[Entry], only: Only, k: int) -> list[Entry]:
+    """The papers found for a question and, in turn, those for the claim inside it: "lowers blood pressure"."""
+    asked = state_question(question)
+    claim = asked.statement.replace(ANSWER, "").strip() if asked else ""
+    more = grounder.find(Claim(claim), only, k) if claim else []
+    return list({entry.pmid: entry for pair in zip_longest(found, more) for entry in pair if entry}.values())
+
+
+def choose_papers(
+    grounder: Grounder, question: str, found: Sequence[Entry], answers: Sequence[Answers], most: int
+) -> list[Entry]:
+    """The papers that most probably answer a question, by their relevance and by the small reader, fused by rank, best first."""
+    ranked = gate(list(grounder.models.rerankers.values()), (), Claim(question), found)
+    likely = {entry.pmid: one.probability for entry, one in zip(found, answers, strict=True)}
+    rankings = [
+        [Hit(entry.pmid, 0.0) for entry in ranked],
+        [Hit(pmid, 0.0) for pmid in sorted(likely, key=lambda pmid: -likely[pmid])],
+    ]
+    entries = {entry.pmid: entry for entry in found}
+    return [entries[hit.pmid] for hit in reciprocal_rank_fusion(rankings)][:most]
+
+
+def ask_papers(reader: ChatReader, question: str, papers: Sequence[Entry]) -> tuple[list[Row], list[Entry], str]:
+    """What these papers answer, those for which there is no usable reply, and a note on them."""
+
+    def ask(entry: Entry) -> list[PaperAnswer] | ChatUnanswered:
+        try:
+            return ask_answers(reader, question, make_abstract(entry.document.title, entry.sentences()))
+        except ChatUnanswered as error:
+            return error
+
+    with ThreadPoolExecutor(reader.at_once, thread_name_prefix="ask") as pool:
+        jobs = [pool.submit(copy_context().run, ask, entry) for entry in papers]
+        replies = [job.result() for job in jobs]
+    rows, unread, faults = list[Row](), list[Entry](), list[str]()
+    for entry, reply in zip(papers, replies, strict=True):
+        if isinstance(reply, ChatUnanswered):
+            unread.append(entry)
+            faults.append(str(reply))
+        else:
+            rows += [_make_row(question, entry, one, reader.name) for one in reply]
+    some = format_count(len(unread), "paper")
+    return rows, unread, f"The embedded models read {some} in the language model's place: {faults[0]}" if faults else ""
+
+
+def _make_row(question: str, entry: Entry, one: PaperAnswer, by: str) -> Row:
+    side = one.verdict.side
+    sentence, score = entry.sentences()[one.sentence], one.verdict.probability(side)
+    evidence = evidence_for(one.statement, side, entry.document, sentence, one.verdict, 0, score, by)
+    return Row(one.name, one.name, make_claim(question, one.name), one.statement, evidence, one.condition)
+
+
+def share_names(reader: ChatReader, question: str, names: Sequence[str]) -> tuple[list[str], str]:
+    """The name under which each of these is shown, and a note if the language model could not say which are the same."""
+    if len(names) < 2:
+        return list(names), ""
+    # In one order, whatever was read first: the same names are asked for once.
+    listed = sorted(names)
+    try:
+        shared = dict(zip(listed, ask_groups(reader, question, listed), strict=True))
+        return [shared[name] for name in names], ""
+    except ChatUnanswered as error:
+        return list(names), f"The answers were put together by their words: {error}"
