@@ -49,17 +49,10 @@ class FoundAnswers(BaseModel):
     ]
 
 
-class SameAnswers(BaseModel):
-    """Answers that are the same, by their numbers from 1, and the name of all."""
-
-    members: list[Annotated[int, BeforeValidator(read_number)]]
-    name: str
-
-
 class Groups(BaseModel):
-    """The answers that are the same as others."""
+    """Answers that are the same, by their numbers from 1, the one with the clearest name first."""
 
-    groups: list[SameAnswers]
+    groups: list[list[Annotated[int, BeforeValidator(read_number)]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +79,12 @@ def ask_answers(reader: ChatReader, question: str, paper: Abstract) -> list[Pape
 
 def _find_fault(reply: FoundAnswers, paper: Abstract) -> str:
     """Why a reply cannot be used, as a sentence; "" if it can. What the paper did not find out needs no quotation."""
-    for one in reply.answers[:MOST]:
-        if one.grade and _locate(one, paper) is None:
+    for one in (one for one in reply.answers[:MOST] if one.grade):
+        if _locate(one, paper) is None:
             return f"The language model's quotation for {one.name!r} is not in the paper."
-        if one.grade and not _holds_name(one.name, paper):
+        if not _holds_name(one.name, paper):
             return f"The language model's answer {one.name!r} is in no sentence of the paper."
-        if one.grade and not (1 < len(one.statement.split()) <= _LONGEST_STATEMENT and _states(one)):
+        if len(one.statement.split()) > _LONGEST_STATEMENT or not _states(one):
             return f"The language model's statement for {one.name!r} is not one short sentence in English that names it."
     return ""
 
@@ -126,17 +119,11 @@ def _weigh_answer(reader: ChatReader, one: FoundAnswer, paper: Abstract) -> Pape
 
 
 def ask_groups(reader: ChatReader, question: str, names: Sequence[str]) -> list[str]:
-    """The name under which each of these different answers is shown: its own, or that of another which is the same.
-
-    Raises `ChatUnanswered` where two replies are not usable.
-    """
+    """The name under which each of these answers is shown, its own or that of another; raises `ChatUnanswered` as above."""
     lines = (f"[{number}] {strip_markup(name)}" for number, name in enumerate(names, 1))
     user = "\n".join((f"Question: {strip_markup(question)}", "<answers>", *lines, "</answers>"))
     shown = dict[str, str]()
     for group in reader.ask_in_form(read_prompt("group-answers"), user, Groups, lambda _: "").groups:
-        places = (number - 1 for number in group.members if 0 < number <= len(names))
-        own = [names[place] for place in places if names[place] not in shown]
-        # A name that none of them has is not shown.
-        own.sort(key=lambda name: (name.casefold() != group.name.strip().casefold(), name.isupper(), len(name)))
-        shown.update(zip(own, own[:1] * len(own), strict=True))
+        same = [names[number - 1] for number in group if 0 < number <= len(names) and names[number - 1] not in shown]
+        shown |= dict.fromkeys(same, same[0] if same else "")
     return [shown.get(name, name) for name in names]

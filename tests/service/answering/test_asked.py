@@ -64,8 +64,7 @@ def script(said: dict[str, Any], same: Reply | tuple[str, ...] = ()) -> Callable
             if isinstance(same, Reply):
                 return same
             numbers = {name: int(number) for number, name in re.findall(r"\[(\d+)\] (.*)", user)}
-            groups = [{"members": [numbers[name] for name in same], "name": same[0]}] if same else []
-            return message(json.dumps({"groups": groups}))
+            return message(json.dumps({"groups": [[numbers[name] for name in same]]}))
         says = said[title[1]]
         return says if isinstance(says, Reply) else message(json.dumps({"answers": says}))
 
