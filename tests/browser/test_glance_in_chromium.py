@@ -199,6 +199,33 @@ def test_an_open_answer_has_a_table_of_findings_and_each_paper_once(open_page: O
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_rows_of_a_language_model_show_their_statement_grade_and_condition(open_page: Open) -> None:
+    paper = PAPERS[0]
+    read = {**paper["verdict"], "quote": "lower", "details": {"people": "sailors", "number": "90", "effect": "5 mm Hg"}}
+    sides = (("support", "partial"), ("contradict", "plain"))
+    graded = [{**paper, "verdict": read, "place": at, "stance": at, "standing": how} for at, how in sides]
+    named = {"answer": "Zeta", "named": "zeta", "claim": "What lowers pressure? Zeta."}
+    statements = ("Zeta lowers pressure.", "Zeta tablets lower pressure.")
+    conditions = ({"condition": "only in summer"}, {})
+    rows = [
+        {**named, "statement": text, "evidence": one, **more}
+        for text, one, more in zip(statements, graded, conditions, strict=True)
+    ]
+    answer = {**example("answer"), "lead": None, "rows": rows, "others": [], "heading": "What 1 paper here found"}
+    page = open_page(
+        link(question="What lowers pressure?"), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer)))
+    )
+    table = page.get_by_role("region", name="What 1 paper here found").get_by_role("table")
+    expect(table.locator("tbody td:nth-child(2)")).to_have_text(["supports in part", "contradicts"])
+    expect(table.get_by_role("link", name=statements[1])).to_be_visible()
+    assert [one.locator(".unseen").count() for one in table.get_by_role("rowheader").all()] == [0, 1]
+    expect(table.get_by_role("columnheader")).to_contain_text(["People", "Number", "Effect", "Condition"])
+    expect(table.locator("tbody tr").first).to_contain_text("only in summer")
+    assert find_faults(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_without_two_rows_no_answer_is_claimed(open_page: Open) -> None:
     facts = ("pmid", "title", "year", "journal", "authors", "doi", "pmcid", "types", "design", "sentence")
     other = {"number": 1, **{name: PAPERS[0][name] for name in facts}}
