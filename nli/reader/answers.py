@@ -65,7 +65,7 @@ def decode_answers(
         for run in _find_runs(texts[part], tokenize.find_words(texts[part]), probabilities[start:end])
     ]
     for named, words in sorted(runs, key=lambda run: -run[0]):
-        names.setdefault(words.lower(), (_write_as(words, " ".join(document.sentences)), named))
+        names.setdefault(words.lower(), (write_as(words, " ".join(document.sentences)), named))
     return Answers(logistic(float(odds[0])), tuple(names.values())[:MOST])
 
 
@@ -93,7 +93,7 @@ def _find_runs(text: str, words: list[int], probabilities: NDArray[np.float64]) 
         yield most, text[spans[first][0] : spans[last][1]].strip(_AROUND)
 
 
-def _write_as(phrase: str, text: str) -> str:
+def write_as(phrase: str, text: str) -> str:
     """A phrase as a text writes it within a sentence, if it does."""
     written = [match[0] for match in re.finditer(re.escape(phrase), text, re.IGNORECASE)] if phrase else []
     return min(written, key=lambda one: sum(map(str.isupper, one)), default=phrase)

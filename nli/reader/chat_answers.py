@@ -13,6 +13,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, Field
 
 from nli.judge import Abstract
+from nli.reader.answers import write_as
 from nli.reader.chat import ChatDecision, ChatReader, Grade, Words, fence, find_quote, is_latin, read_number, read_prompt
 from nli.reader.paper import read_paper
 from retrieval.core.values import Details, Verdict
@@ -115,7 +116,7 @@ def _weigh_answer(reader: ChatReader, one: FoundAnswer, paper: Abstract) -> Pape
     quoted = (find_quote(words, paper) for words in (one.people, one.number, one.effect, one.condition))
     *details, condition = (words[1] if words else "" for words in quoted)
     verdict = replace(verdict, quote=located[1], details=Details(*details))
-    return PaperAnswer(" ".join(one.name.split()), statement, verdict, located[0], condition)
+    return PaperAnswer(write_as(" ".join(one.name.split()), " ".join(paper.sentences)), statement, verdict, located[0], condition)
 
 
 def ask_groups(reader: ChatReader, question: str, names: Sequence[str]) -> list[str]:

@@ -286,7 +286,7 @@ def print_answer(response: AnswerResponse) -> None:
     tabled = bool(response.rows) and response.drafted is None
     if not tabled:
         console.print(Text(response.text or response.note))
-    if response.text and response.note and not tabled:
+    if response.text and response.note and not (tabled and response.note.startswith("This answer is extractive")):
         console.print(Text(response.note, style="dim"))
     _print_findings(response, console)
     if response.sentences and not tabled:
@@ -342,11 +342,11 @@ def _print_findings(response: AnswerResponse, console: Console) -> None:
 
 
 def _tell_row(row: RowOut, verdict: VerdictOut) -> str:
-    """What a language model found: the statement, what the paper says of it, its condition, and what else it read."""
+    """What a language model found: what the paper says of the statement, its condition, and what else it read."""
     one, details = row.evidence, verdict.details
     says = tell_direction(one.place, one.stance, one.standing)
     more = (details.people, details.number, details.effect) if details else ()
-    return " · ".join(filter(None, (f"{row.statement} {says}", row.condition, *more)))
+    return " · ".join(filter(None, (f"{says}: {row.statement}", row.condition, *more)))
 
 
 def _print_finding(paper: EvidenceOut | PaperFindingOut, trial: str, console: Console) -> None:
