@@ -201,13 +201,10 @@ def check_opinion(opinion: Opinion, paper: Abstract) -> str:
         return f"The language model named sentence {opinion.sentence} of {len(paper.sentences)}."
     if opinion.grade and find_quote(opinion.quote, paper, opinion.sentence - 1) is None:
         return f"The language model's quotation is not in sentence {opinion.sentence}."
-    return "" if is_latin(opinion.reason) else "The language model did not give its reason in English."
-
-
-def is_latin(text: str) -> bool:
-    """Whether most letters of a text are those of English."""
-    letters = [letter for letter in text if letter.isalpha()]
-    return sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters) >= len(letters) / 2
+    letters = [letter for letter in opinion.reason if letter.isalpha()]
+    if sum(unicodedata.name(letter, "").startswith("LATIN") for letter in letters) < len(letters) / 2:
+        return "The language model did not give its reason in English."
+    return ""
 
 
 def find_quote(quote: str, paper: Abstract, place: int | None = None) -> tuple[int, str] | None:

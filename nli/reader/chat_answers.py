@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from nli.judge import Abstract
 from nli.reader.answers import write_as
-from nli.reader.chat import ChatDecision, ChatReader, Grade, Words, fence, find_quote, is_latin, read_number, read_prompt
+from nli.reader.chat import ChatDecision, ChatReader, Grade, Words, fence, find_quote, read_number, read_prompt
 from nli.reader.paper import read_paper
 from retrieval.core.values import Details, Verdict
 from retrieval.runtime.fences import is_order, strip_markup
@@ -103,8 +103,10 @@ def _holds_name(name: str, paper: Abstract) -> bool:
 
 
 def _states(one: FoundAnswer) -> bool:
-    """Whether a statement names its answer, if only by a word, and is in English letters."""
-    return is_latin(one.statement) and not find_terms(one.name).isdisjoint(find_terms(one.statement))
+    """Whether a statement names its answer, if only by a word, and is mostly in English letters."""
+    return 2 * sum(map(str.isascii, one.statement)) > len(one.statement) and not find_terms(one.name).isdisjoint(
+        find_terms(one.statement)
+    )
 
 
 def _weigh_answer(reader: ChatReader, one: FoundAnswer, paper: Abstract) -> PaperAnswer:

@@ -125,7 +125,7 @@ class _AnswerInProgress:
         if grounded and (first := self._write_first(grounded)):
             self._keep(first)
         stated = StatedVerdict(grounded.question.claim, grounded.lead.side) if grounded and grounded.lead else None
-        generator, note = self._write(generator, sources, stated)
+        generator, note = self._write(generator, sources, stated, table is not None)
         note = " ".join(filter(None, (left, note)))
         if not self.kept:
             removed = format_count(len(self.removed), "sentence")
@@ -263,11 +263,16 @@ class _AnswerInProgress:
             hits += [Hit(c.document.pmid, 0.0) for c in closing.citations if c.document.pmid not in known]
         return conflicts
 
-    def _write(self, generator: Generator, sources: Sequence[Source], stated: StatedVerdict | None) -> tuple[Generator, str]:
-        """Write and check every sentence; return the generator that wrote, and a note about it."""
+    def _write(
+        self, generator: Generator, sources: Sequence[Source], stated: StatedVerdict | None, tabled: bool
+    ) -> tuple[Generator, str]:
+        """Write and check every sentence; return the generator that wrote, and a note about it.
+
+        A table is not lost with the model that was to write from it: the embedded generator then does, whatever is configured.
+        """
         self.on_event(Stage("write", f"Writing from {format_count(len(sources), 'document')} with {generator.name}."))
         note = _EXTRACTIVE if generator.extractive else ""
-        stand_in, falls_back = self.models.generators.get(FALLBACK), self.config.generate.fallback is not None
+        stand_in, falls_back = self.models.generators.get(FALLBACK), tabled or self.config.generate.fallback is not None
         try:
             draft = self._draft(generator, sources)
         except ModelUnusable as error:

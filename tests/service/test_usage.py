@@ -42,10 +42,16 @@ CLAIM = "Zeta lowers pressure in adults."
 
 
 def answer_rightly(body: Body) -> Reply:
-    """An opinion of each paper by its words, what differs between two, a rewrite, or an answer of two sentences."""
+    """An opinion of each paper by its words, what it answers, what differs between two, a rewrite, or two sentences."""
     said = "\n".join(one["content"] for one in body["messages"])
     if "Name what differs" in said:
         return message('{"differences": []}')
+    if "<answers>" in said:
+        return message('{"groups": []}')
+    if "Question: " in said and "<paper>" in said:
+        (name, quote), *_ = re.findall(r"^\[\d+\] (\w+)(.*)", said, re.MULTILINE)[1:]
+        found = {"sentence": 2, "quote": name + quote, "name": name, "statement": f"{name} lowers pressure.", "grade": 2}
+        return message(json.dumps({"answers": [found]}))
     if "<paper>" in said:
         lines = re.findall(r"^\[\d+\] (.*)", said, re.MULTILINE)
         parts = dict.fromkeys(("population", "intervention", "comparison", "outcome"), True)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nli.reader.chat import ChatReader
+from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Answer, Details, Topic
 from retrieval.index import Index
 from service.answering.schemas import AnswerResponse
@@ -212,6 +213,35 @@ def test_a_model_writes_from_the_rows(index: Index, server: ChatServer) -> None:
     assert asked.answer.outcome == "answered"
     assert len(asked.rows) == 7
     assert {"1", "2", "3", "5", "6", "7"} <= {hit.pmid for hit in asked.answer.context}
+
+
+@pytest.mark.parametrize(
+    ("writer", "said"),
+    [
+        (ScriptedGenerator(error=ModelUnusable("The model m cannot be reached.")), "The model m cannot be reached. "),
+        (ScriptedGenerator("Theta cured scurvy [1]."), "Nothing that scripted wrote held (1 sentence removed). "),
+    ],
+    ids=["gone", "unsupported"],
+)
+def test_the_rows_are_not_lost_with_the_model_that_was_to_write(
+    index: Index, server: ChatServer, writer: ScriptedGenerator, said: str
+) -> None:
+    server.script = script(SAID)
+    asked = Asked(index, server, writer=writer)
+    assert (asked.answer.outcome, len(asked.rows)) == ("answered", 7)
+    assert asked.answer.sentences
+    assert asked.answer.note.startswith(f"{said}This answer is extractive")
+
+
+def test_within_a_budget_of_three_requests_the_embedded_models_read_on(index: Index, server: ChatServer) -> None:
+    server.script = script(SAID)
+    reader = ChatReader("m", server.url, embedded=DirectionReader(), retries=0, at_once=1)
+    rules = {"open_questions": {"subject": 0.3}, "budget": {"requests": 3, "tokens": 25_000}}
+    answerer = make_answerer(index, None, reader, TitleFinder(), lead={"grounding": "counterpoint"}, **rules)
+    answer = answerer.answer(Topic("7", QUESTION))
+    assert len(server.bodies) == answer.usage.requests == 3
+    assert answer.note.startswith("The embedded models read 4 papers in the language model's place: ")
+    assert {row.evidence.scored_by.partition(" ")[0] for row in answer.rows} == {"m", "direction-reader@1"}
 
 
 def test_the_papers_are_asked_about_in_any_order(index: Index, server: ChatServer) -> None:
