@@ -127,7 +127,7 @@ class _AnswerInProgress:
         stated = StatedVerdict(grounded.question.claim, grounded.lead.side) if grounded and grounded.lead else None
         generator, note = self._write(generator, sources, stated, table is not None)
         note = " ".join(filter(None, (left, note)))
-        if not self.kept:
+        if not (self.kept or table):
             removed = format_count(len(self.removed), "sentence")
             reason = f"the retrieved documents support none of what {generator.name} wrote ({removed} removed)"
             return self._decline(f"The index has too little on this: {reason}.", hits, generator.name)

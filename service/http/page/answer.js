@@ -11,7 +11,7 @@ export function answered(answer) {
   const shown = copyOf("answer-template");
   const at = (selector) => shown.querySelector(selector);
   const cited = answer.documents.filter((one) => one.cited);
-  const told = answer.sentences.length > 0;
+  const told = answer.sentences.length + answer.rows.length > 0;
   at(".asked").textContent = answer.topic.question;
   const nearest = answer.outcome === "nearest";
   at(".too-little").hidden = told && !nearest;
@@ -44,7 +44,7 @@ function summaryOf({ sentences, conflicts, note }, papers) {
   const cited = sentences.flatMap((one) => one.citations);
   const quoted = cited.filter((one) => one.verbatim).length;
   const how = [quoted && `${count(quoted, "citation")} quoted word for word`, cited.length - quoted && `${count(cited.length - quoted, "citation")} supported according to the judge`];
-  const first = `${count(sentences.length, "sentence")} from ${count(papers, "paper")}. Checked: ${how.filter(Boolean).join(", ")}.`;
+  const first = sentences.length ? `${count(sentences.length, "sentence")} from ${count(papers, "paper")}. Checked: ${how.filter(Boolean).join(", ")}.` : "";
   const second = conflicts.length ? ` ${count(papersAgainst(conflicts), "paper")} may contradict it.` : "";
   return `${first}${second} ${note}`.trim();
 }
