@@ -91,14 +91,6 @@ class Table:
         return f"The index has too little on this: of {papers} read, {some} reports an answer that the models are sure enough of"
 
 
-class _Named(NamedTuple):
-    """A paper with names of what it may answer, the surest first, and how probably it answers the question with each."""
-
-    entry: Entry
-    names: list[str]
-    likelihoods: list[float]
-
-
 class _Choice(NamedTuple):
     """A paper with the name that is read, and how probably it answers the question with that."""
 
@@ -150,34 +142,33 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
 def _choose_answers(
     grounder: Grounder, question: str, pairs: Iterable[tuple[Entry, Answers]], rules: OpenQuestions
 ) -> list[_Choice]:
-    """Of these papers those that most probably answer the question, each with its name."""
-    named = [one for pair in pairs if (one := _name_answers(question, *pair))]
+    """Of these papers those that most probably answer the question, each with the name that a small reader prefers too."""
+    named = [(entry, names) for entry, found in pairs if (names := _name_answers(question, entry, found))]
     # sorted() is stable: of two equal ones, the better rank of the search comes first.
-    ranked = sorted(named, key=lambda one: -one.likelihoods[0])[: rules.papers]
+    ranked = sorted(named, key=lambda one: -one[1][0].likelihood)[: rules.papers]
     judge = grounder.models.judges.get(SENTENCES)
     chooser = make_reader(judge) if judge else None
-    chosen = [_choose_name(chooser, question, one) for one in ranked if one.likelihoods[0] >= rules.likely]
+    chosen = [_choose_name(chooser, question, entry, names) for entry, names in ranked if names[0].likelihood >= rules.likely]
     return [one for one in chosen if one.likelihood >= rules.likely]
 
 
-def _name_answers(question: str, entry: Entry, answers: Answers) -> _Named | None:
+def _name_answers(question: str, entry: Entry, answers: Answers) -> list[_Choice]:
+    """The paper with each name of what it may answer, the surest first."""
     passage, names = _join_text(entry), dict[str, float]()
     for words, named in answers.names:
         name = tidy_name(words, passage)
         if name and is_answer(name, question, passage):
             names.setdefault(name, answers.probability * named)
-    return _Named(entry, list(names), list(names.values())) if names else None
+    return [_Choice(entry, name, likelihood) for name, likelihood in names.items()]
 
 
-def _choose_name(chooser: Reader | None, question: str, named: _Named) -> _Choice:
-    """Of a paper's names the one that makes the likeliest answer by a small reader too."""
-    read = [1.0] * len(named.names)
-    if chooser and len(read) > 1:
-        paper = make_abstract(named.entry.document.title, named.entry.sentences())
-        claims = (make_claim(question, name) for name in named.names)
-        read = [next(iter(chooser.read_abstracts(claim, [paper]))).document.support for claim in claims]
-    best = max(range(len(read)), key=lambda place: named.likelihoods[place] * read[place])
-    return _Choice(named.entry, named.names[best], named.likelihoods[best])
+def _choose_name(chooser: Reader | None, question: str, entry: Entry, names: Sequence[_Choice]) -> _Choice:
+    if chooser is None or len(names) < 2:
+        return max(names, key=lambda one: one.likelihood)
+    paper = make_abstract(entry.document.title, entry.sentences())
+    claims = (make_claim(question, one.name) for one in names)
+    read = [next(iter(chooser.read_abstracts(claim, [paper]))).document.support for claim in claims]
+    return max(zip(names, read, strict=True), key=lambda pair: pair[0].likelihood * pair[1])[0]
 
 
 def _join_text(entry: Entry) -> str:
