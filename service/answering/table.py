@@ -115,13 +115,14 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
     shares = measure_coverage(question, [_join_text(entry) for entry in found])
     found = [entry for entry, share in zip(found, shares, strict=True) if share >= rules.subject]
     answers = finder.find_answers(question, [make_abstract(entry.document.title, entry.sentences()) for entry in found])
-    rows, left, notes = list[Row](), {entry.pmid for entry in found}, list[str]()
+    rows, told, left, notes = list[Row](), 0, {entry.pmid for entry in found}, list[str]()
     if asked:
         papers = choose_papers(grounder, question, found, answers, rules.requests)
         on_event(Stage("rerank", f"Asking what {format_count(len(papers), 'paper')} tested."))
         rows, unread, note = ask_papers(asked, question, papers)
+        told, notes = len(papers) - len(unread), [note]
         # A model that says nothing of any paper is not there: the embedded models then read as without it.
-        left, notes = {entry.pmid for entry in unread} if len(unread) < len(papers) else left, [note]
+        left = {entry.pmid for entry in unread} if told else left
     pairs = (pair for pair in zip(found, answers, strict=True) if pair[0].pmid in left)
     best = _choose_answers(grounder, question, pairs, rules)
     if best or not asked:
@@ -129,14 +130,13 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
     rows += _read_rows(asked.embedded if asked else reader, question, best, rules)
     groups = _group_alike(rows)
     names = [choose_name([row.named for row in group]) for group in groups]
-    if asked:
+    if asked and told:
         names, note = share_names(asked, question, names)
         notes.append(note)
     shown = _order_rows(names, groups)
     there = {row.evidence.document.pmid for row in shown}
     others = (PaperFinding(one.document, _choose_finding(question, one)) for one in found if one.pmid not in there)
-    read = len(best) + (len(papers) - len(unread) if asked else 0)
-    return Table(read, tuple(shown), tuple(islice(others, rules.others)), " ".join(filter(None, notes)))
+    return Table(len(best) + told, tuple(shown), tuple(islice(others, rules.others)), " ".join(filter(None, notes)))
 
 
 def _choose_answers(

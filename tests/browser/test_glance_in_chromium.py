@@ -206,7 +206,7 @@ def test_rows_of_a_language_model_show_their_statement_grade_and_condition(open_
     graded = [{**paper, "verdict": read, "place": at, "stance": at, "standing": how} for at, how in sides]
     named = {"answer": "Zeta", "named": "zeta", "claim": "What lowers pressure? Zeta."}
     statements = ("Zeta lowers pressure.", "Zeta tablets lower pressure.")
-    conditions = ({"condition": "only in summer"}, {})
+    conditions: tuple[dict[str, str], ...] = ({"condition": "only in summer"}, {})
     rows = [
         {**named, "statement": text, "evidence": one, **more}
         for text, one, more in zip(statements, graded, conditions, strict=True)

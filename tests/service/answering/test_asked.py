@@ -175,7 +175,8 @@ def test_without_a_server_the_embedded_models_answer_and_a_note_says_so(index: I
     server.script = lambda body: fault(500)
     asked = Asked(index, server)
     assert {row[3]: row[0] for row in asked.rows} == {"1": "zeta", "2": "zetanol", "6": "kappa"}
-    assert "in the language model's place" in asked.answer.note
+    assert asked.answer.note.startswith("The embedded models read 7 papers in the language model's place: The model m")
+    assert "put together" not in asked.answer.note, "it is not asked again"
 
 
 def test_when_the_budget_is_spent_what_was_read_stays(index: Index, server: ChatServer) -> None:
