@@ -296,7 +296,7 @@ class OpenQuestions(Strict):
     opposite: Share = 0.5
     unstated: Share = 0.7
     others: Annotated[int, Field(ge=0, le=100)] = 8
-    requests: Annotated[int, Field(ge=1, le=20)] = 10
+    requests: Annotated[int, Field(ge=1, le=20)] = 8
 
 
 class LeadStep(Strict):
