@@ -231,7 +231,7 @@ def test_the_rows_are_not_lost_with_the_model_that_was_to_write(
     asked = Asked(index, server, writer=writer)
     assert (asked.answer.outcome, len(asked.rows)) == ("answered", 7)
     assert asked.answer.sentences
-    assert asked.answer.note.startswith(f"{said}This answer is extractive")
+    assert f"{said}This answer is extractive" in asked.answer.note
 
 
 def test_within_a_budget_of_three_requests_the_embedded_models_read_on(index: Index, server: ChatServer) -> None:
