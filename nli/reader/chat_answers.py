@@ -14,10 +14,10 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from nli.judge import Abstract
 from nli.reader.answers import write_as
-from nli.reader.chat import ChatDecision, ChatReader, Grade, Words, fence, find_quote, read_number, read_prompt
-from nli.reader.paper import read_paper
+from nli.reader.chat import ChatReader, Grade, Words, fence, find_quote, read_prompt
 from retrieval.core.values import Details, Verdict
 from retrieval.runtime.fences import is_order, strip_markup
+from retrieval.runtime.replies import read_number
 from retrieval.words.terms import find_terms
 
 MOST = 5
@@ -114,7 +114,7 @@ def _weigh_answer(reader: ChatReader, one: FoundAnswer, paper: Abstract) -> Pape
     located = _locate(one, paper)
     assert located is not None
     statement = f"{' '.join(one.statement.split()).rstrip('.')}."
-    verdict = ChatDecision.load()(one.grade, read_paper(reader.embedded, statement, paper).verdict)
+    verdict = reader.weigh(statement, paper, one.grade)
     quoted = (find_quote(words, paper) for words in (one.people, one.number, one.effect, one.condition))
     *details, condition = (words[1] if words else "" for words in quoted)
     verdict = replace(verdict, quote=located[1], details=Details(*details))
