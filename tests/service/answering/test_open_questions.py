@@ -149,7 +149,7 @@ def test_the_table_and_the_other_papers_are_written_in_every_form(index: Index, 
     assert {(one["claim"], one["answer"], one["direction"]) for one in cells[3:]} == {
         ("What improves gout?", "", "on the subject")
     }
-    ris = export_text(answer, "ris")
+    ris = ris(documents(answer))
     assert isinstance(ris, str)
     assert ris.count("TY  - ") == len(answer.rows) + len(answer.others)
     print_answer(response)
