@@ -15,6 +15,7 @@ from typing import Any
 
 from retrieval.core.errors import BadInput
 from retrieval.store.journal import hash_json
+from service.checking.schemas import CheckedText
 from service.memory.database import Database, NoSuch, Whose, tell_time
 from service.memory.history import Now, Result, entry_of, list_changes, make_link, nothing
 from service.memory.schemas import RESULTS, Shared, SharedOut, SharedResult
@@ -54,7 +55,7 @@ class Shares:
         data = Shared(
             mode=mode,
             title=entry.text if entry else name or "Checked text",
-            summary=entry.summary if entry else whole.summary,
+            summary=whole.summary if isinstance(whole, CheckedText) else entry.summary if entry else "",
             library_name=name_of(library),
             again=make_link(entry, library) if entry else "",
             provenance=whole.provenance,

@@ -46,7 +46,7 @@ export async function remember({ mode, body }, found) {
   const share = mode !== "paper" && (await mayShare());
   // A newer answer has taken its place, or there is nothing to keep it in.
   if (!bar.isConnected || byId("history").hidden) return;
-  if (share) bar.prepend(shareButton({ mode, body }, found));
+  if (share) bar.prepend(shareButton({ mode, body }, found, showMemory));
   judgeCards(mode === "claim" ? found : null);
   const claim = mode === "claim" ? body : found.lead && { claim: claimOf(found.lead) };
   if (claim) bar.prepend(saveButton(claim));

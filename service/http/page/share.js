@@ -6,8 +6,8 @@ import { call } from "./service.js";
 /** The id of the shared result that the page's link names; null where it names none. */
 export const sharedIn = () => new URLSearchParams(location.hash.slice(1)).get("shared");
 
-/** Keeps an answer as it is; the button becomes the link to it, which is copied where the browser allows that. */
-export function shareButton({ mode, body }, found) {
+/** Keeps an answer as it is; the button becomes the link to it, which is copied where the browser allows that. `then` is called. */
+export function shareButton({ mode, body }, found, then) {
   const made = button("Share", "quiet", async (pressed) => {
     if (pressed.getAttribute("aria-busy") === "true") return;
     pressed.setAttribute("aria-busy", "true");
@@ -19,6 +19,7 @@ export function shareButton({ mode, body }, found) {
       opens.focus();
       const copied = await navigator.clipboard?.writeText(opens.href).then(() => true, () => false);
       announce(copied ? "Shared. Its link was copied." : "Shared.");
+      await then();
     } catch (error) {
       byId("trouble").textContent = `The result could not be shared. ${error.message}`;
       pressed.removeAttribute("aria-busy");

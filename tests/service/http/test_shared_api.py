@@ -90,9 +90,7 @@ def read(client: TestClient, id: str, who: str = "reader", **params: str) -> Any
     return client.get(f"/v1/shared/{id}", params=params, headers=key(who))
 
 
-def test_a_result_is_read_as_it_was_although_its_library_changes(
-    client: TestClient, write_corpus: WriteCorpus, folder: Path
-) -> None:
+def test_a_result_stays_as_it_was_though_its_library_changes(client: TestClient, write_corpus: WriteCorpus, folder: Path) -> None:
     result = ask(client)
     shared = share(client, result)
     assert (shared["mode"], shared["title"], shared["library_name"], shared["by"]) == ("claim", CLAIM["claim"], "heart", "ann")
@@ -189,25 +187,25 @@ def test_what_is_forgotten_is_not_shared_any_more(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/v1/ground", CLAIM), ("/v1/answer", {"question": "Is zeta for pressure?"}), ("/v1/answer", {"question": "What is for sugar?"}),
+        ("/v1/ground", CLAIM),
+        ("/v1/answer", {"question": "Is zeta for pressure?"}),
+        ("/v1/answer", {"question": "What is for sugar?"}),
         ("/v1/text", {"text": f"# {HOSTILE}\n\nZeta is for pressure. {HOSTILE}"}),
     ],
-)  # fmt: skip
+)
 def test_its_files_run_nothing_load_nothing_and_compute_nothing(client: TestClient, path: str, body: Any) -> None:
     id = share(client, ask(client, path, body), name=HOSTILE)["id"]
     answer = read(client, id, format="html")
     assert answer.headers["content-disposition"] == 'attachment; filename="counterpoint.html"'
     page = answer.text
-    assert not LOADS.search(
-        re.sub(r"<style>.*?</style>", "", page, count=1, flags=re.DOTALL).replace("&lt;", "").replace("=alert", "")
-    )
+    tags = " ".join(re.findall(r"<[^>]*>", re.sub(r"<style>.*?</style>", "", page, count=1, flags=re.DOTALL)))
+    assert not LOADS.search(tags) and "<script" not in page
     assert "default-src 'none'" in page and page.count("<style>") == 1
     assert all(address.startswith((*PAPERS, "#")) for address in re.findall(r'href="([^"]*)"', page))
     assert "Shared on " in page and "Library: heart." in page and "kept as it was" in page
     rows = list(csv.reader(io.StringIO(read(client, id, format="csv").text)))
-    assert (len(rows) > 1 or path == "/v1/answer") and not any(
-        cell.startswith(("=", "+", "-", "@", "\t", "\r")) for row in rows for cell in row
-    )
+    assert len(rows) > 1 or path == "/v1/answer"
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for row in rows for cell in row)
     assert read(client, id, format="xlsx").content[:2] == b"PK"
     assert read(client, id, format="ris").status_code == 422
 
