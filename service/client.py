@@ -26,6 +26,9 @@ from service.memory.schemas import (
     Right,
     SavedList,
     SavedOut,
+    SharedList,
+    SharedOut,
+    SharedResult,
 )
 from service.queries.schemas import TypedGroundResponse, TypedOut
 from service.reading.schemas import EvidenceResponse, name_paper
@@ -203,6 +206,22 @@ class Counterpoint:
     def delete_alert(self, id: str) -> None:
         """Delete an alert."""
         self._send("DELETE", f"/v1/alerts/{quote(id, safe='')}")
+
+    def share(self, result: GroundResponse | AnswerResponse | CheckedText, name: str = "") -> SharedOut:
+        """Keep a result of this service as it is, for all who may see its library and are given its link; `name` is a text's."""
+        return self._call(SharedOut, "POST", "/v1/shared", json={"result": result.model_dump(mode="json"), "name": name})
+
+    def shared(self) -> list[SharedOut]:
+        """What you share, newest first."""
+        return self._call(SharedList, "GET", "/v1/shared").shared
+
+    def shared_result(self, id: str) -> SharedResult:
+        """A result that somebody shared, as it was."""
+        return self._call(SharedResult, "GET", f"/v1/shared/{quote(id, safe='')}")
+
+    def withdraw(self, id: str) -> None:
+        """Take back a result that you shared."""
+        self._send("DELETE", f"/v1/shared/{quote(id, safe='')}")
 
     def _call(self, model: type[_Response], method: str, path: str, **what: Any) -> _Response:
         try:

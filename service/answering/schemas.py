@@ -17,6 +17,7 @@ from retrieval.core.values import (
     Lead,
     LeadVerdict,
     Outcome,
+    PaperFinding,
     RemovedSentence,
     Row,
 )
@@ -133,6 +134,7 @@ class LeadPaperOut(BaseModel):
     pmid: str
     probability: Figure
     study: str
+    evidence: EvidenceOut | None = Field(default=None, description="The paper with the sentence that says so.")
 
 
 class LeadOut(BaseModel):
@@ -167,8 +169,8 @@ class LeadOut(BaseModel):
 
 
 def _lead_paper(evidence: Evidence) -> LeadPaperOut:
-    document = evidence.document
-    return LeadPaperOut(pmid=document.pmid, probability=evidence.score, study=find_design(document).says)
+    shown = EvidenceOut.of(evidence)
+    return LeadPaperOut(pmid=shown.pmid, probability=evidence.score, study=shown.design.says, evidence=shown)
 
 
 class RowOut(BaseModel):
@@ -196,6 +198,12 @@ class PaperFindingOut(NumberedPaperOut):
     """A paper on the subject of an open question, and the sentence that states what it found."""
 
     sentence: SentenceOut | None
+
+    @classmethod
+    def of(cls, found: PaperFinding, number: int) -> PaperFindingOut:
+        """From the value."""
+        sentence = SentenceOut.of(found.sentence) if found.sentence else None
+        return cls(**_tell_paper(found.document, number), sentence=sentence)
 
 
 class TopicOut(OfValue):
@@ -262,13 +270,7 @@ class AnswerResponse(BaseModel):
             conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],
             heading=answer.heading,
             rows=[RowOut.of(row) for row in answer.rows],
-            others=[
-                PaperFindingOut(
-                    **_tell_paper(one.document, numbers[one.document.pmid]),
-                    sentence=SentenceOut.of(one.sentence) if one.sentence else None,
-                )
-                for one in answer.others
-            ],
+            others=[PaperFindingOut.of(one, numbers[one.document.pmid]) for one in answer.others],
             removed=[RemovedOut.model_validate(one) for one in answer.removed],
             drafted=DraftedOut.model_validate(answer.drafted) if answer.drafted else None,
             documents=documents,

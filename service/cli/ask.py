@@ -27,6 +27,7 @@ from service.cli.shared import (
 )
 from service.cli.usage import check_sentence
 from service.configuration import defaults
+from service.output.formats import Format
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,7 +65,7 @@ def ground(
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
-        Literal["text", "table", "json", "markdown", "csv", "xlsx", "ris", "bibtex"],
+        Literal["text", "table", Format],
         typer.Option("--format", help="text with the sentences, a table with a paper a line, or a file for other programs."),
     ] = "text",
     as_json: Annotated[
@@ -89,14 +90,12 @@ def ground(
         for note in list_notes(response.typed):
             print_note(note)
         match "json" if as_json else format:
-            case "json":
-                typer.echo(response.model_dump_json(indent=2))
             case "table":
                 print_grounding_table(response)
             case "text":
                 print_grounding(response)
             case file_format:
-                typer.echo(export_text(grounding, file_format), nl=False)
+                typer.echo(export_text(response, file_format, grounding), nl=False)
 
 
 def _add_to_history(index: Path, entry: Entry) -> None:
@@ -135,8 +134,8 @@ def answer(
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
-        Literal["text", "json", "markdown", "ris", "bibtex", "csv", "xlsx"],
-        typer.Option("--format", help="text to read, JSON for programs, the cited documents as references, or a table."),
+        Literal["text", Format],
+        typer.Option("--format", help="text to read, or a file for other programs: a page, a table, the cited documents."),
     ] = "text",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the same JSON as POST /v1/answer; short for --format json.")
@@ -156,12 +155,11 @@ def answer(
         answerer = assemble_answerer(index, answers, profile, config)
         output_format = "json" if as_json else format
         result = answerer.answer(request, progress(print_note) if output_format == "text" else None)
-        if output_format == "json":
-            typer.echo(AnswerResponse.of(result, answerer).model_dump_json(indent=2))
-        elif output_format == "text":
-            print_answer(AnswerResponse.of(result, answerer))
+        response = AnswerResponse.of(result, answerer)
+        if output_format == "text":
+            print_answer(response)
         else:
-            typer.echo(export_text(result, output_format), nl=False)
+            typer.echo(export_text(response, output_format, result), nl=False)
 
 
 def evidence(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -13,11 +13,11 @@ from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_n
 from service.cli.usage import check_file_name
 from service.configuration import defaults
 from service.grounding.coverage import describe_usage
+from service.output.formats import FORMATS, TextExport
 
 if TYPE_CHECKING:
     from indexes.readers.prose.passage import Passage
     from service.checking.check import Checker, Reading
-    from service.checking.export import TextExport
     from service.checking.reading import Format
 
 _STANDARD_INPUT = "-"
@@ -45,14 +45,14 @@ def check(
     """Check every claim of a text or of a list of claims. A stopped run with --out resumes where it stopped."""
     with report_errors():
         from service.checking.check import Checker, Reading
-        from service.checking.export import ENDINGS, format_of
         from service.runs.journal import check_target
 
-        format = format_of(out.name) if out else None
+        endings = {FORMATS[one].ending: one for one in get_args(TextExport)}
+        format = endings.get(out.suffix.lower()) if out else None
         if out and not format:
             from retrieval.core.errors import BadInput
 
-            raise BadInput(f"{out} has no ending that names a format; end it in {', '.join(ENDINGS.values())}.")
+            raise BadInput(f"{out} has no ending that names a format; end it in {', '.join(endings)}.")
         if out:
             check_target(out, overwrite)
         if file != _STANDARD_INPUT:

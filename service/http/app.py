@@ -26,7 +26,7 @@ from service.http.requests.access import AccessControl, OuterMiddleware, require
 from service.http.requests.working import Parts, parts_of
 from service.http.schemas import BatchRequest, Health, LibraryChange
 from service.memory.memory import open_memory
-from service.memory.schemas import FeedbackRequest, SaveRequest
+from service.memory.schemas import FeedbackRequest, SaveRequest, ShareRequest
 from service.memory.watching import Watcher
 from service.operating import metrics
 from service.operating.jobs import Jobs, Runner
@@ -52,13 +52,14 @@ _BODIES: dict[str, type[BaseModel]] = {
     "text": TextRequest,
     "saved": SaveRequest,
     "feedback": FeedbackRequest,
+    "shared": ShareRequest,
     "typed": TypedRequest,
     "libraries": LibraryChange,
 }
 """The model of a request's body, by the last matching part of the path."""
 
 
-_FILES = re.compile("|".join((*text_routes.PATHS, job_routes.FILES)))
+_FILES = re.compile("|".join((*text_routes.PATHS, job_routes.FILES, memory_routes.SHARED)))
 """The paths that take files."""
 
 

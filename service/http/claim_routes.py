@@ -28,9 +28,9 @@ from service.http.requests.bodies import (
 )
 from service.http.requests.working import ON_LIBRARY, Parts, ground_claim, live_of, note, parts_of, remember, run_answer
 from service.http.schemas import BatchRequest, BatchResponse, BatchResult, GroundStageEvent
-from service.memory.history import entry_of_claim, entry_of_question
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
+from service.output.export import export_text
 from service.queries.schemas import TypedGroundResponse
 from service.schemas import faults
 
@@ -54,8 +54,8 @@ async def ground(body: GroundRequest, request: Request, format: FormatQuery = "j
     def work(job: Job[Response]) -> Response:
         with live.lease() as serving:
             response, grounding = ground_claim(parts, serving, claim, job.check, body)
-            remember(request, parts, lambda: entry_of_claim(response))
-            return write_response(response, grounding, format)
+            remember(request, parts, response)
+            return write_response(response, format, lambda: export_text(response, format, grounding))
 
     return await while_there(request, parts.workers.run(work))
 
@@ -103,7 +103,7 @@ async def ground_stream(body: GroundRequest, request: Request) -> Response:
     def work(tell: Tell) -> Event:
         with live.lease() as serving:
             response, _ = ground_claim(parts, serving, claim, lambda stage: tell("stage", GroundStageEvent.of(stage)), body)
-            remember(request, parts, lambda: entry_of_claim(response))
+            remember(request, parts, response)
             return "grounding", response
 
     return await while_there(request, stream_events(parts.workers, work))
@@ -123,8 +123,8 @@ async def answer(body: AnswerRequest, request: Request, format: FormatQuery = "j
         with live.lease() as serving:
             result = run_answer(parts, serving, topic, job.check)
             response = AnswerResponse.of(result, serving.answering())
-            remember(request, parts, lambda: entry_of_question(response))
-            return write_response(response, result, format)
+            remember(request, parts, response)
+            return write_response(response, format, lambda: export_text(response, format, result))
 
     return await while_there(request, parts.workers.run(work))
 
@@ -149,7 +149,7 @@ async def answer_stream(body: AnswerRequest, request: Request) -> Response:
         with live.lease() as serving:
             result = run_answer(parts, serving, topic, lambda event: tell(*event_out(event)))
             response = AnswerResponse.of(result, serving.answering())
-            remember(request, parts, lambda: entry_of_question(response))
+            remember(request, parts, response)
             return "answer", response
 
     return await while_there(request, stream_events(parts.workers, work))

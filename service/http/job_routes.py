@@ -488,23 +488,28 @@ class Deletion(BaseModel):
     id: str
     name: str
     saved: int = Field(description="How many saved claims went with it.")
+    shared: int = Field(description="How many shared results went with it.")
 
 
 @changes.delete("/v1/libraries/{id}")
 def delete_library(
     id: LibraryId,
     request: Request,
-    confirmed: Annotated[bool, Query(description="Delete it although saved claims depend on it.")] = False,
+    confirmed: Annotated[bool, Query(description="Delete it although saved claims or shared results depend on it.")] = False,
 ) -> Deletion:
-    """Delete a library or one that is only named, with its files, jobs, history, saved claims and alerts."""
+    """Delete a library or one that is only named, with its files, jobs, history, saved claims, alerts and shared results."""
     found, jobs, parts = _find_kept(request, id), _jobs(request), parts_of(request)
-    saved = parts.memory.saved.count(found.id)[0] if parts.memory else 0
-    if saved and not confirmed:
-        depend = f"{format_count(saved, 'saved claim')} depend{'s' if saved == 1 else ''} on {found.name}"
-        raise problems.Refused(f"{depend}; delete it with `confirmed=true`.", 409)
+    memory = parts.memory
+    saved, shared = (memory.saved.count(found.id)[0], memory.shared.count(found.id)) if memory else (0, 0)
+    if (saved or shared) and not confirmed:
+        counted = ((saved, "saved claim"), (shared, "shared result"))
+        depending = " and ".join(format_count(number, name) for number, name in counted if number)
+        raise problems.Refused(
+            f"{depending} depend{'s' if saved + shared == 1 else ''} on {found.name}; delete it with `confirmed=true`.", 409
+        )
     jobs.forget(found.id)
     parts.libraries.delete(found.id, name_draft(jobs.folder, found.id))
     shutil.rmtree(name_linked(jobs.folder, found.id), ignore_errors=True)
-    if parts.memory:
-        parts.memory.forget_library(found.id)
-    return Deletion(id=found.id, name=found.name, saved=saved)
+    if memory:
+        memory.forget_library(found.id)
+    return Deletion(id=found.id, name=found.name, saved=saved, shared=shared)

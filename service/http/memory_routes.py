@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
@@ -10,11 +11,14 @@ from fastapi.responses import Response
 from fastapi.security import HTTPAuthorizationCredentials
 
 from retrieval.core.errors import BadInput
+from service.checking.export import export_text as export_checked
+from service.checking.schemas import CheckedText
 from service.grounding.claims import check_claim
 from service.grounding.schemas import GroundResponse
+from service.http.library_routes import changes
 from service.http.requests import problems
 from service.http.requests.access import bearer_key, header_key, holder_of, require_key, sender_of
-from service.http.requests.bodies import JsonRoute, write_json
+from service.http.requests.bodies import JsonRoute, describe_formats, write_json, write_response
 from service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, run_grounding, whose_memory
 from service.memory.alerts import MEDIA_TYPE, write_feed
 from service.memory.database import Whose
@@ -32,9 +36,15 @@ from service.memory.schemas import (
     SavedList,
     SavedOut,
     SaveRequest,
+    SharedList,
+    SharedOut,
+    SharedResult,
+    ShareRequest,
 )
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
+from service.output.export import export_text
+from service.output.formats import KeptFormat
 from service.queries.classify import refuse_keywords
 from service.queries.papers import check_known
 from service.schemas import Provenance
@@ -150,6 +160,50 @@ async def give_feedback(body: FeedbackRequest, request: Request) -> Response:
         return write_json(memory.feedback.add(holder, live.id, opinion))
 
     return await while_there(request, parts.workers.run(work))
+
+
+SHARED = "/v1/shared"
+
+
+@changes.post(SHARED)
+def share_result(body: ShareRequest, request: Request, whose: Own) -> SharedOut:
+    """Keep a result as it is, for all who may see its library and are given its link."""
+    libraries, seen_as = parts_of(request).libraries, sender_of(request).seen_as
+    return _memory(request).shared.add(whose, body.result, body.name, lambda library: libraries.find(library, seen_as).name)
+
+
+@changes.get(SHARED)
+def list_shared(request: Request, whose: Own) -> SharedList:
+    """What you share, newest first; with the scope admin, what anybody shares."""
+    return SharedList(shared=_memory(request).shared.find(_kept_by(request, whose), _current_provenances(request)))
+
+
+@changes.delete(f"{SHARED}/{{id}}", status_code=204, response_class=Response)
+def withdraw_shared(id: Id, request: Request, whose: Own) -> None:
+    """Withdraw a shared result: your own or, with the scope admin, anybody's."""
+    _memory(request).shared.delete(_kept_by(request, whose), id)
+
+
+@router.get(f"{SHARED}/{{id}}", response_model=SharedResult, responses=describe_formats(SharedResult, KeptFormat))
+def read_shared(
+    id: Id,
+    request: Request,
+    whose: Own,
+    format: Annotated[KeptFormat, Query(description="JSON, a page to keep (HTML), or a table (CSV, XLSX).")] = "json",
+) -> Response:
+    """A result that somebody shared, as it was."""
+    kept = _memory(request).shared.get(whose, id, _current_provenances(request))
+    return write_response(kept, format, lambda: _export_kept(kept, format))
+
+
+def _kept_by(request: Request, whose: Whose) -> Whose:
+    return replace(whose, everyone=sender_of(request).may("admin"))
+
+
+def _export_kept(kept: SharedResult, format: KeptFormat) -> str | bytes:
+    if isinstance(kept.result, CheckedText):
+        return export_checked(kept.result, format, kept.title, kept.about)
+    return export_text(kept.result, format, about=kept.about)
 
 
 @router.get("/v1/feedback", response_model=FeedbackList)

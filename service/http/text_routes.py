@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from retrieval.core.values import Claim, Grounding
 from service.checking.check import Checker, Reading
-from service.checking.export import ENDINGS, MEDIA_TYPES, TextExport, export_text
+from service.checking.export import export_text
 from service.checking.schemas import MOST_CHARACTERS, MOST_TEXT_CLAIMS, CheckedText, ClaimDone, TextPlan, TextRequest
 from service.http.requests import problems
 from service.http.requests.access import AccessControl
-from service.http.requests.bodies import Event, JsonRoute, Tell, describe_events, stream_events, write_json
-from service.http.requests.working import ON_LIBRARY, Parts, live_of, note, parts_of, run_grounding
+from service.http.requests.bodies import Event, JsonRoute, Tell, describe_events, describe_formats, stream_events, write_response
+from service.http.requests.working import ON_LIBRARY, Parts, live_of, note, parts_of, remember, run_grounding
 from service.operating.live_index import Serving
 from service.operating.work import Job, while_there
+from service.output.formats import TextExport
 
 PATHS = ("/v1/text", "/v1/text/stream")
 """The paths that take files."""
@@ -30,10 +31,7 @@ router = APIRouter(
 )
 
 _FAULTS = problems.responses(*problems.OF_WORK)
-_FORMATS: dict[str, Any] = {
-    media.partition(";")[0]: {"schema": {"type": "string"}} for name, media in MEDIA_TYPES.items() if name != "json"
-}
-_RESULT: dict[int | str, dict[str, Any]] = {200: {"model": CheckedText, "content": _FORMATS}}
+_RESULT = describe_formats(CheckedText, TextExport)
 
 
 @router.post(PATHS[0], response_model=CheckedText, responses=_RESULT | _FAULTS)
@@ -51,14 +49,8 @@ async def text(
     def work(job: Job[Response]) -> Response:
         with live.lease() as serving:
             result = Checker(serving.grounder, _grounding(parts, serving, job.check)).check(reading, job.check)
-        if format == "json":
-            return write_json(result)
-        name = f'attachment; filename="counterpoint{ENDINGS[format]}"'
-        return Response(
-            export_text(result, format, body.name or "Checked text"),
-            media_type=MEDIA_TYPES[format],
-            headers={"Content-Disposition": name},
-        )
+            remember(request, parts, result)
+        return write_response(result, format, lambda: export_text(result, format, body.name or "Checked text"))
 
     return await while_there(request, parts.workers.run(work, pieces=_pieces(reading)))
 
@@ -80,7 +72,9 @@ async def text_stream(body: TextRequest, request: Request) -> Response:
             tell("claim", one)
 
         with live.lease() as serving:
-            return "text", Checker(serving.grounder, _grounding(parts, serving)).check(reading, report)
+            result = Checker(serving.grounder, _grounding(parts, serving)).check(reading, report)
+            remember(request, parts, result)
+            return "text", result
 
     return await while_there(request, stream_events(parts.workers, work, pieces=_pieces(reading)))
 

@@ -24,6 +24,7 @@ _BUSY_SECONDS = 10.0
 # at: UTC in ISO 8601, so that the texts sort by time. data: the rest of the row as JSON; the values that are searched for have
 # columns of their own. library: the id of the library that was asked ("" for what fits none that is known). A saved claim's
 # version, index_id and sources say on which state of its index it was last grounded. A feed is a holder's, of all libraries.
+# made: the results that may be shared, by their digest.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS history (
     id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, data TEXT NOT NULL
@@ -44,6 +45,13 @@ CREATE TABLE IF NOT EXISTS feedback (
     data TEXT NOT NULL, UNIQUE (holder, library, claim, pmid)
 );
 CREATE TABLE IF NOT EXISTS feeds (holder TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS shared (
+    id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, data TEXT NOT NULL, result BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS made (
+    holder TEXT NOT NULL, library TEXT NOT NULL, digest TEXT NOT NULL, at TEXT NOT NULL, mode TEXT NOT NULL,
+    UNIQUE (holder, library, digest)
+);
 """
 _DROP_INDEXES = "DROP INDEX IF EXISTS history_by_time;\nDROP INDEX IF EXISTS alerts_by_time;\n"
 _OF_LIBRARIES = ("history", "saved", "alerts", "feedback")
@@ -61,7 +69,8 @@ INSERT INTO alerts
 INSERT INTO feedback
     SELECT id, holder, library_of('', json_extract(data, '$.provenance.index')), at, claim, pmid, data FROM old_feedback
 """
-TABLES = ("history", "saved", "alerts", "feedback", "feeds")
+TABLES = ("history", "saved", "alerts", "feedback", "shared", "made")
+"""The tables with a holder and a library; `feeds` has a holder alone."""
 
 
 class MemoryUnusable(CounterpointError):
@@ -88,15 +97,17 @@ class NoSuch(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Whose:
-    """Which rows are meant: those of a holder, of these libraries or, without them, of every one."""
+    """Which rows are meant: those of a holder, or of everyone, of these libraries or, without them, of every one."""
 
     holder: str = ""
     libraries: tuple[str, ...] | None = None
+    everyone: bool = False
 
     @property
     def where(self) -> str:
         """The condition of a statement, which takes `values`."""
-        return "holder = ?" if self.libraries is None else "holder = ? AND library IN (SELECT value FROM json_each(?))"
+        holder = "(TRUE OR holder = ?)" if self.everyone else "holder = ?"
+        return holder if self.libraries is None else f"{holder} AND library IN (SELECT value FROM json_each(?))"
 
     @property
     def values(self) -> tuple[str, ...]:

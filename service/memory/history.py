@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
 from service.answering.schemas import AnswerResponse
+from service.checking.schemas import CheckedText
 from service.grounding.schemas import GroundResponse
 from service.memory.database import Database, NoSuch, Whose, make_id, tell_time
 from service.memory.schemas import Entry, HistoryOut, HistoryPage, papers_of
@@ -86,6 +87,19 @@ def entry_of_question(response: AnswerResponse) -> Entry:
         summary=opening,
         provenance=response.provenance,
     )
+
+
+Result = GroundResponse | AnswerResponse | CheckedText
+
+
+def entry_of(result: Result) -> Entry | None:
+    """The entry of a claim or a question; a text is not remembered."""
+    match result:
+        case GroundResponse():
+            return entry_of_claim(result)
+        case AnswerResponse():
+            return entry_of_question(result)
+    return None
 
 
 class History:

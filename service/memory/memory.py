@@ -11,6 +11,7 @@ from service.memory.feedback import Feedback
 from service.memory.history import History
 from service.memory.saved import SavedClaims
 from service.memory.schemas import MemoryOut
+from service.memory.shared import Shares
 from service.operating.libraries import Libraries
 
 _log = logging.getLogger("counterpoint")
@@ -23,13 +24,12 @@ class Memory:
     def __init__(self, database: Database, history_on: bool = True, watching: bool = True) -> None:
         self.database, self.history_on, self.watching = database, history_on, watching
         self.history, self.saved = History(database), SavedClaims(database)
-        self.alerts, self.feedback = Alerts(database), Feedback(database)
+        self.alerts, self.feedback, self.shared = Alerts(database), Feedback(database), Shares(database)
 
     def about(self, whose: Whose) -> MemoryOut:
         """Summarise what is remembered for someone."""
         counts = {
-            table: self.database.rows(f"SELECT count(*) FROM {table} WHERE {whose.where}", whose.values)[0][0]
-            for table in ("history", "saved", "alerts", "feedback")
+            table: self.database.rows(f"SELECT count(*) FROM {table} WHERE {whose.where}", whose.values)[0][0] for table in TABLES
         }
         return MemoryOut(
             on=True,
@@ -40,19 +40,20 @@ class Memory:
             saved=counts["saved"],
             alerts=counts["alerts"],
             feedback=counts["feedback"],
+            shared=counts["shared"],
             feed=f"v1/alerts.atom?token={self.alerts.token(whose.holder)}",
         )
 
     def forget(self, holder: str) -> None:
         """Delete all that is remembered for a holder; the address of the feed stops working too."""
         with self.database.change() as change:
-            for table in TABLES:
+            for table in (*TABLES, "feeds"):
                 change.execute(f"DELETE FROM {table} WHERE holder = ?", (holder,))
 
     def forget_library(self, library: str) -> None:
         """Delete all that is remembered of a library that is gone, whoever asked."""
         with self.database.change() as change:
-            for table in ("history", "saved", "alerts", "feedback"):
+            for table in TABLES:
                 change.execute(f"DELETE FROM {table} WHERE library = ?", (library,))
 
 

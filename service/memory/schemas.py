@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from datetime import datetime
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from service.answering.schemas import AnswerResponse
+from service.checking.schemas import MOST_NAME, CheckedText
 from service.grounding.claims import MAX_CHARACTERS
 from service.grounding.schemas import EvidenceOut, GroundRequest, GroundResponse
+from service.queries.schemas import TypedGroundResponse
 from service.schemas import Provenance, Rounded, Sent
 
 MOST_NOTE = 1000
@@ -195,6 +199,59 @@ class FeedbackList(BaseModel):
     feedback: list[FeedbackOut]
 
 
+RESULTS: dict[str, type[TypedGroundResponse | AnswerResponse | CheckedText]] = {
+    "claim": TypedGroundResponse, "question": AnswerResponse, "text": CheckedText,
+}  # fmt: skip
+"""The results that can be shared, by their `mode`."""
+
+
+class ShareRequest(Sent):
+    """A result to share."""
+
+    result: dict[str, Any] = Field(description="The JSON of /v1/ground, /v1/answer or /v1/text, unchanged.")
+    name: str = Field(default="", max_length=MOST_NAME, description="What a checked text is called, such as its file's name.")
+
+
+class Shared(BaseModel):
+    """What is told of a shared result."""
+
+    mode: Literal["claim", "question", "text"]
+    title: str = Field(description="The claim, the question, or the name of the text.")
+    summary: str
+    library_name: str = Field(description="What the library was called then.")
+    again: str = Field(description="As `link`, to ask the same again now; empty for a text.")
+    provenance: Provenance
+
+
+class SharedOut(Shared):
+    """A shared result: whoever may see its library and knows its id may read it."""
+
+    id: str
+    by: str = Field(description="Who shared it: the name of their API key, or empty.")
+    library: str = Field(description="The id of the library that it belongs to.")
+    at: str = Field(description="When it was shared: UTC, ISO 8601.")
+    link: str = Field(description="Add this to the end of the page's address to open it there.")
+    changed: list[str] = Field(description="What has changed since then, one sentence each.")
+
+    @property
+    def about(self) -> str:
+        """From when and where it is, in words."""
+        at = datetime.fromisoformat(self.at)
+        return f"Shared on {at.day} {at:%B %Y, %H:%M} UTC and kept as it was. Library: {self.library_name}."
+
+
+class SharedList(BaseModel):
+    """What you share (with the scope admin: what anybody shares), newest first."""
+
+    shared: list[SharedOut]
+
+
+class SharedResult(SharedOut):
+    """A shared result, as it was."""
+
+    result: TypedGroundResponse | AnswerResponse | CheckedText
+
+
 class MemoryOut(BaseModel):
     """What this service remembers for the caller."""
 
@@ -206,6 +263,7 @@ class MemoryOut(BaseModel):
     saved: int = 0
     alerts: int = 0
     feedback: int = 0
+    shared: int = 0
     feed: str = Field(
         default="", description="The address of your own Atom feed, relative to the service; whoever has it can read your alerts."
     )

@@ -1,4 +1,4 @@
-"""Results for other programs: Markdown for reading, RIS and BibTeX for reference managers, CSV for spreadsheets.
+"""Results for other programs: HTML and Markdown for reading, RIS and BibTeX for reference managers, CSV for spreadsheets.
 
 Titles, names and abstracts are other people's text: every character with a meaning in a format is escaped in it.
 """
@@ -12,16 +12,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
 from indexes.readers.exports.bibtex import SIGNS
-from nli.text.designs import find_design
 from retrieval.core.counts import format_count
 from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding, PaperFinding, Sentence
+from service.answering.schemas import AnswerResponse, LeadPaperOut, NumberedPaperOut, PaperFindingOut
 from service.grounding.reasons import tell_contrasts, tell_direction
-from service.grounding.weigh import Place, find_place, place_papers, weigh
+from service.grounding.schemas import EvidenceOut, GroundResponse
+from service.grounding.weigh import Place, weigh
+from service.output.formats import Format
+from service.output.templates import load_templates
+from service.schemas import RankedPaper
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
@@ -192,14 +196,13 @@ def is_pmid(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def find_url(document: Document) -> str:
+def find_url(document: Document | RankedPaper | NumberedPaperOut) -> str:
     """The paper's address at PubMed, or by its DOI; "" if neither is known."""
     if is_pmid(document.pmid):
         return f"https://pubmed.ncbi.nlm.nih.gov/{document.pmid}/"
     return f"https://doi.org/{quote(document.doi, safe='/()')}" if document.doi else ""
 
 
-Format = Literal["markdown", "ris", "bibtex", "csv", "xlsx"]
 Cell = str | int | float
 _OPTIONAL = ("answer", "trial", "people", "number", "effect", "condition")
 """The columns of the table of papers that it has only where a paper fills them."""
@@ -230,32 +233,57 @@ def markdown(result: Answer | Grounding) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def export_text(result: Answer | Grounding, format: Format) -> str | bytes:
-    """Write the result in one of these formats; reference managers get the documents that it shows, spreadsheets a table."""
+Response = GroundResponse | AnswerResponse
+
+
+def export_text(response: Response, format: Format, result: Answer | Grounding | None = None, about: str = "") -> str | bytes:
+    """Write a result in one of these formats. Markdown, and references with their abstracts, are made from the values (`result`)
+    and not from the response alone; `about` says of a result that was kept from when it is."""
     match format:
-        case "markdown":
-            return markdown(result)
+        case "json":
+            return f"{response.model_dump_json(indent=2)}\n"
+        case "html":
+            return write_html(response, about)
         case "csv":
-            return write_csv(*make_table(result))
+            return write_csv(*make_table(response))
         case "xlsx":
-            return write_xlsx("Papers", *make_table(result))
+            return write_xlsx("Papers", *make_table(response))
+    assert result is not None
+    if format == "markdown":
+        return markdown(result)
     return ris(documents(result)) if format == "ris" else bibtex(documents(result))
 
 
-def make_table(result: Answer | Grounding) -> tuple[Sequence[str], list[list[Cell]]]:
+def write_html(response: Response, about: str = "") -> str:
+    """Write the result as one page that opens anywhere: it runs nothing and loads nothing."""
+    columns, rows = make_table(response)
+    table = [dict(zip(columns, row, strict=True)) for row in rows]
+    context = {"found": response, "columns": [name for name in columns if name in _READABLE], "table": table, "about": about}
+    template = "claim.html" if isinstance(response, GroundResponse) else "answer.html"
+    return load_templates("service.output").get_template(template).render(**context, url=find_url)
+
+
+def make_table(result: Answer | Grounding | Response) -> tuple[Sequence[str], list[list[Cell]]]:
     """The papers of a claim or of an answer as a table: its columns and its rows; a lead's papers are on its claim."""
-    if isinstance(result, Grounding):
-        placed = sorted((one for one in place_papers(result) if one.place in _ORDER), key=lambda one: _ORDER.index(one.place))
-        papers = [(result.claim.text, "", one.evidence, "") for one in placed]
+    if isinstance(result, Grounding | GroundResponse):
+        listed = map(_show, (*result.contradicting, *result.supporting, *result.uncertain, *result.more))
+        shown = sorted((one for one in listed if one.place in _ORDER), key=lambda one: _ORDER.index(one.place))
+        rows = [_write_row(result.claim.text, "", one, "") for one in shown]
     else:
-        papers = [(row.statement or row.claim, row.answer, row.evidence, row.condition) for row in result.rows]
-        lead = result.lead
-        papers += [(lead.claim, "", one, "") for one in (*lead.contradicting, *lead.supporting)] if lead else []
-    rows = [_write_row(*one) for one in papers]
-    if isinstance(result, Answer):
+        rows = [_write_row(row.statement or row.claim, row.answer, _show(row.evidence), row.condition) for row in result.rows]
+        if lead := result.lead:
+            leading = (
+                one.evidence if isinstance(one, LeadPaperOut) else _show(one) for one in (*lead.contradicting, *lead.supporting)
+            )
+            rows += [_write_row(lead.claim, "", one, "") for one in leading if one]
         rows += [_write_other(result.topic.question, one) for one in result.others]
     columns = [name for name in _Row._fields if name not in _OPTIONAL or any(getattr(row, name) for row in rows)]
     return columns, [[getattr(row, name) for name in columns] for row in rows]
+
+
+def _show(one: Evidence | EvidenceOut) -> EvidenceOut:
+    """A paper as responses show it."""
+    return EvidenceOut.of(one) if isinstance(one, Evidence) else one
 
 
 class _Row(NamedTuple):
@@ -278,31 +306,27 @@ class _Row(NamedTuple):
     link: str
 
 
-def _write_row(claim: str, answer: str, evidence: Evidence, condition: str) -> _Row:
-    document = evidence.document
-    quotation = evidence.sentence.text if evidence.sentence else ""
-    details = evidence.verdict.details if evidence.verdict else Details()
+def _write_row(claim: str, answer: str, one: EvidenceOut, condition: str) -> _Row:
+    quotation = one.sentence.text if one.sentence else ""
+    details = (one.verdict and one.verdict.details) or Details()
     return _Row(
-        claim, answer, _tell_direction(evidence), round(evidence.score, 4), find_design(document).says, evidence.trial,
-        document.year or "", details.people, details.number, details.effect, condition, quotation, document.title,
-        document.pmid, find_url(document),
+        claim, answer, _tell_direction(one), round(one.score, 4), one.design.says, one.trial, one.year or "", details.people,
+        details.number, details.effect, condition, quotation, one.title, one.pmid, find_url(one),
     )  # fmt: skip
 
 
-def _write_other(question: str, one: PaperFinding) -> _Row:
+def _write_other(question: str, found: PaperFinding | PaperFindingOut) -> _Row:
     """A paper on the subject of a question that is counted for no answer."""
-    document, quotation = one.document, one.sentence.text if one.sentence else ""
+    one = PaperFindingOut.of(found, 0) if isinstance(found, PaperFinding) else found
     return _Row(
-        question, "", "on the subject", "", find_design(document).says, "", document.year or "", "", "", "", "", quotation,
-        document.title, document.pmid, find_url(document),
+        question, "", "on the subject", "", one.design.says, "", one.year or "", "", "", "", "",
+        one.sentence.text if one.sentence else "", one.title, one.pmid, find_url(one),
     )  # fmt: skip
 
 
-def _tell_direction(evidence: Evidence) -> str:
+def _tell_direction(one: EvidenceOut) -> str:
     """What a paper says of the claim, in words; a retracted one says nothing that counts."""
-    if evidence.document.retracted:
-        return "retracted"
-    return tell_direction(find_place(evidence), evidence.stance, evidence.standing)
+    return "retracted" if one.retracted else tell_direction(one.place, one.stance, one.standing)
 
 
 def _table_block(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:

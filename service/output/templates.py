@@ -1,4 +1,5 @@
-"""HTML templates stored in a package; each may include `head.html`, the head that all pages share."""
+"""HTML templates stored in a package; each may use those beside this file: `head.html`, the head that all pages share, and
+`sheet.html`, the page of a result that is taken along."""
 
 from __future__ import annotations
 
@@ -7,15 +8,14 @@ from importlib.resources import files
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-_HEAD = "head.html"
-
 
 @cache
 def load_templates(package: str) -> Environment:
     """Load the templates of a package by name; a variable that a template uses but is not given raises an error."""
 
     def read(name: str) -> str:
-        return files("service.output" if name == _HEAD else package).joinpath(name).read_text("utf-8")
+        own = files(package).joinpath(name)
+        return (own if own.is_file() else files("service.output").joinpath(name)).read_text("utf-8")
 
     return Environment(
         loader=FunctionLoader(read),

@@ -5,27 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from service.checking.checkable import Reason
 from service.checking.schemas import CITED, CheckedText, CitedOut, CitedStatus, TextSentenceOut, TextVerdict
 from service.grounding.coverage import describe_usage
 from service.grounding.schemas import EvidenceOut
-from service.output.export import escaped, write_csv, write_xlsx
+from service.output.export import escaped, find_url, is_pmid, write_csv, write_xlsx
+from service.output.formats import TextExport
 from service.output.templates import load_templates
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-TextExport = Literal["json", "html", "csv", "markdown", "xlsx"]
-ENDINGS: dict[TextExport, str] = {"json": ".json", "html": ".html", "csv": ".csv", "markdown": ".md", "xlsx": ".xlsx"}
-MEDIA_TYPES: dict[TextExport, str] = {
-    "json": "application/json",
-    "html": "text/html; charset=utf-8",
-    "csv": "text/csv; charset=utf-8",
-    "markdown": "text/markdown; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
 REASONS: dict[Reason, str] = {
     "heading": "a heading",
     "question": "a question",
@@ -52,13 +44,9 @@ CITED_SIGNS: dict[CitedStatus, str] = {"bears it out": "✓", "contradicts it": 
 """A sign for each status of a citation that says something; the others have none."""
 
 
-def format_of(name: str) -> TextExport | None:
-    """The format that a file's name asks for."""
-    return next((one for one in get_args(TextExport) if name.lower().endswith(ENDINGS[one])), None)
-
-
-def export_text(report: CheckedText, format: TextExport, title: str = "Checked text") -> bytes:
-    """The checked text in a format; `title` names the text where the format has a place for that."""
+def export_text(report: CheckedText, format: TextExport, title: str = "Checked text", about: str = "") -> bytes:
+    """The checked text in a format. `title` names the text where the format has a place for that, and `about` says of a result
+    that was kept from when it is."""
     match format:
         case "json":
             return f"{report.model_dump_json(indent=2)}\n".encode()
@@ -69,12 +57,12 @@ def export_text(report: CheckedText, format: TextExport, title: str = "Checked t
         case "markdown":
             return _write_markdown(report).encode()
         case "html":
-            return _write_html(report, title).encode()
+            return _write_html(report, title, about).encode()
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """One paper as a table shows it; `link` is "" if the paper is not from PubMed."""
+    """One paper as a table shows it; `link` is "" if it has neither a PMID nor a DOI."""
 
     id: str
     title: str
@@ -91,7 +79,7 @@ class Paper:
     @property
     def name(self) -> str:
         """Its id, marked as a PMID if it is one."""
-        return f"PMID {self.id}" if self.link else self.id
+        return f"PMID {self.id}" if is_pmid(self.id) else self.id
 
 
 def _paper(evidence: EvidenceOut) -> Paper:
@@ -101,12 +89,7 @@ def _paper(evidence: EvidenceOut) -> Paper:
     partial = f"in part: {kinds}" if kinds else "in part" if evidence.standing == "partial" else ""
     notes = "; ".join(filter(None, ("retracted" if evidence.retracted else "", partial, _place_of(evidence))))
     sentence = evidence.sentence.text if evidence.sentence else ""
-    return Paper(evidence.pmid, evidence.title or "(no title)", facts, sentence, notes, _link_of(evidence.pmid))
-
-
-def _link_of(pmid: str) -> str:
-    """The address of a paper on PubMed; "" for an id that is not a PMID."""
-    return f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid.isascii() and pmid.isdigit() else ""
+    return Paper(evidence.pmid, evidence.title or "(no title)", facts, sentence, notes, find_url(evidence))
 
 
 def badge_of(one: CitedOut) -> str:
@@ -116,11 +99,11 @@ def badge_of(one: CitedOut) -> str:
 
 def name_of(one: CitedOut) -> str:
     """What a citation names: the paper, and the words of the text if these are something else."""
-    if one.kind == "pmid" and _link_of(one.id):
+    if one.kind == "pmid" and is_pmid(one.id):
         return f"PMID {one.id}"
     if one.kind == "doi":
         return f"doi:{one.id}"
-    paper = f"PMID {one.pmid}" if _link_of(one.pmid) else one.pmid
+    paper = f"PMID {one.pmid}" if is_pmid(one.pmid) else one.pmid
     return f"{one.id} ({paper})" if paper and paper != one.id else one.id
 
 
@@ -270,11 +253,11 @@ def _pieces(report: CheckedText) -> list[tuple[str, list[Piece]]]:
     return blocks
 
 
-def _write_html(report: CheckedText, title: str) -> str:
-    """The page; `title` names the text."""
+def _write_html(report: CheckedText, title: str, about: str) -> str:
     claims = [one for one in report.sentences if one.result]
     context = {
-        "title": title, "checked": report, "blocks": _pieces(report), "claims": claims, "others": _not_checked(report),
+        "title": title, "about": about, "checked": report, "blocks": _pieces(report), "claims": claims,
+        "others": _not_checked(report),
         "signs": SIGNS, "paper": _paper, "words": _words_of, "why": _why, "reworded": _reworded,
         "badge": badge_of, "name": name_of, "quote": _quote_of, "place": _place_of,
     }  # fmt: skip

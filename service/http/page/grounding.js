@@ -47,7 +47,7 @@ function readMore({ checked }, papers, asked, again) {
   const { read, documents } = checked.contradict;
   const next = Math.min(MOST_READ, documents, Math.max(10, 2 * read));
   const whole = papers.some(({ verdict }) => verdict?.of === "document");
-  return whole && read < next && read >= (asked ?? 0) ? [button("Read more papers", "quiet read-more", () => again({ read: next }))] : [];
+  return again && whole && read < next && read >= (asked ?? 0) ? [button("Read more papers", "quiet read-more", () => again({ read: next }))] : [];
 }
 
 /** Explains the marks, where there are any. */

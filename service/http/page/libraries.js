@@ -4,7 +4,7 @@ import { announce, button, byId, count, element, holding } from "./dom.js";
 import { openGather, watchGather } from "./gather.js";
 import { showPapers } from "./holdings.js";
 import { doingOf, goesOn, listJobs, stopWatching, watchJobs } from "./jobs.js";
-import { askedOf } from "./library.js";
+import { askedOf, mayChange } from "./library.js";
 import { call } from "./service.js";
 import { saveFrom } from "./take.js";
 
@@ -47,8 +47,6 @@ export async function beginEmpty({ libraries: found, scope }) {
   // Of a service that keeps none, the form would promise what it does not do.
   if (jobs) location.hash = jobs.length ? linkTo() : linkTo(NEW);
 }
-
-const mayChange = (scope) => ["write", "admin"].includes(scope);
 
 /** Fills the view; where it has just been opened, a screen reader goes on at its heading. */
 async function show(wanted, opened = false) {

@@ -5,6 +5,14 @@ import { inLibrary, libraries, useLibrary } from "./service.js";
 
 const KEY = "counterpoint-library";
 
+let told = Promise.resolve({ scope: "" });
+
+/** Whether somebody with this scope may change libraries, and share results. */
+export const mayChange = (scope) => ["write", "admin"].includes(scope);
+
+/** Whether the reader may, once the service has said what they may do. */
+export const mayShare = async () => mayChange((await told).scope);
+
 /** Takes the library that the link names, and in a page just opened the one chosen last; true where it is another than before. */
 export function takeLibrary() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -19,7 +27,8 @@ export function takeLibrary() {
 
 /** Offers the libraries where there are several; `changed` is called when another one is asked from now on. Returns what there is. */
 export async function offerLibraries(changed) {
-  const all = await libraries();
+  told = libraries();
+  const all = await told;
   const found = all.libraries;
   const select = byId("library");
   byId("libraries").hidden = found.length < 2;

@@ -2,7 +2,9 @@
 
 import { claimOf } from "./balance.js";
 import { announce, button, byId, count, element, holding } from "./dom.js";
+import { mayShare } from "./library.js";
 import { call } from "./service.js";
+import { shareButton } from "./share.js";
 import { judgeCards } from "./wrong.js";
 
 const SHOWN = 8;
@@ -16,8 +18,9 @@ export async function showMemory() {
     const about = await call("memory");
     opens.hidden = !about.on;
     if (!about.on) return;
-    const [{ alerts }, { saved }, { entries }] = await Promise.all([call("alerts"), call("saved"), call(`history?limit=${SHOWN}`)]);
-    const parts = [alertsPart(alerts), savedPart(saved), historyPart(entries)].filter(Boolean);
+    const shares = mayShare().then((may) => (may ? call("shared") : { shared: [] }));
+    const [{ alerts }, { saved }, { shared }, { entries }] = await Promise.all([call("alerts"), call("saved"), shares, call(`history?limit=${SHOWN}`)]);
+    const parts = [alertsPart(alerts), savedPart(saved), sharedPart(shared), historyPart(entries)].filter(Boolean);
     if (!parts.length) parts.push(element("p", "Nothing was asked yet."));
     menu.replaceChildren(...parts, aboutPart(about));
     opens.textContent = alerts.length ? `History · ${count(alerts.length, "alert")}` : "History";
@@ -33,12 +36,17 @@ byId("memory").addEventListener("click", (event) => {
   if (event.target.closest("li > a")) byId("memory").hidePopover();
 });
 
-/** An answer has come: it can be saved and its cards judged. */
+/** An answer has come: it can be saved and shared, and its cards judged; none of this for one that was shared. */
 export async function remember({ mode, body }, found) {
   const bar = byId("answer").querySelector(".actions");
+  // The cards of an earlier claim are gone.
+  judgeCards(null);
+  if (mode === "shared") return;
   await showMemory();
+  const share = mode !== "paper" && (await mayShare());
   // A newer answer has taken its place, or there is nothing to keep it in.
   if (!bar.isConnected || byId("history").hidden) return;
+  if (share) bar.prepend(shareButton({ mode, body }, found, showMemory));
   judgeCards(mode === "claim" ? found : null);
   const claim = mode === "claim" ? body : found.lead && { claim: claimOf(found.lead) };
   if (claim) bar.prepend(saveButton(claim));
@@ -86,6 +94,14 @@ function savedPart(saved) {
   }));
 }
 
+function sharedPart(shared) {
+  return part("Shared", shared.map((one) => {
+    const item = row(one.title, one.link, "Withdraw the shared result", () => call(`shared/${one.id}`, "DELETE"));
+    item.append(element("small", [new Date(one.at).toLocaleDateString("en-GB", { dateStyle: "long" }), one.library_name, one.by].filter(Boolean).join(" · ")));
+    return item;
+  }));
+}
+
 function historyPart(entries) {
   const made = part("Asked before", entries.map((one) => row(one.text, one.link, "Delete this entry", () => call(`history/${one.id}`, "DELETE"))));
   made?.append(button("Clear history", "plain", () => change(() => call("history", "DELETE"), "History cleared.")));
@@ -104,7 +120,7 @@ function aboutPart({ feed, holder, saved }) {
     // Asked again in place: a dialog of the browser cannot be read back or styled.
     if (erase.dataset.sure) change(() => call("memory", "DELETE"), "Everything was deleted.");
     erase.dataset.sure = "yes";
-    erase.textContent = "Delete history, saved claims, alerts and feedback?";
+    erase.textContent = "Delete history, saved claims, alerts, feedback and shared results?";
   });
   made.append(erase);
   return made;

@@ -10,7 +10,8 @@ import { beginEmpty, openLibraries } from "./libraries.js";
 import { offerLibraries, takeLibrary } from "./library.js";
 import { changesSince } from "./links.js";
 import { remember, showMemory } from "./memory.js";
-import { about, answer as askAnswer, evidence as askEvidence, forgetDocuments, health, searched as askSearch, text as askText, Told, useKey } from "./service.js";
+import { about, answer as askAnswer, evidence as askEvidence, forgetDocuments, health, searched as askSearch, shared as askShared, text as askText, Told, useKey } from "./service.js";
+import { keptNote, sharedIn } from "./share.js";
 import { addActions } from "./take.js";
 import { checkedText, claimsIn, wordsOf } from "./text.js";
 import { askTyped, choices, foundPapers, noteOf } from "./typed.js";
@@ -23,6 +24,7 @@ const MODES = {
   // It comes at once or not at all: there is nothing to draw on the way.
   paper: { ask: askEvidence, shown: chosen, text: chosenText, topic: (found) => found.hypothesis, reading: "Reading the paper", drawn: (place) => place.replaceChildren(), first: ".card" },
   text: { ask: askText, shown: checkedText, text: wordsOf, topic: () => "Checked text", reading: "Checking the text", drawn: claimsIn, first: ".claims tbody tr" },
+  shared: { ask: ({ shared }, signal) => askShared(shared, signal), reading: "Opening the shared result", drawn: (place) => place.replaceChildren() },
   find: { ask: ({ find }, signal) => askSearch(find, signal), reading: "Finding the paper", drawn: (place) => place.replaceChildren() },
 };
 
@@ -50,7 +52,7 @@ async function ask(extra = {}) {
   running.abort();
   clearTimeout(retryTimer);
   const { signal } = (running = new AbortController());
-  const wanted = asked();
+  const wanted = sharedIn() ? { mode: "shared", body: { shared: sharedIn() } } : asked();
   Object.assign(wanted.body, extra);
   markExample(wanted);
   showIntro(false);
@@ -71,7 +73,9 @@ async function ask(extra = {}) {
   }
 }
 
-function showAnswer(wanted, found) {
+function showAnswer(wanted, came) {
+  const kept = wanted.mode === "shared" ? came : null;
+  const found = kept ? kept.result : came;
   const place = byId("answer");
   shownLink = location.hash;
   if (wanted.mode === "find" || (wanted.mode === "claim" && !found.claim)) {
@@ -80,16 +84,17 @@ function showAnswer(wanted, found) {
     document.title = "Counterpoint";
     return;
   }
-  const mode = MODES[wanted.mode];
-  const shown = mode.shown(found, wanted.body, ask);
-  addActions(shown, wanted, found, mode.text(found));
+  const mode = MODES[kept?.mode ?? wanted.mode];
+  const shown = mode.shown(found, wanted.body, kept ? undefined : ask);
+  addActions(shown, wanted, found, mode.text(found), kept?.title);
+  if (kept) shown.querySelector(".asked").textContent = kept.title;
   const changed = changesSince(found);
-  const notes = [noteOf(found.typed, askInstead), changed.length ? element("p", changed.join(" "), "notice") : null];
+  const notes = kept ? [keptNote(kept)] : [noteOf(found.typed, askInstead), changed.length ? element("p", changed.join(" "), "notice") : null];
   shown.querySelector(".asked").after(...notes.filter(Boolean));
   place.replaceChildren(shown);
   goTo(place, mode.first);
   remember(wanted, found);
-  document.title = `${mode.topic(found)} · Counterpoint`;
+  document.title = `${kept?.title ?? mode.topic(found)} · Counterpoint`;
 }
 
 /** Shows what came; a screen reader goes on at its heading, and Tab leads into it. */
@@ -142,7 +147,7 @@ function showBusy(mode) {
   const ticking = setInterval(say, 1000);
   const tell = drawn(byId("draft"));
   byId("ghosts").hidden = mode !== "claim";
-  byId("go").textContent = words(mode).working;
+  if (mode !== "shared") byId("go").textContent = words(mode).working;
   answer.setAttribute("aria-busy", "true");
   const halt = () => {
     clearTimeout(soon);
@@ -180,6 +185,7 @@ async function showFault(error, signal) {
   }
   if (error.status === 401) return askForKey(error);
   if (!error.status) showHealth();
+  if (sharedIn()) return showProblem(error.message, { retry: true });
   if (error.status !== 503) return showProblem(error.message, { ...error, field: error.field || fieldOf(error) });
   const state = await showHealth();
   if (signal.aborted) return undefined;
@@ -310,7 +316,8 @@ function tellLibrary() {
 /** The same, and the same question again. */
 function changeLibrary() {
   tellLibrary();
-  if (!byId("answer").hidden) submit();
+  if (sharedIn()) location.hash = "";
+  else if (!byId("answer").hidden) submit();
   else history.replaceState(null, "", location.pathname);
 }
 
@@ -326,7 +333,7 @@ function open() {
     offerLibraries(changeLibrary);
     if (opened === shownLink && byId("answer").firstElementChild) return;
   }
-  if (fromHash()) {
+  if (fromHash() || sharedIn()) {
     ask();
     return;
   }

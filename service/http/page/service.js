@@ -123,12 +123,16 @@ async function* lines(response) {
 
 const ADDRESSES = { claim: "ground", question: "answer", text: "text" };
 
-/** The same request again in another format: what it holds, and of which type. */
+/** A result that somebody shared, as it was. */
+export const shared = async (id, signal) => json(await asked(`v1/shared/${encodeURIComponent(id)}`, { signal }));
+
+/** The same request again in another format: what it holds, of which type, and how its file ends. */
 export async function exported(mode, body, format) {
-  const response = await post(`v1/${ADDRESSES[mode]}?format=${format}`, body);
+  const response = await (mode === "shared" ? asked(`v1/shared/${encodeURIComponent(body.shared)}?format=${format}`) : post(`v1/${ADDRESSES[mode]}?format=${format}`, body));
   const type = response.headers.get("content-type") ?? "";
   if (/json/.test(type)) throw new Told("This service does not support that format.");
-  return { content: await response.blob(), type };
+  const ending = /\.\w+(?="$)/.exec(response.headers.get("content-disposition"))?.[0] ?? "";
+  return { content: await response.blob(), type, ending };
 }
 
 /** What the service keeps (what it remembers, libraries, jobs): read, added to, changed or deleted, as `method` says. */

@@ -5,23 +5,21 @@ import { topicOf } from "./form.js";
 import { linkTo } from "./links.js";
 import { exported } from "./service.js";
 
-const ENDINGS = { json: "json", markdown: "md", ris: "ris", bibtex: "bib", html: "html", csv: "csv", xlsx: "xlsx" };
-// What a checked text comes in; claims and answers have the others.
-const OF_TEXT = ["text", "json", "markdown", "html", "csv", "xlsx"];
-const ONLY_OF_TEXT = ["html"];
-const TABLES = ["csv", "xlsx"];
+const FORMATS = ["markdown", "ris", "bibtex", "html", "csv", "xlsx"];
+// What can be taken of a checked text, and of a result that was shared; claims and answers have all.
+const OF = { text: ["text", "json", "html", "markdown", "csv", "xlsx"], shared: ["link", "text", "json", "html", "csv", "xlsx"] };
 
-/** Gives an answer its buttons: `asked` is what the form asked, `text` the answer as plain text. */
-export function addActions(shown, asked, answer, text) {
+/** Gives an answer its buttons: `asked` is what the form asked, `text` the answer as plain text, `title` its name. */
+export function addActions(shown, asked, answer, text, title) {
   shown.querySelector(".bar").append(copyOf("actions-template"));
-  const name = slug(topicOf(asked.body));
+  const name = slug(topicOf(asked.body) ?? title);
   const link = linkTo(asked, answer);
   const actions = {
     link: (pressed) => copy(link, pressed),
     text: (pressed) => copy(text, pressed),
     json: () => save(`${JSON.stringify(answer, null, 2)}\n`, "application/json", `counterpoint-${name}.json`),
   };
-  for (const format of ["markdown", "ris", "bibtex", ...TABLES, ...ONLY_OF_TEXT]) actions[format] = (pressed) => fetchAndSave(asked, format, name, pressed);
+  for (const format of FORMATS) actions[format] = (pressed) => fetchAndSave(asked, format, name, pressed);
   for (const pressed of shown.querySelectorAll("[data-do]")) {
     const wanted = pressed.dataset.do;
     if (offered(wanted, asked.mode, answer)) pressed.addEventListener("click", () => actions[wanted](pressed));
@@ -31,12 +29,12 @@ export function addActions(shown, asked, answer, text) {
 
 function offered(wanted, mode, answer) {
   // No link holds a text to check.
-  if (mode === "text" ? !OF_TEXT.includes(wanted) : ONLY_OF_TEXT.includes(wanted)) return false;
+  if (OF[mode] && !OF[mode].includes(wanted)) return false;
   // Browsers offer the clipboard only over https or on this machine.
   if (["link", "text"].includes(wanted)) return Boolean(navigator.clipboard);
   // Of a paper that the reader gave, the service knows nothing that a reference could be made of.
   if (wanted === "json" || mode === "paper") return wanted === "json";
-  return mode === "text" || wanted === "markdown" || listed(answer) > 0;
+  return Boolean(OF[mode]) || ["markdown", "html"].includes(wanted) || listed(answer) > 0;
 }
 
 /** How many papers a reference manager would get. */
@@ -73,8 +71,8 @@ async function fetchAndSave({ mode, body }, format, name, pressed) {
   pressed.setAttribute("aria-busy", "true");
   pressed.textContent = "Writing…";
   try {
-    const { content, type } = await exported(mode, body, format);
-    save(content, type, `counterpoint-${name}.${ENDINGS[format]}`);
+    const { content, type, ending } = await exported(mode, body, format);
+    save(content, type, `counterpoint-${name}${ending}`);
     announce(`${label} saved.`);
   } catch (error) {
     byId("trouble").textContent = `${label} could not be written. ${error.message}`;

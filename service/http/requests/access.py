@@ -95,6 +95,10 @@ class Sender:
         """The name by which libraries say who may see them; None is for who sees all."""
         return None if self.scope == "admin" else self.holder
 
+    def may(self, scope: KeyScope) -> bool:
+        """Whether they have this scope."""
+        return SCOPES.index(self.scope) >= SCOPES.index(scope)
+
 
 class AccessControl:
     """Admits requests that have a key, up to its limits; the limits are counted in this process.
@@ -145,7 +149,7 @@ class AccessControl:
         """Let the request through if its sender has this scope; otherwise raise the error to respond with."""
         kind, _, key = request.headers.get("authorization", "").partition(" ")
         self.know(request, key if kind.lower() == "bearer" else request.headers.get("x-api-key", ""))
-        if SCOPES.index(sender_of(request).scope) < SCOPES.index(scope):
+        if not sender_of(request).may(scope):
             metrics.REFUSED.labels(reason="scope").inc()
             raise Refused(
                 f"This needs a key with the scope {scope} or, at this machine, the link that `counterpoint serve` prints.", 403

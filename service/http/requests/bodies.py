@@ -7,7 +7,7 @@ import gc
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, get_args
 
 from fastapi import Query, Request
 from fastapi.responses import JSONResponse, Response
@@ -18,13 +18,12 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from retrieval.core.errors import CounterpointError
-from retrieval.core.values import Answer, Grounding
 from service.http.requests import problems
 from service.http.requests.access import AccessControl
 from service.http.requests.working import parts_of
 from service.operating.settings import KeyScope
 from service.operating.work import Gone, Job, Workers
-from service.output.export import Format, export_text
+from service.output.formats import FORMATS, Format
 from service.schemas import Problem
 from service.schemas.faults import repair_json
 
@@ -83,24 +82,19 @@ def _read(body: bytes) -> Any:
         gc.enable()
 
 
-MEDIA_TYPES: dict[Format, str] = {
-    "markdown": "text/markdown; charset=utf-8",
-    "ris": "application/x-research-info-systems; charset=utf-8",
-    "bibtex": "application/x-bibtex; charset=utf-8",
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
 FormatQuery = Annotated[
-    Literal["json", "markdown", "ris", "bibtex", "csv", "xlsx"],
-    Query(description="JSON, readable Markdown, the documents shown for a reference manager, or a table (CSV, XLSX) of them."),
+    Format,
+    Query(
+        description="JSON, a page to keep (HTML), readable Markdown, a table of the papers (CSV, XLSX), or those shown for a "
+        "reference manager (RIS, BibTeX)."
+    ),
 ]
-_ENDINGS: dict[Format, str] = {"markdown": "md", "ris": "ris", "bibtex": "bib", "csv": "csv", "xlsx": "xlsx"}
 
 
-def describe_formats(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """Describe the response for the API's description: JSON, and the text formats."""
-    content = {media.partition(";")[0]: {"schema": {"type": "string"}} for media in MEDIA_TYPES.values()}
-    return {200: {"model": model, "content": content}}
+def describe_formats(model: Any, formats: Any = Format) -> dict[int | str, dict[str, Any]]:
+    """Describe the response for the API's description: JSON, and the files of these formats."""
+    types = [FORMATS[name].media_type.partition(";")[0] for name in get_args(formats) if name != "json"]
+    return {200: {"model": model, "content": {media_type: {"schema": {"type": "string"}} for media_type in types}}}
 
 
 def describe_events(**events: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
@@ -115,12 +109,13 @@ def describe_events(**events: type[BaseModel]) -> dict[int | str, dict[str, Any]
     return {200: {"description": "Server-sent events", "content": {"text/event-stream": {"itemSchema": {"oneOf": variants}}}}}
 
 
-def write_response(body: BaseModel, result: Answer | Grounding, format: Literal["json"] | Format) -> Response:
-    """Write the response in the requested format: JSON is made from `body`, a text from `result`."""
+def write_response(body: BaseModel, format: Format, write: Callable[[], str | bytes]) -> Response:
+    """Write the response in the requested format: JSON is made from `body`, the file of another format by `write`."""
     if format == "json":
         return write_json(body)
-    name = f'attachment; filename="counterpoint.{_ENDINGS[format]}"'
-    return Response(export_text(result, format), media_type=MEDIA_TYPES[format], headers={"Content-Disposition": name})
+    ending, media_type = FORMATS[format]
+    name = f'attachment; filename="counterpoint{ending}"'
+    return Response(write(), media_type=media_type, headers={"Content-Disposition": name})
 
 
 def write_json(body: BaseModel) -> JSONResponse:

@@ -16,10 +16,10 @@ from retrieval.core.values import Answer, Claim, Grounding, RemovedSentence, Top
 from service.answering.events import KeptSentence, Stage
 from service.grounding.schemas import GroundRequest
 from service.grounding.values import GroundStage
-from service.http.requests.access import admit_request, holder_of, require_key, sender_of
+from service.http.requests.access import admit_request, require_key, sender_of
 from service.memory.database import Whose
+from service.memory.history import Result, entry_of
 from service.memory.memory import Memory
-from service.memory.schemas import Entry
 from service.operating import metrics
 from service.operating.jobs import Runner
 from service.operating.libraries import Libraries, Library
@@ -90,14 +90,17 @@ def note(request: Request, parts: Parts, **facts: str | int) -> None:
     request.scope.setdefault("state", {}).setdefault("told", {}).update(entries)
 
 
-def remember(request: Request, parts: Parts, make_entry: Callable[[], Entry]) -> None:
-    """Add what was asked to the history, if there is one; a history that cannot be written does not hold back the answer."""
-    if parts.memory is None or not parts.memory.history_on:
-        return
+def remember(request: Request, parts: Parts, result: Result) -> None:
+    """Add what was asked to the history, and note what may be shared; a memory that cannot be written does not hold back the
+    answer."""
+    memory, sender, library = parts.memory, sender_of(request), live_of(request).id
     try:
-        parts.memory.history.add(holder_of(request), live_of(request).id, make_entry())
+        if memory and memory.history_on and (entry := entry_of(result)):
+            memory.history.add(sender.holder, library, entry)
+        if memory and sender.may("write"):
+            memory.shared.note(sender.holder, library, result)
     except CounterpointError as error:
-        _log.warning("the history was not written: %s", error)
+        _log.warning("a result was not remembered: %s", error)
 
 
 IN_TIME = 0.9

@@ -9,7 +9,7 @@ import pytest
 from retrieval.core.values import Answer, Topic
 from retrieval.index import Index
 from service.answering.schemas import AnswerResponse
-from service.output.export import export_text, make_table, markdown
+from service.output.export import documents, make_table, markdown, ris
 from service.output.terminal import print_answer
 from tests.helpers.answer_fakes import DirectionReader, ScriptedGenerator, TitleFinder, make_answerer
 from tests.helpers.fakes import make_index
@@ -149,9 +149,7 @@ def test_the_table_and_the_other_papers_are_written_in_every_form(index: Index, 
     assert {(one["claim"], one["answer"], one["direction"]) for one in cells[3:]} == {
         ("What improves gout?", "", "on the subject")
     }
-    ris = export_text(answer, "ris")
-    assert isinstance(ris, str)
-    assert ris.count("TY  - ") == len(answer.rows) + len(answer.others)
+    assert ris(documents(answer)).count("TY  - ") == len(answer.rows) + len(answer.others)
     print_answer(response)
     out = capsys.readouterr().out
     assert "What 3 papers here found" in out

@@ -204,7 +204,7 @@ KNOWN = "(known fields: claim, question, known_pmids, read, full_text)."
         (
             "ground?format=pdf",
             CLAIM,
-            "format should be json, markdown, ris, bibtex, csv or xlsx, not the text “pdf”",
+            "format should be json, html, markdown, csv, xlsx, ris or bibtex, not the text “pdf”",
         ),
         ("ground/batch", CLAIM, "known fields: claims)"),
         ("answer", {"question": "  "}, "The question is empty"),

@@ -97,7 +97,7 @@ def test_a_library_is_made_searched_changed_and_deleted(client: TestClient, fold
     assert run(client, id, {"removed": ["2"]})["state"] == "done"
     assert client.get(f"/v1/libraries/{id}/papers").json()["total"] == 2
     assert [one["state"] for one in client.get("/v1/jobs").json()["jobs"]] == ["done", "done"]
-    assert client.delete(f"/v1/libraries/{id}").json() == {"id": id, "name": "Heart", "saved": 0}
+    assert client.delete(f"/v1/libraries/{id}").json() == {"id": id, "name": "Heart", "saved": 0, "shared": 0}
     assert client.get("/v1/libraries").json()["libraries"] == client.get("/v1/jobs").json()["jobs"] == []
     assert not any(path for path in folder.iterdir() if not path.name.startswith("."))
 
