@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -111,9 +109,12 @@ def _model(request: Request) -> PageModel:
 def read_model(request: Request) -> ModelState:
     """The language model in use, and the one that was tried last."""
     model = _model(request)
-    places: tuple[Literal["in use", "tried"], ...] = ("in use", "tried")
-    used, tried = (one and SetUpOut.model_validate(one) for one in map(model.read, places))
-    return ModelState(in_use=used, tried=tried, profile=model.profile)
+    used, tried = model.read("in use"), model.read("tried")
+    return ModelState(
+        in_use=SetUpOut.model_validate(used) if used else None,
+        tried=SetUpOut.model_validate(tried) if tried else None,
+        profile=model.profile,
+    )
 
 
 @router.post("/v1/model/names")

@@ -71,7 +71,7 @@ def find_follow_ups(grounder: Grounder, asked: str, rows: Sequence[Row] = (), fo
         return ()
     index = grounder.index
     near = _search(index, asked, _NEAR)
-    written = _write(grounder, asked, found, near) if isinstance(grounder.reader, AsksInForm) else []
+    written = _write(grounder, asked, found, near)
     kept, tried = list[FollowUp](), 0
     for one in (*written, *_state_answers(rows), *_name_people(asked, near), *_ask_titles(asked, near)):
         if len(kept) == MOST or tried == _TRIED:
@@ -141,7 +141,8 @@ def _ask_titles(asked: str, near: Sequence[Entry]) -> list[_Candidate]:
 def _write(grounder: Grounder, asked: str, found: str, near: Sequence[Entry]) -> list[_Candidate]:
     """What a language model writes, as far as it is English and to be understood alone; nothing where it does not answer."""
     reader = grounder.reader
-    assert isinstance(reader, AsksInForm)
+    if not isinstance(reader, AsksInForm):
+        return []
     titles = [f"- {strip_markup(one.document.title)}" for one in near if one.document.title and not is_order(one.document.title)]
     user = "\n".join((f"Asked: {strip_markup(asked)}", f"Found: {strip_markup(found)}", "<papers>", *titles[:20], "</papers>"))
     try:
