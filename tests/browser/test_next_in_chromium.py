@@ -78,7 +78,7 @@ def test_a_follow_up_is_asked_by_one_click(open_page: Open, scheme: str, width: 
 def test_a_model_is_set_up_and_switched_off(open_page: Open, server: ChatServer, scheme: str, width: int) -> None:
     page = open_page(f"?token={TOKEN}", color_scheme=scheme, viewport={"width": width, "height": 800})
     page.get_by_role("link", name="Libraries").click()
-    page.get_by_label("Server").fill(server.url.removeprefix("http://").removesuffix("/v1"))
+    page.locator("#model-address").fill(server.url.removeprefix("http://").removesuffix("/v1"))
     page.get_by_role("button", name="List its models").click()
     page.get_by_label("Model", exact=True).select_option("small:1b")
     page.get_by_role("button", name="Try this model").click()
