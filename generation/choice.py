@@ -241,7 +241,7 @@ def _split_subject(words: list[str]) -> Offered | None:
         return None
     sides = _complete(first, second)
     asked = tuple(_ask_comparison(words[0], one, other, predicate, compared) for one, other in _turn(sides))
-    return _offer(sides, asked, [_agree(words[0], sides[1]), *words[1:]])
+    return _offer(sides, asked, [agree(words[0], sides[1]), *words[1:]])
 
 
 def _are_plain(side: Sequence[str]) -> bool:
@@ -272,10 +272,10 @@ def _ask_comparison(auxiliary: str, one: Sequence[str], other: Sequence[str], pr
     words[compared] = _IRREGULAR.get(word, word if not word.endswith("est") else f"{word[:-3]}er")
     stop = _find_end(words, compared + 1)
     than = "to" if word in _TO else "than"
-    return " ".join([_agree(auxiliary, one), *one, *words[:stop], than, *other, *words[stop:]])
+    return " ".join([agree(auxiliary, one), *one, *words[:stop], than, *other, *words[stop:]])
 
 
-def _agree(auxiliary: str, subject: Sequence[str]) -> str:
+def agree(auxiliary: str, subject: Sequence[str]) -> str:
     """The auxiliary in the number of its subject."""
     agreed = {"is": "are", "was": "were", "does": "do"}
     return (agreed if _is_plural(subject) else {plural: one for one, plural in agreed.items()}).get(auxiliary, auxiliary)

@@ -358,6 +358,19 @@ class Contrast:
     second: str
 
 
+FollowUpKind = Literal["claim", "question"]
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """What may be asked next: its text, why it is offered, and how many papers on it a search finds, two at least."""
+
+    text: str
+    kind: FollowUpKind
+    why: str
+    papers: int
+
+
 @dataclass(frozen=True, slots=True)
 class BranchCounts:
     """How much one branch looked at: documents retrieved, their sentences, sentences that passed the filter, sentences judged,
@@ -419,6 +432,7 @@ class Grounding:
     silent: tuple[Evidence, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
     usage: Usage = Usage()
+    follow_ups: tuple[FollowUp, ...] = ()
 
 
 Role = Literal["background", "methods", "results", "conclusion"]
@@ -561,6 +575,7 @@ class Answer:
     others: tuple[PaperFinding, ...] = ()
     grounding: Grounding | None = None
     """What was found for the claim that a yes-or-no question asks about."""
+    follow_ups: tuple[FollowUp, ...] = ()
 
     @property
     def heading(self) -> str:

@@ -26,6 +26,10 @@ class Budget:
         """The budget of each of so many parts, at least one request."""
         return Budget(max(1, self.requests // max(1, parts)), max(1, self.tokens // max(1, parts)))
 
+    def left(self, used: Usage) -> Budget:
+        """What is left of it after this use."""
+        return Budget(self.requests - used.requests, self.tokens - used.prompt_tokens - used.completion_tokens)
+
     def __str__(self) -> str:
         return f"{self.requests:,} request{'s' * (self.requests != 1)} and {self.tokens:,} tokens"
 

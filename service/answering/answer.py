@@ -43,6 +43,7 @@ from service.answering.table import Table, tabulate
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
+from service.queries.follow_ups import find_follow_ups
 
 _EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 _NEAREST = "The papers found do not answer this question. The sentences report what comes nearest to it."
@@ -75,7 +76,12 @@ class Answerer:
         Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
         with count_usage(self.config.budget.budget if self.config.budget else None) as tally:
-            return _AnswerInProgress(self, topic, on_event or (lambda event: None), fill, tally).finish()
+            answer = _AnswerInProgress(self, topic, on_event or (lambda event: None), fill, tally).finish()
+            if fill or self.grounder is None:
+                return answer
+            found = " ".join(one.text for one in answer.sentences) or answer.note
+            follow_ups = find_follow_ups(self.grounder, topic.question, answer.rows, found)
+            return replace(answer, follow_ups=follow_ups, usage=tally.total)
 
 
 class _AnswerInProgress:

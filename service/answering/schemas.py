@@ -26,7 +26,19 @@ from service.answering.attribution import describe_check
 from service.answering.events import KeptSentence, Stage
 from service.grounding.schemas import DesignOut, EvidenceOut, VerdictOut, WeighedOut
 from service.grounding.weigh import describe_certainty, weigh
-from service.schemas import AUTHORS, Figure, OfValue, Provenance, Rounded, Sent, SentenceOut, UsageOut, facts_of
+from service.schemas import (
+    AUTHORS,
+    Figure,
+    FollowUpOut,
+    FollowUpsField,
+    OfValue,
+    Provenance,
+    Rounded,
+    Sent,
+    SentenceOut,
+    UsageOut,
+    facts_of,
+)
 
 
 class AnswerRequest(Sent):
@@ -240,6 +252,7 @@ class AnswerResponse(BaseModel):
     others: list[PaperFindingOut] = Field(
         default=[], description="Further papers on the subject of an open question, best first, each with its finding."
     )
+    follow_ups: FollowUpsField
     removed: list[RemovedOut]
     drafted: DraftedOut | None = Field(default=None, description="How much was written before the check; null if nothing was.")
     documents: list[CitedDocumentOut]
@@ -271,6 +284,7 @@ class AnswerResponse(BaseModel):
             heading=answer.heading,
             rows=[RowOut.of(row) for row in answer.rows],
             others=[PaperFindingOut.of(one, numbers[one.document.pmid]) for one in answer.others],
+            follow_ups=[FollowUpOut.model_validate(one) for one in answer.follow_ups],
             removed=[RemovedOut.model_validate(one) for one in answer.removed],
             drafted=DraftedOut.model_validate(answer.drafted) if answer.drafted else None,
             documents=documents,

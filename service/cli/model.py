@@ -28,28 +28,19 @@ def model(
 ) -> None:
     """Set up a language model to read the papers and to write answers. It is tried on a few claims, and a profile is written."""
     with report_errors():
-        from retrieval.core.addresses import is_loopback, split_login
+        from retrieval.core.addresses import split_login
         from service.configuration import language_model
 
         address = language_model.complete_address(url)
         chosen = language_model.choose_model(address, name, key_env)
         path = out or language_model.name_file(chosen)
         language_model.check_file(path, overwrite)
-        shown, login = split_login(address)
-        if not is_loopback(address):
-            print_note(f"Claims, questions and abstracts will be sent to {shown}.")
+        if warning := language_model.warn_of_sending(address):
+            print_note(warning)
         print_note(f"Trying {chosen} on {len(language_model.CASES)} claims about invented papers …")
         trial = language_model.try_model(address, chosen, key_env)
         language_model.write_profile(path, address, chosen, key_env, trial)
-        typer.echo(f"It read {trial.right} of {len(language_model.CASES)} right, the embedded reader {trial.embedded}.")
-        if trial.wrong:
-            case, label = trial.wrong
-            typer.echo(f"For one, it read as {label}: “{case.claim}” against “{case.paper.sentences[-1]}”")
-        if not trial.reads:
-            typer.echo("So it does not read the papers: it only writes answers.")
-        typer.echo(f"{trial.seconds:.1f} seconds, {trial.tokens:,} tokens for a paper; a claim has five.")
-        if trial.refused:
-            typer.echo(f"The server refuses {', '.join(trial.refused)}; the profile leaves that out (leave_out).")
-        if login:
+        typer.echo("\n".join(trial.describe()))
+        if split_login(address)[1]:
             print_note(f"{path} holds the user name and password of the address; keep it to yourself.")
         typer.echo(f"Wrote {path}. Use it with --profile {path}, or COUNTERPOINT_PROFILE={path} for the service.")

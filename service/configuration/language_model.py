@@ -15,7 +15,7 @@ import yaml
 from nli.judge import Abstract
 from nli.reader.chat import ChatReader
 from nli.reader.paper import read_paper
-from retrieval.core.addresses import hide_login, split_login
+from retrieval.core.addresses import hide_login, is_loopback, split_login
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label
 from retrieval.runtime.chat import Chat
@@ -81,6 +81,19 @@ class Trial:
         """Whether it reads at least as well as the embedded reader."""
         return self.right >= self.embedded
 
+    def describe(self) -> list[str]:
+        """What was found, in sentences."""
+        says = [f"It read {self.right} of {len(CASES)} right, the embedded reader {self.embedded}."]
+        if self.wrong:
+            case, label = self.wrong
+            says.append(f"For one, it read as {label}: “{case.claim}” against “{case.paper.sentences[-1]}”")
+        if not self.reads:
+            says.append("So it does not read the papers: it only writes answers.")
+        says.append(f"{self.seconds:.1f} seconds, {self.tokens:,} tokens for a paper; a claim has five.")
+        if self.refused:
+            says.append(f"The server refuses {', '.join(self.refused)}; the profile leaves that out (leave_out).")
+        return says
+
 
 def complete_address(url: str) -> str:
     """The address of a server's API: http unless it says otherwise, and /v1 where it names no path."""
@@ -96,12 +109,22 @@ def complete_address(url: str) -> str:
     return f"{full.rstrip('/')}/v1" if parts.path in ("", "/") else full.rstrip("/")
 
 
+def warn_of_sending(address: str) -> str:
+    """That texts leave this machine for the server at this address; "" if the server is on it."""
+    return "" if is_loopback(address) else f"Claims, questions and abstracts will be sent to {split_login(address)[0]}."
+
+
+def list_models(address: str, key_env: str, name: str = "any") -> list[str]:
+    """The names of the server's models, none where it lists none; raises `ChatUnanswered` if the server cannot be asked."""
+    return Chat(name, address, key_env, timeout=20, retries=0).list_models()
+
+
 def choose_model(address: str, name: str, key_env: str) -> str:
     """The model of this name, or the server's only one if none is named.
 
     Raises `BadInput` with the names to choose from, and `ChatUnanswered` if the server cannot be asked.
     """
-    names = Chat(name or "any", address, key_env, timeout=20, retries=0).list_models()
+    names = list_models(address, key_env, name or "any")
     address, _ = split_login(address)
     if name in names or (name and not names):
         return name
@@ -137,8 +160,9 @@ def check_file(path: Path, overwrite: bool) -> None:
         raise BadInput(f"{path} exists; name another file with --out, or replace it with --overwrite.")
 
 
-def write_profile(path: Path, address: str, model: str, key_env: str, trial: Trial) -> None:
-    """Write the profile `chat` for this server and model; unless the trial says that it reads, it only writes answers.
+def write_profile(path: Path, address: str, model: str, key_env: str, trial: Trial, name: str = "") -> None:
+    """Write the profile `chat` for this server and model, called `name` or else as its file; unless the trial says that it reads,
+    it only writes answers.
 
     Only the user may read the file: the address may hold a password.
     """
@@ -150,7 +174,8 @@ def write_profile(path: Path, address: str, model: str, key_env: str, trial: Tri
     if not trial.reads:
         profile["judges"]["stance"] = {"kind": "reader"}
     does = "reads the papers and writes answers" if trial.reads else "writes answers; the shipped reader reads the papers"
-    profile.update(name=path.stem, description=f"{model} at {urlsplit(split_login(address)[0]).netloc} {does}.")
+    server = urlsplit(split_login(address)[0]).netloc
+    profile.update(name=name or path.stem, description=f"{model} at {server} {does}. {' '.join(trial.describe())}")
     part = path.with_name(f"{path.name}.part")
     part.touch(mode=0o600)
     part.write_text(yaml.dump(profile, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120), "utf-8")

@@ -12,7 +12,20 @@ from service.configuration.defaults import MOST_READ
 from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
 from service.grounding.weigh import Outcome, Place, find_place, weigh
-from service.schemas import Figure, OfValue, Provenance, RankedPaper, Rounded, Sent, SentenceOut, UsageField, UsageOut, facts_of
+from service.schemas import (
+    Figure,
+    FollowUpOut,
+    FollowUpsField,
+    OfValue,
+    Provenance,
+    RankedPaper,
+    Rounded,
+    Sent,
+    SentenceOut,
+    UsageField,
+    UsageOut,
+    facts_of,
+)
 
 
 class GroundRequest(Sent):
@@ -268,6 +281,7 @@ class GroundResponse(BaseModel):
     contrasts: list[ContrastOut] = Field(
         default_factory=list, description="What differs between the first papers of either side; language models only."
     )
+    follow_ups: FollowUpsField
     checked: CheckedOut
     summary: str
     usage: UsageField = None
@@ -286,6 +300,7 @@ class GroundResponse(BaseModel):
             more=[EvidenceOut.of(evidence) for evidence in grounding.more],
             silent=[EvidenceOut.of(evidence, "silent") for evidence in grounding.silent],
             contrasts=[ContrastOut.model_validate(one) for one in grounding.contrasts],
+            follow_ups=[FollowUpOut.model_validate(one) for one in grounding.follow_ups],
             checked=CheckedOut.model_validate(grounding.checked),
             summary=summary(grounding),
             usage=UsageOut.of(grounding.usage),

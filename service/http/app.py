@@ -18,7 +18,8 @@ from retrieval.cluster.client import RETRY_SECONDS, EngineState, look_at_engine
 from service.answering.schemas import AnswerRequest
 from service.checking.schemas import TextRequest
 from service.grounding.schemas import GroundRequest
-from service.http import claim_routes, job_routes, library_routes, memory_routes, paper_routes, text_routes
+from service.http import claim_routes, job_routes, library_routes, memory_routes, model_routes, paper_routes, text_routes
+from service.http.model_routes import ModelChoice, ModelServer, ModelSwitch
 from service.http.page import files
 from service.http.reference.docs import add_examples
 from service.http.requests import problems
@@ -32,6 +33,7 @@ from service.operating import metrics
 from service.operating.jobs import Jobs, Runner
 from service.operating.libraries import Libraries
 from service.operating.live_index import NotReady
+from service.operating.page_model import PageModel
 from service.operating.settings import Settings
 from service.operating.work import Workers
 from service.queries.schemas import TypedRequest
@@ -55,6 +57,9 @@ _BODIES: dict[str, type[BaseModel]] = {
     "shared": ShareRequest,
     "typed": TypedRequest,
     "libraries": LibraryChange,
+    "model": ModelSwitch,
+    "names": ModelServer,
+    "trial": ModelChoice,
 }
 """The model of a request's body, by the last matching part of the path."""
 
@@ -84,7 +89,8 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
         runner, most = None, options.library_papers
         if libraries.folder:
             runner = Runner(Jobs(libraries.folder), libraries.find_place, options.profile, libraries.refresh, most)
-        app.state.parts = Parts(libraries, workers, options.log_claims, memory, runner, options.upload_bytes, most)
+        model = PageModel(options.model_folder(), options.profile) if options.page_model else None
+        app.state.parts = Parts(libraries, workers, options.log_claims, memory, runner, options.upload_bytes, most, model)
         watcher = Watcher(memory.saved, libraries) if memory and options.watch else None
         if when_loaded:
             await asyncio.to_thread(libraries.load)
@@ -110,7 +116,7 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
     app.state.gate = AccessControl(options)
     app.add_middleware(OuterMiddleware, settings=options, files=_FILES)
     problems.install(app, _BODIES)
-    for routes in (claim_routes, job_routes, library_routes, paper_routes, text_routes, memory_routes):
+    for routes in (claim_routes, job_routes, library_routes, model_routes, paper_routes, text_routes, memory_routes):
         app.include_router(routes.router)
     app.include_router(memory_routes.feed_router)
     app.include_router(library_routes.changes)

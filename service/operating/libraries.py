@@ -76,8 +76,9 @@ class Library:
 class Libraries:
     """The libraries of the index at `index` and of the folders in `folder`, found by id or name; at most `most_open` are open.
 
-    Without `load` they can be listed and found, but not opened. `failure` says why nothing can be answered, `waiting` why the
-    first index cannot be opened yet; `empty` is true if there was nothing to open.
+    When `look_at_models` returns another value, the models are loaded anew. Without `load` the libraries can be listed and found,
+    but not opened. `failure` says why nothing can be answered, `waiting` why the first index cannot be opened yet; `empty` is
+    true if there was nothing to open.
     """
 
     def __init__(
@@ -87,9 +88,10 @@ class Libraries:
         load: Callable[[Index], Grounder] | None = None,
         load_answerer: Callable[[Grounder], Answerer] | None = None,
         most_open: int = 8,
+        look_at_models: Callable[[], Hashable] = lambda: None,
     ) -> None:
         self.folder, self._index, self._most_open = folder, index, most_open
-        self._maker = Maker(load, load_answerer) if load else None
+        self._maker = Maker(load, load_answerer, look_at_models) if load else None
         self._lives: dict[str, LiveIndex] = {}
         self._seen: dict[Path, tuple[Hashable, Library]] = {}
         self._lock = threading.Lock()
@@ -284,7 +286,7 @@ class Libraries:
         if not id:
             id = next((one.id for one in self._all() if one.folder == self._index and not one.keys), "")
         live = self._lives.get(id)
-        return live.ready() if live and live.is_open else None
+        return live.now if live else None
 
     def _live(self, library: Library) -> LiveIndex:
         assert self._maker is not None

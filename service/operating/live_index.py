@@ -34,13 +34,15 @@ class NotReady(CounterpointError):
 
 @dataclass(eq=False)
 class Serving:
-    """One open index and what works on it; `no_answers` and `no_evidence` say why there is no answerer or no finder."""
+    """One open index and what works on it; `no_answers` and `no_evidence` say why there is no answerer or no finder, `models`
+    identifies the models in use when it was made."""
 
     grounder: Grounder
     answerer: Answerer | None
     finder: EvidenceFinder | None
     no_answers: str = NO_ANSWERS
     no_evidence: str = ""
+    models: Hashable = None
     leases: int = 0
     retired: bool = False
 
@@ -66,28 +68,39 @@ class Maker:
     """Makes what serves from an index. The models are loaded with the first index and shared by all that come after it.
 
     `load` assembles the grounder; an answerer from `load_answerer` and the evidence finder are added to it, and if either fails,
-    the rest still serves.
+    the rest still serves. When `look` returns another value there are other models, and all are loaded anew.
     """
 
-    def __init__(self, load: Callable[[Index], Grounder], load_answerer: Callable[[Grounder], Answerer] | None) -> None:
-        self._load, self._load_answerer = load, load_answerer
+    def __init__(
+        self,
+        load: Callable[[Index], Grounder],
+        load_answerer: Callable[[Grounder], Answerer] | None,
+        look: Callable[[], Hashable] = lambda: None,
+    ) -> None:
+        self._load, self._load_answerer, self._look = load, load_answerer, look
         self._lock = threading.Lock()
         self.first: Serving | None = None
 
     def make(self, index: Index) -> Serving:
         """Make what serves from this index; raises `CounterpointError` if the index or a model cannot be used."""
         with self._lock:
-            if self.first is None:
+            if self.first is None or not self.is_current(self.first):
+                models = self._look()
                 self.first = self._assemble(index)
+                self.first.models = models
                 return self.first
-        made = self.first
+            made = self.first
         answerer, why_not = made.answerer, made.no_answers
         if answerer:
             try:
                 answerer = answerer.over(index)
             except CounterpointError as error:
                 answerer, why_not = None, str(error)
-        return Serving(made.grounder.over(index), answerer, made.finder, why_not, made.no_evidence)
+        return Serving(made.grounder.over(index), answerer, made.finder, why_not, made.no_evidence, made.models)
+
+    def is_current(self, serving: Serving) -> bool:
+        """Whether it works with the models that are now in use."""
+        return serving.models == self._look()
 
     def _assemble(self, index: Index) -> Serving:
         grounder = self._load(index)
@@ -130,7 +143,14 @@ class LiveIndex:
             if self._service is None:
                 self._service = self._open()
                 self._looked_at = None
+            elif not self._maker.is_current(self._service):
+                self._replace(self._open())
             return self._service
+
+    @property
+    def now(self) -> Serving | None:
+        """What serves, as it is; None if the index is not open."""
+        return self._service
 
     def _open(self) -> Serving:
         index = Index(self.place)
@@ -157,8 +177,12 @@ class LiveIndex:
             self._close_if_done(serving)
 
     def refresh(self) -> bool:
-        """If the open index changed on disk, open it anew to serve; return whether it does. A failure changes nothing."""
+        """If the open index changed on disk, or other models are in use, open it anew to serve; return whether it does. A failure
+        changes nothing."""
         old = self._service
+        if old and not self._maker.is_current(old):
+            self.ready()
+            return True
         if old is None or (fingerprint := look_at_index(self.place)) in (None, self._looked_at):
             return False
         try:

@@ -114,6 +114,9 @@ class Settings(BaseSettings):
     config: str = Field(default=defaults.CONFIG, description="The grounding variant: its name or a YAML file.")
     answers: str = Field(default=defaults.ANSWERS, description="The answer variant: its name or a YAML file.")
     profile: str = Field(default=defaults.PROFILE, description="The profile (the set of models): its name or a YAML file.")
+    page_model: bool = Field(
+        default=True, description="Whether who has the scope admin may set up a language model from the page."
+    )
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=8000, ge=1, le=65535, description="The port to listen on.")
     hosts: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -267,6 +270,10 @@ class Settings(BaseSettings):
         if self.libraries or (alone and self.index):
             return self.libraries
         return find_user_folder("data", make=alone)
+
+    def model_folder(self) -> Path | None:
+        """Where the profile of a language model that is set up from the page lies; None if none may be, or there is no home."""
+        return (self.libraries or find_user_folder("data", make=False)) if self.page_model else None
 
     def limits(self) -> Limits:
         """The limits on running and waiting work."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut, RowOut
     from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut, VerdictOut
     from service.reading.schemas import EvidenceResponse
+    from service.schemas import FollowUpOut
 
 _SIDES = (("contradicting", "contradicts", "red"), ("supporting", "supports", "green"), ("uncertain", "uncertain", "yellow"))
 _WRAPPED = ("title", "journal")
@@ -113,6 +114,7 @@ def print_grounding(response: GroundResponse) -> None:
     if differing := tell_contrasts(response.contrasts):
         console.print(Text(differing))
     console.print(response.summary)
+    _print_follow_ups(console, response.follow_ups)
     lines = (_tell_checked(response), _tell_models(response), describe_usage(response.usage))
     console.print(Text("\n".join(filter(None, lines)), style="dim"))
 
@@ -277,6 +279,13 @@ def progress(say: Callable[[str], None]) -> OnEvent:
     return tell
 
 
+def _print_follow_ups(console: Console, follow_ups: Sequence[FollowUpOut]) -> None:
+    if follow_ups:
+        console.print(Text("\nAsk next", style="bold"))
+    for one in follow_ups:
+        print_whole_words(console, Text(f"- {one.text}"))
+
+
 def print_answer(response: AnswerResponse) -> None:
     """Print the answer with its citation numbers, the sentence behind each citation, what contradicts it and what was removed."""
     console = Console(highlight=False)
@@ -320,6 +329,7 @@ def print_answer(response: AnswerResponse) -> None:
         )
         for removal in response.removed:
             console.print(Padding(Text(f"“{removal.text}” ({removal.reason})", style="dim"), (0, 0, 0, 3)))
+    _print_follow_ups(console, response.follow_ups)
     console.print(Text(f"\n{_tell_usage(response)}", style="dim"))
 
 

@@ -10,9 +10,12 @@ from nli.text.forms import load_form_model
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Evidence, Grounding
 from retrieval.index import Index
+from retrieval.runtime.usage import count_usage
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
+from service.grounding.weigh import weigh
 from service.queries.classify import classify_query, say_no_claim
+from service.queries.follow_ups import find_follow_ups
 from service.queries.papers import check_known, find_finding, open_paper
 from service.queries.schemas import MOST_TYPED, TypedGroundResponse, TypedOut
 from service.queries.spelling import find_missing, suggest_words
@@ -58,6 +61,10 @@ def ground_query(grounder: Grounder, claim: Claim, ground: Ground | None = None)
     grounding = (ground or grounder.ground)(statement)
     if typed.paper:
         grounding = _leave_out(grounding, typed.paper.pmid)
+    budget = grounder.config.budget
+    with count_usage(budget.budget.left(grounding.usage) if budget else None) as tally:
+        follow_ups = find_follow_ups(grounder, statement.text, found=weigh(grounding).says)
+    grounding = replace(grounding, follow_ups=follow_ups, usage=grounding.usage + tally.total)
     response = GroundResponse.of(grounding, Provenance.of(grounder))
     return TypedGroundResponse(**dict(response), typed=typed), grounding
 

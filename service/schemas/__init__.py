@@ -7,7 +7,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from retrieval.core.values import Document, Location, SectionKind, Sentence, Usage
+from retrieval.core.values import Document, FollowUpKind, Location, SectionKind, Sentence, Usage
 from retrieval.index import Index
 from service.configuration.models import Models
 
@@ -98,6 +98,21 @@ class LocationOut(OfValue):
     def of(cls, at: Location) -> LocationOut:
         """From the value."""
         return cls(kind=at.kind, section=at.section, number=at.number, page=at.page, says=str(at))
+
+
+class FollowUpOut(OfValue):
+    """What may be asked next."""
+
+    text: str
+    kind: FollowUpKind = Field(description="Whether it is a claim to ground or a question to answer.")
+    why: str = Field(description="Why it is offered, in a sentence.")
+    papers: int = Field(description="How many papers on it a short search finds: 2 to 5.")
+
+
+FollowUpsField = Annotated[
+    list[FollowUpOut],
+    Field(default_factory=list, description="At most five claims and questions to go on with, each with papers here."),
+]
 
 
 class SentenceOut(OfValue):

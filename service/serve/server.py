@@ -87,13 +87,16 @@ def open_libraries(settings: Settings) -> Libraries:
     """The libraries that the settings name, with the models that they name; nothing is loaded yet."""
     from service.assembly import assemble, assemble_answerer_beside
     from service.operating.libraries import Libraries
+    from service.operating.page_model import PageModel
 
+    model = PageModel(settings.model_folder(), settings.profile)
     return Libraries(
         settings.index,
         settings.libraries_folder(),
-        lambda index: assemble(index, settings.config, settings.profile),
+        lambda index: model.assemble(lambda profile: assemble(index, settings.config, profile)),
         lambda grounder: assemble_answerer_beside(grounder, settings.answers),
         settings.open_libraries,
+        model.look,
     )
 
 

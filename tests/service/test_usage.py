@@ -147,7 +147,8 @@ def test_a_budget_of_tokens_counts_what_is_on_its_way(server: ChatServer, index:
     grounder.config = grounder.config.model_copy(update={"budget": Spending(requests=7, tokens=700)})
     response, _ = ground_query(grounder, Claim(CLAIM))
     assert len(server.bodies) == 0, "the prompt alone takes more"
-    assert all("the budget of 7 requests and 700 tokens is spent" in ((one.verdict and one.verdict.reason) or "") for one in response.supporting)
+    reasons = [one.verdict.reason for one in response.supporting if one.verdict]
+    assert reasons and all("the budget of 7 requests and 700 tokens is spent" in reason for reason in reasons)
 
 
 def test_the_claims_of_a_text_share_its_budget(server: ChatServer, index: Index) -> None:

@@ -4,6 +4,7 @@ import { announce, byId, button, copyOf, count, element, holding, percent } from
 import { toHash } from "./form.js";
 import { leadOf } from "./balance.js";
 import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
+import { fillFollowUps } from "./next.js";
 import { addRows } from "./table.js";
 
 /** The answer to a question, ready to be put on the page. */
@@ -32,6 +33,7 @@ export function answered(answer) {
   fillSources(at(".sources"), answer, tabled ? [] : cited);
   // Said every time where there is no language model; what else is noted, such as that one failed, the reader must know.
   if (told && !nearest && answer.note && !answer.note.startsWith("This answer is extractive")) at(".asked").after(element("p", answer.note, "notice"));
+  fillFollowUps(at(".follow-ups"), answer);
   fillRemoved(at(".removed"), answer.removed);
   const shownBelow = new Set([...(tabled ? answer.rows.map(({ evidence }) => evidence.pmid) : []), ...answer.others.map(({ pmid }) => pmid)]);
   fillRest(at(".rest"), answer.documents.filter((one) => !one.cited && !shownBelow.has(one.pmid)), told);

@@ -5,6 +5,7 @@ import { watchChoices } from "./choosing.js";
 import { fillColumns } from "./columns.js";
 import { announce, button, copyOf, element, number } from "./dom.js";
 import { fillTerms, originOf } from "./evidence.js";
+import { fillFollowUps } from "./next.js";
 import { papersOf } from "./papers.js";
 import { timelineOf } from "./timeline.js";
 
@@ -24,6 +25,7 @@ export function grounding(answer, { read }, again) {
   at(".tray").append(...readMore(answer, papers, read, again));
   watchChoices(at(".tools"), papers, columns.choose);
   fillLegend(at(".legend"), papers);
+  fillFollowUps(at(".follow-ups"), answer);
   at(".ground tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
   fillTerms(at(".origin"), originOf(answer));
   announce(`${saysOf(answer)} ${answer.balance.certain}`.trim());

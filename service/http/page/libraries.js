@@ -5,6 +5,7 @@ import { openGather, watchGather } from "./gather.js";
 import { showPapers } from "./holdings.js";
 import { doingOf, goesOn, listJobs, stopWatching, watchJobs } from "./jobs.js";
 import { askedOf, mayChange } from "./library.js";
+import { showModel } from "./model.js";
 import { call } from "./service.js";
 import { saveFrom } from "./take.js";
 
@@ -66,6 +67,7 @@ async function show(wanted, opened = false) {
   const may = mayChange(all.scope);
   const mayMake = may && jobs !== null;
   byId("by-zotero").hidden = all.scope !== "admin";
+  if (opened || wanted) showModel(all.scope === "admin" && wanted === "");
   jobs ??= [];
   const shelf = [...all.libraries, ...draftsIn(jobs, all.libraries)];
   const one = shelf.find(({ id }) => id === wanted);

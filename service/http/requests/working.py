@@ -24,6 +24,7 @@ from service.operating import metrics
 from service.operating.jobs import Runner
 from service.operating.libraries import Libraries, Library
 from service.operating.live_index import LiveIndex, Serving
+from service.operating.page_model import PageModel
 from service.operating.work import Workers
 from service.queries.grounding import ground_query
 from service.queries.schemas import TypedGroundResponse
@@ -42,6 +43,7 @@ class Parts:
     runner: Runner | None = None
     upload_bytes: int = 0
     library_papers: int = 0
+    model: PageModel | None = None
     reading_body: Lock = field(default_factory=Lock)
 
 
