@@ -5,6 +5,7 @@ import { openGather, watchGather } from "./gather.js";
 import { showPapers } from "./holdings.js";
 import { doingOf, goesOn, listJobs, stopWatching, watchJobs } from "./jobs.js";
 import { askedOf, mayChange } from "./library.js";
+import { claimsResting } from "./memory.js";
 import { showModel } from "./model.js";
 import { call } from "./service.js";
 import { saveFrom } from "./take.js";
@@ -223,6 +224,7 @@ function deleteButton({ id, name }) {
         return;
       }
       sure = true;
+      byId("shelf-trouble").textContent = await claimsResting(id);
       pressed.textContent = `Delete ${name} with its history?`;
     } catch (error) {
       byId("shelf-trouble").textContent = error.status === 409 ? error.message.replace(/;.*/, "; they go with it.") : error.message;
