@@ -9,6 +9,7 @@ is listed as a library; a finished one is moved out of it in one step.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import logging
 import os
@@ -37,11 +38,12 @@ from indexes.readers.full_text.archives import holds_texts
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.core.progress import FOR_PROCESS, read_progress
+from retrieval.core.user_folders import find_user_folder
 from retrieval.store.library import NAME as LIBRARY
 from retrieval.store.library import LibraryFile, read_library_file
 from retrieval.store.manifest import NAME as MANIFEST
 from retrieval.store.manifest import read_manifest
-from service.operating.uploads import DELETED, FOLDER, hold_files, name_draft
+from service.operating.uploads import DELETED, FOLDER, hold_files, name_draft, name_linked
 
 _log = logging.getLogger("counterpoint")
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -77,11 +79,13 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Zotero:
-    """A collection of the Zotero on this machine, by its key, or "all", with the attached PDFs if wanted; the same again takes
-    what is new, changed or deleted."""
+    """A collection of Zotero, by its key, or "all", with the attached PDFs if wanted; the same again takes what is new, changed
+    or deleted. It is that of the Zotero on this machine, or of "users/ID" or "groups/ID" at zotero.org with the key in a file."""
 
     collection: str
     pdfs: bool = True
+    library: str = ""
+    key_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +358,8 @@ class Runner:
             applied.touch()
         linked = name_linked(self.jobs.folder, job.library)
         if zotero := job.work.zotero:
-            options: _Arguments = ["--out", target, "--papers", linked, *([] if zotero.pdfs else ["--no-pdf"]), *quiet]
+            web = ["--web", "--library", zotero.library, "--key-from", zotero.key_from] if zotero.library else []
+            options: _Arguments = ["--out", target, "--papers", linked, *([] if zotero.pdfs else ["--no-pdf"]), *web, *quiet]
             yield Step("Fetching from Zotero", ["zotero", *options, "--", zotero.collection])
         files = [draft / "files" / name for name in job.work.files]
         if missing := [file.name for file in files if not file.is_file()]:
@@ -539,9 +544,10 @@ def _write_removals(ids: Iterable[str]) -> str:
     return f"<PubmedArticleSet><DeleteCitation>{inside}</DeleteCitation></PubmedArticleSet>"
 
 
-def name_linked(folder: Path, library: str) -> Path:
-    """The folder of what came from Zotero for a library, with the link that a sync goes on from."""
-    return folder / FOLDER / f"{library}.zotero"
+def name_key(folder: Path, holder: str, zotero: str) -> Path:
+    """The file of the key that a sender gave for a library at zotero.org: apart from the libraries, in the user's own folder."""
+    name = hashlib.sha256(json.dumps([holder, zotero]).encode()).hexdigest()[:16]
+    return (find_user_folder("data") or folder / FOLDER) / ".zotero" / name
 
 
 def publish(folder: Path, id: str) -> Path:

@@ -27,7 +27,7 @@ from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
 from service.operating.live_index import LiveIndex, Maker, NotReady, Serving
 from service.operating.settings import load_settings
-from service.operating.uploads import DELETED
+from service.operating.uploads import DELETED, name_linked
 from service.schemas.faults import short
 
 _log = logging.getLogger("counterpoint")
@@ -44,7 +44,8 @@ class NoSuchLibrary(CounterpointError):
 @dataclass(frozen=True, slots=True)
 class Library:
     """A library as it is on disk: `place` is its index's folder or address, `folder` where its file lies, `damaged` says in a
-    sentence why it cannot be used, `kept` whether the service keeps it: papers are added and removed, and it can be deleted.
+    sentence why it cannot be used, `kept` whether the service keeps it: papers are added and removed, and it can be deleted;
+    `linked` whether it has a collection of Zotero.
 
     The manifest of an index on a cluster is read only for lists.
     """
@@ -58,6 +59,7 @@ class Library:
     manifest: Manifest | None = None
     damaged: str = ""
     kept: bool = False
+    linked: bool = False
 
     def with_manifest(self) -> Library:
         """The same with its manifest or, if that cannot be read, the reason."""
@@ -221,9 +223,10 @@ class Libraries:
         seen = self._seen.get(folder)
         if seen is None or seen[0] != fingerprint:
             library = _read_library(folder)
-            own = self.folder and self.folder.resolve()
-            kept = not is_address(library.place) and library.place.parent.resolve() == own
-            seen = self._seen[folder] = fingerprint, replace(library, kept=kept)
+            own = self.folder
+            kept = bool(own) and not is_address(library.place) and library.place.parent.resolve() == own.resolve()
+            linked = kept and name_linked(own, library.id).is_dir()
+            seen = self._seen[folder] = fingerprint, replace(library, kept=kept, linked=linked)
         return seen[1]
 
     # Open

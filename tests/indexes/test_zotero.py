@@ -544,7 +544,7 @@ def test_zotero_org_that_stays_busy_is_one_sentence(server: ZoteroServer, tmp_pa
 
 def test_refusals(server: ZoteroServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_ZOTERO_KEY", "wrong")
-    with pytest.raises(BadInput, match=r"lets this key not read users/7; make one that may"):
+    with pytest.raises(BadInput, match=r"does not let this key read users/7; make a key that may"):
         bring(server, tmp_path / "one")
     server.faults.append(lambda request: Reply(b"Local API is not enabled", 403))
     with pytest.raises(BadInput, match="in its settings, under Advanced, allow other applications"):
