@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -30,7 +29,19 @@ from service.http.requests import problems
 from service.http.requests.access import admit_request, sender_of
 from service.http.requests.working import parts_of
 from service.operating import uploads
-from service.operating.jobs import UNFINISHED, Jobs, LibraryJob, NoSuchJob, Search, State, Work, Zotero, find_ids, name_key
+from service.operating.jobs import (
+    UNFINISHED,
+    Jobs,
+    LibraryJob,
+    NoSuchJob,
+    Runner,
+    Search,
+    State,
+    Work,
+    Zotero,
+    find_ids,
+    name_key,
+)
 from service.operating.libraries import Library, NoSuchLibrary
 from service.operating.searching import list_zotero, list_zotero_web, look_up
 from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft, name_linked, remove_upload
@@ -159,11 +170,15 @@ class JobList(BaseModel):
     jobs: list[JobOut]
 
 
-def _jobs(request: Request) -> Jobs:
+def _runner(request: Request) -> Runner:
     runner = parts_of(request).runner
     if runner is None:
         raise problems.Refused("This service serves one index and keeps no libraries; start it with --libraries FOLDER.", 409)
-    return runner.jobs
+    return runner
+
+
+def _jobs(request: Request) -> Jobs:
+    return _runner(request).jobs
 
 
 def _find(request: Request, id: str) -> Library:
@@ -575,7 +590,7 @@ def delete_library(
     confirmed: Annotated[bool, Query(description="Delete it although saved claims or shared results depend on it.")] = False,
 ) -> Deletion:
     """Delete a library or one that is only named, with its files, jobs, history, saved claims, alerts and shared results."""
-    found, jobs, parts = _find_kept(request, id), _jobs(request), parts_of(request)
+    found, parts, runner = _find_kept(request, id), parts_of(request), _runner(request)
     memory = parts.memory
     saved, shared = (memory.saved.count(found.id)[0], memory.shared.count(found.id)) if memory else (0, 0)
     if (saved or shared) and not confirmed:
@@ -584,9 +599,7 @@ def delete_library(
         raise problems.Refused(
             f"{depending} depend{'s' if saved + shared == 1 else ''} on {found.name}; delete it with `confirmed=true`.", 409
         )
-    jobs.forget(found.id)
-    parts.libraries.delete(found.id, name_draft(jobs.folder, found.id))
-    shutil.rmtree(name_linked(jobs.folder, found.id), ignore_errors=True)
-    if memory:
-        memory.forget_library(found.id)
+    runner.jobs.forget(found.id)
+    parts.libraries.delete(found.id)
+    runner.clear(found.id)
     return Deletion(id=found.id, name=found.name, saved=saved, shared=shared)

@@ -64,6 +64,11 @@ def name_linked(folder: Path, library: str) -> Path:
     return folder / FOLDER / f"{library}.zotero"
 
 
+def name_deleted(folder: Path, library: str) -> Path:
+    """Where a library lies that is being deleted; what belongs to it goes first."""
+    return folder / FOLDER / f"{library}{DELETED}"
+
+
 def list_uploads(draft: Path) -> list[Upload]:
     """The files that wait to be read, by name."""
     found = list[Upload]()

@@ -1,0 +1,231 @@
+"""Faults in every step of making, filling, syncing and deleting a library: nothing that was whole is lost, nothing half-made is
+listed, and the same again ends well."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexes.build import build
+from retrieval.index import Index
+from retrieval.store.documents import Wanted
+from retrieval.store.library import LibraryFile
+from service.memory.memory import open_memory
+from service.operating.jobs import Jobs, Runner, Search, Work, Zotero
+from service.operating.libraries import Libraries
+from service.operating.uploads import FOLDER, list_uploads, name_draft
+from tests.helpers.struck import How, run_here, strike
+from tests.helpers.zotero_server import KEY, ZoteroServer
+from tests.indexes.papers_server import PapersServer
+
+ID, OTHER = "0a1b2c3d4e5f", "ffffffffffff"
+
+
+def records(*numbers: int) -> str:
+    return "".join(
+        json.dumps({"pmid": str(one), "title": f"Zeta {one}", "abstract": "Zeta is for it."}) + "\n" for one in numbers
+    )
+
+
+def make_library(folder: Path, id: str, name: str, *numbers: int) -> None:
+    """Put a library into the folder; each is built once, and copied."""
+    made = folder.parents[1] / f"made-{name}"
+    if not made.exists():
+        source = folder.parents[1] / f"{name}.jsonl"
+        source.write_text(records(*numbers))
+        build([source], made)
+        LibraryFile(id, name).write(made)
+    shutil.copytree(made, folder / name)
+
+
+def titles_in(folder: Path) -> dict[str, list[str]]:
+    """The titles in every library that is listed, none of which is damaged; what is stored can be searched."""
+    found = {}
+    for one in Libraries(folder=folder).list_all():
+        assert not one.damaged, one.damaged
+        index = Index(one.place)
+        try:
+            stored = index.store.browse(Wanted(), 0, 1000)[1]  # type: ignore[union-attr]
+            assert {hit.pmid for hit in index.search("zeta zinc", 1000)} == {one.pmid for one in stored}
+        finally:
+            index.close()
+        found[one.id] = sorted(entry.document.title for entry in stored)
+    return found
+
+
+@dataclass
+class World:
+    """A folder of libraries of which one, OTHER, has nothing to do with what is done to ID."""
+
+    folder: Path
+    zotero: ZoteroServer
+    papers: PapersServer
+    operation: str = "job"
+
+    @property
+    def draft(self) -> Path:
+        return name_draft(self.folder, ID)
+
+    def name(self) -> None:
+        (self.draft / "files").mkdir(parents=True)
+        LibraryFile(ID, "Heart").write(self.draft)
+
+    def send(self) -> None:
+        (self.draft / "files").mkdir(parents=True, exist_ok=True)
+        (self.draft / "files" / "more.jsonl").write_text(records(*range(20, 40)))
+
+    def ask(self, **work: Any) -> None:
+        Jobs(self.folder).add(ID, Work(vectors=False, **work))
+
+    def run(self) -> None:
+        """As the next start of the service, and somebody who resumes what failed."""
+        libraries = Libraries(folder=self.folder)
+        memory = open_memory(self.folder.parent / "state", libraries)
+        assert memory
+        runner = Runner(Jobs(self.folder), libraries.find_place, "embedded", libraries.refresh, forget=memory.forget_library)
+        runner.start()
+        runner.stop()
+        for job in runner.jobs.list():
+            if job.state == "failed":
+                runner.jobs.restart(job.id)
+        Runner(runner.jobs, libraries.find_place, "embedded").run_waiting()
+
+
+def upload(world: World) -> None:
+    (world.folder.parent / "more.jsonl").write_text(records(*range(20, 40)))
+    world.name()
+    world.operation = "upload"
+
+
+def build_and_publish(world: World) -> None:
+    world.name()
+    world.send()
+    world.ask(files=("more.jsonl",))
+
+
+def add_files(world: World) -> None:
+    make_library(world.folder, ID, "Heart", 1, 2, 3)
+    world.send()
+    world.ask(files=("more.jsonl",))
+
+
+def remove_papers(world: World) -> None:
+    make_library(world.folder, ID, "Heart", 1, 2, 3)
+    world.ask(removed=("2",))
+
+
+def fetch(world: World) -> None:
+    world.name()
+    world.ask(searches=(Search("zinc", full_texts=True),))
+
+
+def fetch_more(world: World) -> None:
+    make_library(world.folder, ID, "Heart", 1, 2, 3)
+    world.ask(searches=(Search("zinc"),))
+
+
+def take_collection(world: World) -> None:
+    world.name()
+    key = world.folder.parent / "key"
+    key.write_text(KEY)
+    key.chmod(0o600)
+    for number in range(3):
+        world.zotero.add(title=f"Zeta of Zotero {number}", abstractNote="Zeta is for it.", DOI=f"10.5555/zeta.{number}")
+    world.ask(zotero=Zotero("all", library="users/7", key_from=str(key)))
+
+
+def sync(world: World) -> None:
+    take_collection(world)
+    world.run()
+    first, second, _ = world.zotero.items
+    world.zotero.delete(first)
+    world.zotero.edit(second, title="Zeta of Zotero, edited")
+    world.zotero.add(title="Zeta of Zotero, new", abstractNote="Zeta is for it.", DOI="10.5555/zeta.new")
+    world.ask(zotero=Zotero("all", library="users/7", key_from=str(world.folder.parent / "key")))
+
+
+def delete(world: World) -> None:
+    make_library(world.folder, ID, "Heart", 1, 2, 3)
+    world.send()
+    world.operation = "delete"
+
+
+SCENARIOS: tuple[Callable[[World], None], ...] = (
+    upload, build_and_publish, add_files, remove_papers, fetch, fetch_more, take_collection, sync, delete,
+)  # fmt: skip
+FAULTS: tuple[tuple[How, float], ...] = (
+    ("killed", 0), ("killed", 0.3), ("killed", 0.6), ("killed", 0.8), ("killed", 1), ("full", 0), ("full", 0.5), ("full", 0.9),
+)  # fmt: skip
+"""How a fault strikes, and after which part of all changes to the disk."""
+
+
+@pytest.fixture
+def make_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], World]]:
+    monkeypatch.setattr(Runner, "_run_step", run_here)
+    servers: list[Any] = []
+
+    def make(name: str) -> World:
+        folder = tmp_path / name / "libraries"
+        folder.mkdir(parents=True)
+        make_library(folder, OTHER, "Lungs", 7, 8, 9)
+        world = World(folder, ZoteroServer(tmp_path / name / "Zotero"), PapersServer(5))
+        servers.extend((world.zotero, world.papers))
+        for variable, value in (("ZOTERO_URL", world.zotero.web), ("NCBI_URL", world.papers.url), ("NCBI_API_KEY", "0" * 36)):
+            monkeypatch.setenv(f"COUNTERPOINT_{variable}", value)
+        return world
+
+    yield make
+    for server in servers:
+        server.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.__name__)
+def test_what_is_struck_loses_nothing_and_goes_on(make_world: Callable[[str], World], scenario: Callable[[World], None]) -> None:
+    undisturbed = make_world("undisturbed")
+    scenario(undisturbed)
+    before = titles_in(undisturbed.folder)
+    ended, changes = strike(undisturbed.folder, undisturbed.operation, ID, "never", 0)
+    after = titles_in(undisturbed.folder)
+    assert ended == 0 and len(changes) > 3 and before[OTHER] == after[OTHER] == ["Zeta 7", "Zeta 8", "Zeta 9"]
+    assert (before == after) == (scenario is upload)
+    every = os.environ.get("EVERY_FAULT")
+    faults = [(how, at) for how in ("killed", "full") for at in range(len(changes))] if every else FAULTS
+    for number, (how, part) in enumerate(faults):
+        at = part if every else round(part * (len(changes) - 1))
+        world = make_world(f"world-{number}")
+        scenario(world)
+        ended, done = strike(world.folder, world.operation, ID, how, at)
+        struck = f"{scenario.__name__}, {how} at {at} of {len(changes)} ({changes[at]})"
+        assert ended == (-9 if how == "killed" else 0) and len(done) >= at, struck
+        now = titles_in(world.folder)
+        assert now in (before, after), struck
+        check_told(world, how, struck)
+        if scenario is upload:
+            assert all(not one.whole or one.received == len(records(*range(20, 40))) for one in list_uploads(world.draft)), struck
+            assert strike(world.folder, "upload", ID, "never", 0)[0] == 0, struck
+            assert [(one.name, one.whole) for one in list_uploads(world.draft)] == [("more.jsonl", True)], struck
+            assert (world.draft / "files" / "more.jsonl").read_text() == records(*range(20, 40)), struck
+            continue
+        if scenario is delete and ID in now:
+            assert strike(world.folder, "delete", ID, "never", 0)[0] == 0, struck
+        world.run()
+        assert titles_in(world.folder) == after, struck
+        assert {job.state for job in Jobs(world.folder).list()} <= {"done"}, struck
+        left = {one.name.removesuffix("-wal").removesuffix("-shm") for one in (world.folder / FOLDER).iterdir()}
+        assert left <= {"jobs.sqlite", "lock", f"{ID}.zotero"}, (struck, left)
+
+
+def check_told(world: World, how: How, struck: str) -> None:
+    """A job that could not go on says why in one sentence; one that died is resumed."""
+    for job in Jobs(world.folder).list():
+        states = ("running", "waiting", "done") if how == "killed" else ("failed", "running", "done")
+        assert job.state in states, (struck, job)
+        assert job.state != "failed" or " is full while writing" in job.stage, (struck, job)
