@@ -3,24 +3,37 @@ listed, and the same again ends well."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
+import socket
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from indexes.build import build
+from retrieval.core.errors import CounterpointError
 from retrieval.index import Index
 from retrieval.store.documents import Wanted
+from retrieval.store.library import NAME as LIBRARY
 from retrieval.store.library import LibraryFile
+from retrieval.store.manifest import NAME as MANIFEST
+from retrieval.store.manifest import STORE
+from service.http.app import create_app
 from service.memory.memory import open_memory
-from service.operating.jobs import Jobs, Runner, Search, Work, Zotero
+from service.operating import jobs as module
+from service.operating.jobs import Jobs, JobsUnusable, Runner, Search, Work, Zotero
 from service.operating.libraries import Libraries
+from service.operating.settings import Settings
 from service.operating.uploads import FOLDER, list_uploads, name_draft
+from tests.helpers.fakes import make_grounder
+from tests.helpers.served import fake_libraries, serving
 from tests.helpers.struck import How, run_here, strike
 from tests.helpers.zotero_server import KEY, ZoteroServer
 from tests.indexes.papers_server import PapersServer
@@ -229,3 +242,146 @@ def check_told(world: World, how: How, struck: str) -> None:
         states = ("running", "waiting", "done") if how == "killed" else ("failed", "running", "done")
         assert job.state in states, (struck, job)
         assert job.state != "failed" or " is full while writing" in job.stage, (struck, job)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def scramble(path: Path) -> None:
+    path.write_bytes(b"\x00\xff nothing that anybody wrote " * 400)
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+DAMAGE = [
+    (file, spoil)
+    for file in (MANIFEST, STORE, "segments_*", LIBRARY)
+    for spoil in (cut, scramble, empty, Path.unlink)
+    if (file, spoil) != (LIBRARY, Path.unlink)  # without it, it is called as its folder
+]
+
+
+@pytest.mark.parametrize(("file", "spoil"), DAMAGE, ids=lambda one: getattr(one, "__name__", one))
+def test_a_damaged_library_says_so_and_the_others_serve(
+    made_once: Path, tmp_path: Path, file: str, spoil: Callable[[Path], None]
+) -> None:
+    folder = tmp_path / "libraries"
+    shutil.copytree(made_once, folder)
+    spoil(next(folder.glob(f"Heart/**/{file}")))
+    libraries = Libraries(None, folder, lambda index: make_grounder(index)[0])
+    try:
+        libraries.load()
+        with libraries.lease("Lungs") as serving:
+            assert [hit.pmid for hit in serving.index.search("zeta", 9)] == ["7", "8", "9"]
+        listed = {one.name: one for one in libraries.list_all()}
+        assert not listed["Lungs"].damaged
+        if "Heart" not in listed:
+            assert (file, spoil) == (MANIFEST, Path.unlink) or file == LIBRARY
+        if "Heart" in listed and not listed["Heart"].damaged:
+            assert file in (STORE, "segments_*")  # which are not looked at before they are needed
+            with pytest.raises(CounterpointError) as said, libraries.lease("Heart") as serving:
+                assert serving.index.store.get("1") and serving.index.search("zeta", 9)
+            assert str(said.value).endswith(".") and "Traceback" not in str(said.value)
+    finally:
+        libraries.close()
+
+
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built") / "any" / "libraries"
+    folder.mkdir(parents=True)
+    make_library(folder, ID, "Heart", 1, 2, 3)
+    make_library(folder, OTHER, "Lungs", 7, 8, 9)
+    return folder
+
+
+@pytest.mark.parametrize("spoil", [cut, scramble])
+def test_damaged_lists_are_told_and_the_libraries_serve(
+    made_once: Path, tmp_path: Path, spoil: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "libraries"
+    shutil.copytree(made_once, folder)
+    jobs = Jobs(folder)
+    jobs.add(ID, Work(removed=("1",)))
+    libraries = Libraries(folder=folder)
+    assert open_memory(tmp_path / "state", libraries)
+    for left in (folder / FOLDER).glob("jobs.sqlite-*"):
+        left.unlink()
+    for file in (folder / FOLDER / "jobs.sqlite", tmp_path / "state" / "memory.sqlite"):
+        spoil(file)
+    with pytest.raises(JobsUnusable, match="check the disk"):
+        jobs.list()
+    assert open_memory(tmp_path / "state", libraries) is None and "move a damaged file away" in caplog.text
+    assert set(titles_in(folder)) == {ID, OTHER}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.zip", b"PK\x03\x04 and then nothing"), ("a.jsonl.gz", gzip.compress(records(*range(99)).encode())[:150]),
+        ("a.tar.gz", gzip.compress(b"x" * 512)[:20]), ("a.ris", bytes(range(256)) * 9), ("a.pdf", b"%PDF-1.4 cut off"),
+        ("a.xml", b"<PubmedArticleSet><PubmedArticle><PMID>1"), ("a.csv", b"\xff\xfe\x00"), ("a.jsonl", b'{"pmid": "1", "ti'),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_fails_its_job_in_a_sentence_that_names_it(
+    made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes
+) -> None:
+    monkeypatch.setattr(Runner, "_run_step", run_here)
+    folder = tmp_path / "any" / "libraries"
+    shutil.copytree(made_once, folder)
+    jobs, before = Jobs(folder), titles_in(folder)
+    libraries = Libraries(folder=folder)
+    for id in (ID, "000000000000"):  # one that is whole, and one that is only named
+        files = name_draft(folder, id) / "files"
+        files.mkdir(parents=True)
+        LibraryFile(id, "Heart" if id == ID else "New").write(files.parent)
+        (files / name).write_bytes(content)
+        job = jobs.add(id, Work(files=(name,), vectors=False))
+        Runner(jobs, libraries.find_place, "embedded").run_waiting()
+        ended = jobs.get(job.id)
+        assert ended.state == "failed" or (ended.state == "done" and id == ID), ended
+        assert ended.state == "done" or (name in ended.stage or "no paper" in ended.stage or "no document" in ended.stage), ended
+        assert "Traceback" not in ended.stage and "unexpectedly" not in ended.stage, ended
+    assert titles_in(folder) == before
+
+
+def test_a_connection_lost_at_90_percent_of_a_part_loses_that_part_alone(made_once: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "libraries"
+    shutil.copytree(made_once, folder)
+    app = create_app(fake_libraries(None, folder), Settings.model_validate({"token": "of-this-start", "port": 8123}))
+    with serving(app) as (address, _server):
+        host, port = address.removeprefix("http://").split(":")
+        cookie = {"Cookie": "counterpoint-8123=of-this-start"}
+        data, path = records(*range(20, 40)).encode(), f"/v1/libraries/{ID}/files/more.jsonl"
+        with httpx.Client(base_url=address, headers=cookie) as client:
+
+            def received() -> list[tuple[int, bool]]:
+                return [(one["received"], one["whole"]) for one in client.get(f"/v1/libraries/{ID}/files").json()["files"]]
+
+            client.put(f"{path}?total={len(data)}", content=data[:500]).raise_for_status()
+            head = f"PUT {path}?total={len(data)}&offset=500 HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie['Cookie']}\r\n"
+            with socket.create_connection((host, int(port))) as line:
+                rest = data[500:]
+                line.sendall(f"{head}Content-Length: {len(rest)}\r\n\r\n".encode() + rest[: len(rest) * 9 // 10])
+            assert received() == [(500, False)]
+            client.put(f"{path}?total={len(data)}&offset=500", content=rest).raise_for_status()
+            assert received() == [(len(data), True)]
+    assert (name_draft(folder, ID) / "files" / "more.jsonl").read_bytes() == data
+
+
+def test_a_step_that_is_killed_says_so_and_goes_on(made_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "any" / "libraries"
+    shutil.copytree(made_once, folder)
+    jobs, libraries, command = Jobs(folder), Libraries(folder=folder), module.COMMAND
+    job = jobs.add(ID, Work(removed=("2",), vectors=False))
+    monkeypatch.setattr(module, "COMMAND", (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"))
+    Runner(jobs, libraries.find_place, "embedded").run_waiting()
+    assert jobs.get(job.id).stage == "Removing papers was ended from outside, perhaps for want of memory; resume it to go on."
+    assert titles_in(folder)[ID] == ["Zeta 1", "Zeta 2", "Zeta 3"]
+    monkeypatch.setattr(module, "COMMAND", command)
+    jobs.restart(job.id)
+    Runner(jobs, libraries.find_place, "embedded").run_waiting()
+    assert jobs.get(job.id).state == "done" and titles_in(folder)[ID] == ["Zeta 1", "Zeta 3"]
