@@ -355,9 +355,10 @@ def _choose_zotero(request: Request, found: Library, body: LibraryWork) -> Zoter
     if not (body.zotero and not body.zotero.library):
         request.app.state.gate.require(request, "admin")
     kept = read_link(name_linked(_jobs(request).folder, found.id))
-    known = kept and Zotero(
-        kept.collection or "all", kept.pdfs, kept.source.library if kept.source.interface == "web" else "", kept.source.key_from
-    )
+    known = None
+    if kept:
+        library = kept.source.library if kept.source.interface == "web" else ""
+        known = Zotero(kept.collection or "all", kept.pdfs, library, kept.source.key_from)
     if body.sync:
         if known is None:
             raise BadInput(f"{found.name} has no papers of a collection of Zotero yet; choose a collection first.")

@@ -225,8 +225,8 @@ class Libraries:
         if seen is None or seen[0] != fingerprint:
             library = _read_library(folder)
             own = self.folder
-            kept = bool(own) and not is_address(library.place) and library.place.parent.resolve() == own.resolve()
-            linked = kept and name_linked(own, library.id).is_dir()
+            kept = own is not None and not is_address(library.place) and library.place.parent.resolve() == own.resolve()
+            linked = own is not None and kept and name_linked(own, library.id).is_dir()
             seen = self._seen[folder] = fingerprint, replace(library, kept=kept, linked=linked)
         return seen[1]
 

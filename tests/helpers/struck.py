@@ -78,7 +78,7 @@ def main(folder: Path, operation: str, library: str, how: How, at: int, trace: P
     memory = open_memory(folder.parent / "state", libraries)
     assert memory
     runner = Runner(Jobs(folder), libraries.find_place, "embedded", libraries.refresh, forget=memory.forget_library)
-    Runner._run_step = run_here  # type: ignore[method-assign]
+    Runner._run_step = run_here  # type: ignore[assignment,method-assign]
 
     def upload() -> None:
         data = (folder.parent / "more.jsonl").read_bytes()

@@ -49,7 +49,7 @@ class World:
         self.hidden = hidden.id
         parts, boss = app.state.parts, {"X-API-Key": KEYS["boss"]}
         claim = {"claim": f"zeta changes pressure {SECRET}"}
-        at = {"params": {"library": "hidden"}, "headers": boss}
+        at: Any = {"params": {"library": "hidden"}, "headers": boss}
         self.saved = client.post("/v1/saved", json=claim, **at).json()["id"]
         client.post("/v1/ground", json=claim, **at)
         self.asked = client.get("/v1/history", **at).json()["entries"][0]["id"]

@@ -20,7 +20,7 @@ import pytest
 from indexes.build import build
 from retrieval.core.errors import CounterpointError
 from retrieval.index import Index
-from retrieval.store.documents import Wanted
+from retrieval.store.documents import Store, Wanted
 from retrieval.store.library import NAME as LIBRARY
 from retrieval.store.library import LibraryFile
 from retrieval.store.manifest import NAME as MANIFEST
@@ -65,7 +65,8 @@ def titles_in(folder: Path) -> dict[str, list[str]]:
         assert not one.damaged, one.damaged
         index = Index(one.place)
         try:
-            stored = index.store.browse(Wanted(), 0, 1000)[1]  # type: ignore[union-attr]
+            assert isinstance(index.store, Store)
+            stored = index.store.browse(Wanted(), 0, 1000)[1]
             assert {hit.pmid for hit in index.search("zeta zinc", 1000)} == {one.pmid for one in stored}
         finally:
             index.close()
@@ -213,9 +214,10 @@ def test_what_is_struck_loses_nothing_and_goes_on(make_world: Callable[[str], Wo
     assert ended == 0 and len(changes) > 3 and before[OTHER] == after[OTHER] == ["Zeta 7", "Zeta 8", "Zeta 9"]
     assert (before == after) == (scenario is upload)
     every: Any = os.environ.get(EVERY)
-    faults = [(every, at) for at in range(len(changes))] if every else FAULTS
-    for number, (how, part) in enumerate(faults):
-        at = part if every else round(part * (len(changes) - 1))
+    faults = [(how, round(part * (len(changes) - 1))) for how, part in FAULTS]
+    if every:
+        faults = [(every, at) for at in range(len(changes))]
+    for number, (how, at) in enumerate(faults):
         world = make_world(f"world-{number}")
         scenario(world)
         ended, done = strike(world.folder, world.operation, ID, how, at)
