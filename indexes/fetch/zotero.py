@@ -26,6 +26,7 @@ from indexes.fetch.fetching import ZOTERO, ZOTERO_LOCAL
 from indexes.fetch.services import TRANSIENT, TRIES, NotWhole, Remote
 from indexes.readers.full_text.archives import LARGEST
 from retrieval.core.addresses import clean_key, is_loopback, read_key
+from retrieval.core.counts import format_count
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
 from retrieval.store.manifest import write_atomically
 
@@ -70,9 +71,9 @@ class Collection:
     items: int
 
 
-def list_collections(source: ZoteroSource) -> list[Collection]:
-    """The collections of a library, each followed by its sub-collections."""
-    remote = Zotero(source)
+def list_collections(source: ZoteroSource, key: str = "", tries: int = TRIES) -> list[Collection]:
+    """The collections of a library, each followed by its sub-collections; with this key, if one is given."""
+    remote = Zotero(source, key=key, tries=tries)
     try:
         return remote.list_collections()[0]
     finally:
@@ -109,7 +110,7 @@ def read_key_from(place: str) -> str:
 class Zotero(Remote):
     """One library over one interface."""
 
-    def __init__(self, source: ZoteroSource, backoff: float = 1.0) -> None:
+    def __init__(self, source: ZoteroSource, backoff: float = 1.0, key: str = "", tries: int = TRIES) -> None:
         self.is_local = source.interface == "local"
         address = source.address or (ZOTERO_LOCAL if self.is_local else ZOTERO)
         near = is_loopback(address)
@@ -119,9 +120,10 @@ class Zotero(Remote):
             raise BadConfig("Zotero's local interface is on this machine alone; use the web one for another.")
         if not near and not address.startswith("https://"):
             raise BadConfig("Zotero's web interface is reached by https://, so that nobody reads the key on the way.")
-        key = "" if self.is_local else read_key_from(source.key_from)
+        key = "" if self.is_local else key or read_key_from(source.key_from)
         super().__init__("Zotero" if self.is_local else "zotero.org", address, 1_000 if near else 5, backoff, [key])
-        self._library, self._not_before = source.library, 0.0
+        # A Zotero that is closed answers no sooner for being asked often.
+        self._library, self._not_before, self._tries = source.library, 0.0, 2 if self.is_local else tries
         self._headers = {"Zotero-API-Version": "3"} | ({"Zotero-API-Key": key} if key else {})
 
     def list_collections(self, since: int = 0) -> tuple[list[Collection], int]:
@@ -247,12 +249,10 @@ class Zotero(Remote):
         is_file = path.endswith("/file")
         page = partial(_read_page, versions=fields.get("format") == "versions")
         check: Callable[[bytes], object] = (lambda _: None) if is_file else page
-        # A Zotero that is closed answers no sooner for being asked often.
-        tries = 2 if self.is_local else TRIES
         time.sleep(max(0.0, self._not_before - time.monotonic()))
         sent = {**self._headers, **(headers or {})}
         try:
-            answer = self._send("GET", f"{self._library}/{path}", check, tries, params=fields, headers=sent)
+            answer = self._send("GET", f"{self._library}/{path}", check, self._tries, params=fields, headers=sent)
         except (NotWhole, httpx.DecodingError) as fault:
             raise Unfinished(f"{self.name} gave no whole answer ({self._clean(str(fault))}); {_AGAIN}.") from None
         except httpx.RequestError as error:
@@ -266,7 +266,10 @@ class Zotero(Remote):
         if status == 412:
             raise Changed
         if status in TRANSIENT:
-            raise Unfinished(f"{self.name} answers again and again with the error {status}; {_AGAIN}, later.")
+            wait = max(_read_number(answer, "Retry-After"), _read_number(answer, "Backoff"))
+            later = f"in {format_count(wait, 'second')}" if wait else "later"
+            often = "again and again " if self._tries > 1 else ""
+            raise Unfinished(f"{self.name} answers {often}with the error {status}; {_AGAIN}, {later}.")
         if status not in (401, 403):
             raise BadInput(f"{self.name} refuses to give {path} (error {status}: {self._clean(answer.text)}).")
         if self.is_local:
@@ -274,7 +277,8 @@ class Zotero(Remote):
                 "Zotero lets no other program read its library; in its settings, under Advanced, allow other applications on "
                 "this computer to communicate with Zotero."
             )
-        raise BadInput(f"zotero.org lets this key not read {self._library}; make one that may, at zotero.org/settings/keys.")
+        who = "this key" if "Zotero-API-Key" in self._headers else "anyone without a key"
+        raise BadInput(f"zotero.org does not let {who} read {self._library}; make a key that may, at zotero.org/settings/keys.")
 
 
 def _read_number(answer: httpx.Response, header: str) -> int:

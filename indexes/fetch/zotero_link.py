@@ -26,7 +26,7 @@ from retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_e
 from retrieval.core.progress import make_bar
 from retrieval.store.manifest import write_atomically
 
-LINK, RECORDS, TEXTS, CHANGES = ".zotero.json", "records.jsonl", "texts", "changes"
+LINK, RECORDS, TEXTS, CHANGES, DELETED = ".zotero.json", "records.jsonl", "texts", "changes", "deleted.xml"
 # Hidden: what has come of a fetch that is not finished.
 _INCOMING = ".incoming.jsonl"
 _TRIES, _SHOWN = 3, 20
@@ -149,6 +149,7 @@ def mark_built(folder: Path) -> None:
     """Record that an index has all that is in the folder."""
     if link := read_link(folder):
         _write_link(replace(link, built=True, changed=[], deleted=[]), folder)
+        (folder / DELETED).unlink(missing_ok=True)
         shutil.rmtree(folder / CHANGES, ignore_errors=True)
 
 
@@ -326,13 +327,16 @@ class _Sync:
         """What an index that was built from the folder before lacks, as sources for an update: deletions, records, and texts."""
         folder = self.folder / CHANGES
         shutil.rmtree(folder, ignore_errors=True)
-        if not link.built or not (link.changed or link.deleted):
-            return
-        (folder / TEXTS).mkdir(parents=True)
+        (self.folder / DELETED).unlink(missing_ok=True)
+        if link.built and (link.changed or link.deleted):
+            (folder / TEXTS).mkdir(parents=True)
         if link.deleted:
             pmids = "".join(f"<PMID>{escape(id)}</PMID>" for id in link.deleted)
             xml = f"<PubmedArticleSet><DeleteCitation>{pmids}</DeleteCitation></PubmedArticleSet>"
-            write_atomically(folder / "deleted.xml", xml)
+            # A build that died before it was marked may have left an index with what has been deleted since.
+            write_atomically((folder if link.built else self.folder) / DELETED, xml)
+        if not link.built:
+            return
         if keys := sorted(key for key, item in self.new.items() if item.record and item.id in link.changed):
             for key, item in self.new.items():
                 if item.pdf and item.of in keys:

@@ -169,15 +169,15 @@ class Manifest:
             write_atomically(folder / NAME, json.dumps(self.to_json(), indent=2) + "\n")
 
 
-def write_atomically(path: Path, content: str | bytes | Callable[[IO[bytes]], object]) -> None:
+def write_atomically(path: Path, content: str | bytes | Callable[[IO[bytes]], object], mode: int = 0o666) -> None:
     """Write a file so that a reader sees the old one or the whole new one, never a part, even after a power cut.
 
-    Content that is too long for the memory is a function that writes it.
+    Content that is too long for the memory is a function that writes it. Only those whom `mode` and the umask allow can read it.
     """
     # Short, so that every name that a file may have can be written.
     temporary = path.with_name(f".{secrets.token_hex(8)}")
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             if callable(content):
                 content(file)
             else:

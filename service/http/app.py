@@ -89,6 +89,7 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
         runner, most = None, options.library_papers
         if libraries.folder:
             runner = Runner(Jobs(libraries.folder), libraries.find_place, options.profile, libraries.refresh, most)
+            runner.forget = memory.forget_library if memory else bool
         model = PageModel(options.model_folder(), options.profile) if options.page_model else None
         app.state.parts = Parts(libraries, workers, options.log_claims, memory, runner, options.upload_bytes, most, model)
         watcher = Watcher(memory.saved, libraries) if memory and options.watch else None

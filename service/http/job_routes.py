@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path as PathOnDisk
 from typing import Annotated, Literal
 from urllib.parse import quote
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from indexes.fetch.zotero import Collection
+from indexes.fetch.zotero_link import read_link
 from indexes.full_texts import find_doubts
 from indexes.packing import SUFFIX, is_pack, read_pack, write_pack
 from retrieval.cluster.client import is_address
@@ -26,10 +29,22 @@ from service.http.requests import problems
 from service.http.requests.access import admit_request, sender_of
 from service.http.requests.working import parts_of
 from service.operating import uploads
-from service.operating.jobs import UNFINISHED, Jobs, LibraryJob, NoSuchJob, Search, State, Work, Zotero, find_ids, name_linked
+from service.operating.jobs import (
+    UNFINISHED,
+    Jobs,
+    LibraryJob,
+    NoSuchJob,
+    Runner,
+    Search,
+    State,
+    Work,
+    Zotero,
+    find_ids,
+    name_key,
+)
 from service.operating.libraries import Library, NoSuchLibrary
-from service.operating.searching import list_zotero, look_up
-from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft, remove_upload
+from service.operating.searching import list_zotero, list_zotero_web, look_up
+from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft, name_linked, remove_upload
 from service.schemas import RankedPaper, Sent, facts_of
 
 _BINARY = {"type": "string", "format": "binary"}
@@ -85,11 +100,26 @@ class SearchIn(Sent):
             raise BadInput("Expected the words of a search, got only blanks or control characters; type it again.")
 
 
-class ZoteroIn(Sent):
-    """A collection of the Zotero on this machine; the same again takes what is new, changed or deleted."""
+_ZOTERO = r"^((users|groups)/[0-9]{1,12})?$"
 
-    collection: str = Field(pattern=r"[A-Z0-9]{1,20}|all", description="Its key, or all.")
+
+class ZoteroIn(Sent):
+    """A collection of Zotero; the same again takes what is new, changed or deleted."""
+
+    collection: str = Field(pattern=r"^([A-Z0-9]{1,20}|all)$", description="Its key, or all.")
     pdfs: bool = Field(True, description="Also take the attached PDFs, as full texts.")
+    library: str = Field(
+        "", pattern=_ZOTERO, description="users/ID or groups/ID at zotero.org; empty: of the Zotero on this machine."
+    )
+
+
+class ZoteroKey(Sent):
+    """A library at zotero.org, and the key that may read it."""
+
+    library: str = Field(pattern=_ZOTERO, min_length=7, description="users/ID or groups/ID.")
+    key: SecretStr = Field(
+        SecretStr(""), max_length=100, description="A key of zotero.org/settings/keys; empty: the one given before, if any."
+    )
 
 
 class LibraryWork(Sent):
@@ -102,6 +132,7 @@ class LibraryWork(Sent):
     ids: str = Field("", max_length=100_000, description="PMIDs, PMCIDs and DOIs to fetch, with blanks or commas between.")
     removed: list[str] = Field(default_factory=list, max_length=10_000, description="Ids of papers to remove.")
     zotero: ZoteroIn | None = Field(None, description="A collection to take or to bring up to date; needs the scope admin.")
+    sync: bool = Field(False, description="Bring it up to date with the collection that was taken before; needs the same.")
     joins: str = Field("", max_length=500, description="The id of the paper whose full text the one file is.")
     confirmed: bool = Field(False, description="Join it also if it seems to be another paper, or replaces a text.")
     vectors: bool = Field(True, description="Whether vectors are made, with which claims find more; only up to 50,000 papers.")
@@ -116,8 +147,7 @@ class LibraryWork(Sent):
             searches.append(Search(**self.search.model_dump()))
         if any(not 0 < len(one.strip()) <= 500 or not one.isprintable() for one in self.removed):
             raise BadInput("Expected the ids of papers in removed, got one that is empty, too long or not printable.")
-        zotero = Zotero(**self.zotero.model_dump()) if self.zotero else None
-        return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors, zotero, self.joins)
+        return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors, joins=self.joins)
 
 
 class JobOut(BaseModel):
@@ -140,11 +170,15 @@ class JobList(BaseModel):
     jobs: list[JobOut]
 
 
-def _jobs(request: Request) -> Jobs:
+def _runner(request: Request) -> Runner:
     runner = parts_of(request).runner
     if runner is None:
         raise problems.Refused("This service serves one index and keeps no libraries; start it with --libraries FOLDER.", 409)
-    return runner.jobs
+    return runner
+
+
+def _jobs(request: Request) -> Jobs:
+    return _runner(request).jobs
 
 
 def _find(request: Request, id: str) -> Library:
@@ -265,9 +299,14 @@ class CollectionOut(BaseModel):
 
 
 class CollectionList(BaseModel):
-    """The collections of the Zotero on this machine, as a tree in order."""
+    """The collections of a library of Zotero, as a tree in order."""
 
     collections: list[CollectionOut]
+
+    @classmethod
+    def of(cls, found: Iterable[Collection]) -> CollectionList:
+        """From the collections in their order."""
+        return cls(collections=[CollectionOut(key=one.key, path=list(one.path), items=one.items) for one in found])
 
 
 def _check_at_machine(request: Request) -> None:
@@ -282,8 +321,59 @@ def _check_at_machine(request: Request) -> None:
 def list_zotero_collections(request: Request) -> CollectionList:
     """The collections of the Zotero on this machine, which must be open; for the person at the machine alone."""
     _check_at_machine(request)
-    found = [CollectionOut(key=one.key, path=list(one.path), items=one.items) for one in list_zotero()]
-    return CollectionList(collections=found)
+    return CollectionList.of(list_zotero())
+
+
+@changes.post("/v1/zotero", responses=problems.responses(502))
+def list_zotero_web_collections(body: ZoteroKey, request: Request) -> CollectionList:
+    """The collections of a library at zotero.org, with the scope `admin`. A key that reads it is kept for later syncs,
+    where nobody else reads it, and is never given out again."""
+    request.app.state.gate.require(request, "admin")
+    key = body.key.get_secret_value().strip()
+    if not (key.isascii() and key.isalnum()) and key:
+        raise BadInput("Expected a key of Zotero's, of letters and digits alone; copy it anew from zotero.org/settings/keys.")
+    return CollectionList.of(list_zotero_web(body.library, key, _place_key(request, body.library)))
+
+
+@changes.delete("/v1/zotero", status_code=204)
+def forget_zotero_key(
+    request: Request, of: Annotated[str, Query(pattern=_ZOTERO, min_length=7, description="users/ID or groups/ID.")]
+) -> None:
+    """Forget the key that you gave for a library at zotero.org."""
+    request.app.state.gate.require(request, "admin")
+    _place_key(request, of).unlink(missing_ok=True)
+
+
+def _place_key(request: Request, library: str) -> PathOnDisk:
+    return name_key(_jobs(request).folder, sender_of(request).holder, library)
+
+
+def _choose_zotero(request: Request, found: Library, body: LibraryWork) -> Zotero | None:
+    """The collection that a job takes: the one asked for or, for a sync, the one taken before. Whoever may not is refused."""
+    if not (body.zotero or body.sync):
+        return None
+    if not (body.zotero and not body.zotero.library):
+        request.app.state.gate.require(request, "admin")
+    kept = read_link(name_linked(_jobs(request).folder, found.id))
+    known = None
+    if kept:
+        library = kept.source.library if kept.source.interface == "web" else ""
+        known = Zotero(kept.collection or "all", kept.pdfs, library, kept.source.key_from)
+    if body.sync:
+        if known is None:
+            raise BadInput(f"{found.name} has no papers of a collection of Zotero yet; choose a collection first.")
+        wanted = known
+    else:
+        assert body.zotero
+        place = _place_key(request, body.zotero.library) if body.zotero.library else None
+        wanted = Zotero(**body.zotero.model_dump(), key_from=str(place) if place and place.exists() else "")
+        if known and (known.collection, known.library) != (wanted.collection, wanted.library):
+            raise BadInput(f"{found.name} is linked to another collection of Zotero; make another library for this one.")
+    if not wanted.library:
+        _check_at_machine(request)
+    elif wanted.key_from and not PathOnDisk(wanted.key_from).exists():
+        raise BadInput(f"The key for {wanted.library} at zotero.org is not here any more; give it again, then sync.")
+    return wanted
 
 
 @changes.post("/v1/preview", responses=problems.responses(502))
@@ -340,8 +430,7 @@ def list_papers(
 def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
     """Read uploaded files into a library, fetch papers for it or remove some; the job goes on by itself."""
     found, work = _find_kept(request, id), body.read()
-    if work.zotero:
-        _check_at_machine(request)
+    work = replace(work, zotero=_choose_zotero(request, found, body))
     jobs, draft = _jobs(request), name_draft(_jobs(request).folder, found.id)
     waiting = {one.name for one in list_uploads(draft) if one.whole}
     if missing := [name for name in work.files if name not in waiting]:
@@ -377,7 +466,11 @@ def _check_room(request: Request, library: Library, work: Work, asked: int = 0) 
     asked += sum(search.most for search in work.searches)
     if work.zotero:
         with suppress(CounterpointError):  # the job will say it
-            wanted = [one.items for one in list_zotero() if work.zotero.collection in ("all", one.key)]
+            wanted = [
+                one.items
+                for one in list_zotero(work.zotero.library, work.zotero.key_from)
+                if work.zotero.collection in ("all", one.key)
+            ]
             asked += max(0, max(wanted, default=0) - held)
     if asked and held + asked > most:
         room = f"{library.name} may hold {format_count(most, 'paper')} and has {held:,}"
@@ -498,7 +591,7 @@ def delete_library(
     confirmed: Annotated[bool, Query(description="Delete it although saved claims or shared results depend on it.")] = False,
 ) -> Deletion:
     """Delete a library or one that is only named, with its files, jobs, history, saved claims, alerts and shared results."""
-    found, jobs, parts = _find_kept(request, id), _jobs(request), parts_of(request)
+    found, parts, runner = _find_kept(request, id), parts_of(request), _runner(request)
     memory = parts.memory
     saved, shared = (memory.saved.count(found.id)[0], memory.shared.count(found.id)) if memory else (0, 0)
     if (saved or shared) and not confirmed:
@@ -507,9 +600,7 @@ def delete_library(
         raise problems.Refused(
             f"{depending} depend{'s' if saved + shared == 1 else ''} on {found.name}; delete it with `confirmed=true`.", 409
         )
-    jobs.forget(found.id)
-    parts.libraries.delete(found.id, name_draft(jobs.folder, found.id))
-    shutil.rmtree(name_linked(jobs.folder, found.id), ignore_errors=True)
-    if memory:
-        memory.forget_library(found.id)
+    runner.jobs.forget(found.id)
+    parts.libraries.delete(found.id)
+    runner.clear(found.id)
     return Deletion(id=found.id, name=found.name, saved=saved, shared=shared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
@@ -41,7 +42,7 @@ from service.memory.schemas import (
     SharedResult,
     ShareRequest,
 )
-from service.operating.live_index import Serving
+from service.operating.live_index import NotReady, Serving
 from service.operating.work import Job, while_there
 from service.output.export import export_text
 from service.output.formats import KeptFormat
@@ -220,7 +221,7 @@ def delete_feedback(id: Id, request: Request, whose: Own) -> None:
 
 @router.get("/v1/alerts", response_model=AlertList)
 def list_alerts(request: Request, whose: Own, since: Since = "") -> AlertList:
-    """What changed for your saved claims, newest first: a first or a strong contradiction, or a supporting paper retracted."""
+    """What changed for your saved claims, newest first: a first or a strong contradiction, a paper retracted or gone."""
     return _memory(request).alerts.find(whose, since)
 
 
@@ -267,15 +268,21 @@ def _memory(request: Request) -> Memory:
 
 
 def _current_provenances(request: Request) -> Now:
-    """The provenance of results made now, to compare stored ones with; empty for a library that is not open."""
+    """The provenance of results made now, to compare stored ones with; empty for a library that cannot be asked. One that is not
+    open is not opened for it: what is open has the same models."""
     libraries = parts_of(request).libraries
+    closed = {one.id: one.manifest for one in libraries.seen_by(None)}
 
     def of_library(library: str) -> dict[str, Provenance]:
-        serving = libraries.opened(library)
+        serving, manifest = libraries.opened(library), None
+        if serving is None and (manifest := closed.get(library)):
+            with suppress(NotReady):
+                serving = libraries.check_ready()
         if serving is None:
             return {}
-        answers = {"question": Provenance.of(serving.answerer)} if serving.answerer else {}
-        return {"claim": Provenance.of(serving.grounder), **answers}
+        own = {"index": manifest.id, "documents": manifest.counts.documents} if manifest else {}
+        made = {"claim": serving.grounder, "question": serving.answerer}
+        return {mode: Provenance.of(one).model_copy(update=own) for mode, one in made.items() if one}
 
     return cache(of_library)
 

@@ -311,6 +311,7 @@ class LibraryOut(BaseModel):
     format: int | None = Field(description="The format of its index; null if it is damaged.")
     damaged: str = Field(description="Why it cannot be searched, in one sentence; empty if it can be.")
     kept: bool = Field(description="Whether it is the service's own: papers can be added and removed, and it can be deleted.")
+    linked: bool = Field(description="Whether it has papers of a collection of Zotero, with which it can be synced.")
 
     @classmethod
     def of(cls, library: Library) -> LibraryOut:
@@ -326,6 +327,7 @@ class LibraryOut(BaseModel):
             format=manifest.format if manifest else None,
             damaged=library.damaged,
             kept=library.kept,
+            linked=library.linked,
         )
 
 

@@ -15,7 +15,7 @@ from service.queries.schemas import TypedGroundResponse
 from service.schemas import Provenance, Rounded, Sent
 
 MOST_NOTE = 1000
-Kind = Literal["first contradiction", "new contradiction", "support retracted"]
+Kind = Literal["first contradiction", "new contradiction", "support retracted", "paper removed"]
 Shown = Literal["support", "contradict", "uncertain"]
 Right = Literal["support", "contradict", "neutral"]
 

@@ -94,6 +94,7 @@ _SAYS: dict[Kind, str] = {
     "first contradiction": "A paper contradicts this claim for the first time",
     "new contradiction": "Another paper contradicts this claim",
     "support retracted": "A paper that supports this claim was retracted",
+    "paper removed": "A paper that was listed for this claim is no longer in the library",
 }
 
 
@@ -129,7 +130,9 @@ def watch_claim(claims: SavedClaims, one: Watched, grounder: Grounder) -> int:
     changes = find_changes(grounder.index, one.seen)
     grounding = grounder.ground(one.claim, only=changes)
     old_papers = _bring_up_to_date(one.saved.papers, grounder.index)
-    changed = [*_retractions(one.saved.papers, old_papers), *_contradictions(old_papers, grounding)]
+    left = {paper.pmid for paper in old_papers}
+    removed: list[tuple[Kind, KeptPaper]] = [("paper removed", paper) for paper in one.saved.papers if paper.pmid not in left]
+    changed = [*removed, *_retractions(one.saved.papers, old_papers), *_contradictions(old_papers, grounding)]
     papers = _join(old_papers, grounding, changes)
     provenance = Provenance.of(grounder)
     summary = _summarise(papers) if papers != one.saved.papers else one.saved.summary

@@ -9,6 +9,7 @@ is listed as a library; a finished one is moved out of it in one step.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import logging
 import os
@@ -37,11 +38,12 @@ from indexes.readers.full_text.archives import holds_texts
 from retrieval.core.counts import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.core.progress import FOR_PROCESS, read_progress
+from retrieval.core.user_folders import find_user_folder
 from retrieval.store.library import NAME as LIBRARY
 from retrieval.store.library import LibraryFile, read_library_file
 from retrieval.store.manifest import NAME as MANIFEST
 from retrieval.store.manifest import read_manifest
-from service.operating.uploads import DELETED, FOLDER, hold_files, name_draft
+from service.operating.uploads import DELETED, FOLDER, hold_files, name_deleted, name_draft, name_linked
 
 _log = logging.getLogger("counterpoint")
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -55,6 +57,7 @@ _MOST_SKIPPED = "all"
 """What cannot be read is left out and listed, however much it is."""
 _LOOK_SECONDS, _GRACE_SECONDS, _WRITE_SECONDS, _PAUSE_SECONDS = 1.0, 20.0, 0.5, 30.0
 _NICENESS = "15"
+_ENDING = "Ending"
 COMMAND = (sys.executable, "-m", "service.cli", "index")
 """What a step is given to."""
 _SCHEMA = """
@@ -77,11 +80,13 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Zotero:
-    """A collection of the Zotero on this machine, by its key, or "all", with the attached PDFs if wanted; the same again takes
-    what is new, changed or deleted."""
+    """A collection of Zotero, by its key, or "all", with the attached PDFs if wanted; the same again takes what is new, changed
+    or deleted. It is that of the Zotero on this machine, or of "users/ID" or "groups/ID" at zotero.org with the key in a file."""
 
     collection: str
     pdfs: bool = True
+    library: str = ""
+    key_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +267,8 @@ class Step:
 class Runner:
     """Runs the jobs of a folder in a thread, while no other process does.
 
-    `find` gives the place of a library; `when_changed` is called when one was made or changed. No library may come to hold more
-    than `most_papers`.
+    `find` gives the place of a library; `when_changed` is called when one was made or changed, `forget` with the id of one that
+    was deleted. No library may come to hold more than `most_papers`.
     """
 
     jobs: Jobs
@@ -271,13 +276,15 @@ class Runner:
     profile: str
     when_changed: Callable[[], object] = bool
     most_papers: int = sys.maxsize
+    forget: Callable[[str], object] = bool
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to look for jobs; what a deletion left that was cut short goes."""
+        """Begin to look for jobs; deletions that were cut short are brought to their end."""
         for left in (self.jobs.folder / FOLDER).glob(f"*{DELETED}"):
-            shutil.rmtree(left, ignore_errors=True)
+            with suppress(CounterpointError):
+                self.clear(left.name.removesuffix(DELETED))
         self._thread = threading.Thread(target=self._watch, name="jobs", daemon=True)
         self._thread.start()
 
@@ -286,6 +293,15 @@ class Runner:
         self._stop.set()
         if self._thread:
             self._thread.join()
+
+    def clear(self, library: str) -> None:
+        """Remove all that belonged to a library that is deleted; its own folder last, which tells that it was."""
+        folder = self.jobs.folder
+        self.jobs.forget(library)
+        for left in (name_draft(folder, library), name_linked(folder, library)):
+            shutil.rmtree(left, ignore_errors=True)
+        self.forget(library)
+        shutil.rmtree(name_deleted(folder, library), ignore_errors=True)
 
     def _watch(self) -> None:
         while not self._stop.wait(_LOOK_SECONDS):
@@ -314,9 +330,11 @@ class Runner:
         self.jobs.set(job.id, "stopped", state="running")
         try:
             with translate_write_errors("the library", self.jobs.folder, "free some space and resume"):
-                for step in self._plan(job):
+                # All was done, and what it was done with is perhaps half removed.
+                for step in self._plan(job) if job.stage != _ENDING else ():
                     if not step.is_done() and not self._run_step(step, report, lock):
                         return
+                report.show(_ENDING)
                 finish(self.jobs.folder, job)
                 self.when_changed()
         except CounterpointError as error:
@@ -354,7 +372,8 @@ class Runner:
             applied.touch()
         linked = name_linked(self.jobs.folder, job.library)
         if zotero := job.work.zotero:
-            options: _Arguments = ["--out", target, "--papers", linked, *([] if zotero.pdfs else ["--no-pdf"]), *quiet]
+            web = ["--web", "--library", zotero.library, "--key-from", zotero.key_from] if zotero.library else []
+            options: _Arguments = ["--out", target, "--papers", linked, *([] if zotero.pdfs else ["--no-pdf"]), *web, *quiet]
             yield Step("Fetching from Zotero", ["zotero", *options, "--", zotero.collection])
         files = [draft / "files" / name for name in job.work.files]
         if missing := [file.name for file in files if not file.is_file()]:
@@ -539,9 +558,10 @@ def _write_removals(ids: Iterable[str]) -> str:
     return f"<PubmedArticleSet><DeleteCitation>{inside}</DeleteCitation></PubmedArticleSet>"
 
 
-def name_linked(folder: Path, library: str) -> Path:
-    """The folder of what came from Zotero for a library, with the link that a sync goes on from."""
-    return folder / FOLDER / f"{library}.zotero"
+def name_key(folder: Path, holder: str, zotero: str) -> Path:
+    """The file of the key that a sender gave for a library at zotero.org: apart from the libraries, in the user's own folder."""
+    name = hashlib.sha256(json.dumps([holder, zotero]).encode()).hexdigest()[:16]
+    return (find_user_folder("data") or folder / FOLDER) / ".zotero" / name
 
 
 def publish(folder: Path, id: str) -> Path:

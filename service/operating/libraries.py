@@ -27,7 +27,7 @@ from service.answering.answer import Answerer
 from service.grounding.ground import Grounder
 from service.operating.live_index import LiveIndex, Maker, NotReady, Serving
 from service.operating.settings import load_settings
-from service.operating.uploads import DELETED
+from service.operating.uploads import name_deleted, name_draft, name_linked
 from service.schemas.faults import short
 
 _log = logging.getLogger("counterpoint")
@@ -44,7 +44,8 @@ class NoSuchLibrary(CounterpointError):
 @dataclass(frozen=True, slots=True)
 class Library:
     """A library as it is on disk: `place` is its index's folder or address, `folder` where its file lies, `damaged` says in a
-    sentence why it cannot be used, `kept` whether the service keeps it: papers are added and removed, and it can be deleted.
+    sentence why it cannot be used, `kept` whether the service keeps it: papers are added and removed, and it can be deleted;
+    `linked` whether it has a collection of Zotero.
 
     The manifest of an index on a cluster is read only for lists.
     """
@@ -58,6 +59,7 @@ class Library:
     manifest: Manifest | None = None
     damaged: str = ""
     kept: bool = False
+    linked: bool = False
 
     def with_manifest(self) -> Library:
         """The same with its manifest or, if that cannot be read, the reason."""
@@ -165,14 +167,15 @@ class Libraries:
         """The place of the library with this id; None if there is none."""
         return next((one.place for one in self._all() if one.id == id), None)
 
-    def delete(self, id: str, draft: Path) -> None:
-        """Delete the folder of a library, and what is being made for it; it is gone from every list at once.
+    def delete(self, id: str) -> None:
+        """Move a library, or what is made of one that is only named, out of every list at once, to where it is removed.
 
         A job that was just stopped ends first: it would make the folder anew. Raises `BadInput` if another writer does not.
         """
-        place = self.find_place(id)
-        deleted = draft.with_name(f"{draft.name}{DELETED}")
-        draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        assert self.folder
+        place, draft, deleted = self.find_place(id), name_draft(self.folder, id), name_deleted(self.folder, id)
+        deleted.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.rmtree(deleted, ignore_errors=True)
         until = time.monotonic() + _WAIT_SECONDS
         while place:
             try:
@@ -183,9 +186,9 @@ class Libraries:
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.2)
+        if place is None and draft.exists():
+            os.rename(draft, deleted)
         self.refresh()
-        for left in (draft, deleted):
-            shutil.rmtree(left, ignore_errors=True)
 
     def owner(self, place: str, index: str | None) -> str:
         """The id of the library at a place or, if no index is there, of the first with an index of this id; "" for neither."""
@@ -221,9 +224,10 @@ class Libraries:
         seen = self._seen.get(folder)
         if seen is None or seen[0] != fingerprint:
             library = _read_library(folder)
-            own = self.folder and self.folder.resolve()
-            kept = not is_address(library.place) and library.place.parent.resolve() == own
-            seen = self._seen[folder] = fingerprint, replace(library, kept=kept)
+            own = self.folder
+            kept = own is not None and not is_address(library.place) and library.place.parent.resolve() == own.resolve()
+            linked = own is not None and kept and name_linked(own, library.id).is_dir()
+            seen = self._seen[folder] = fingerprint, replace(library, kept=kept, linked=linked)
         return seen[1]
 
     # Open

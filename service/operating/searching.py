@@ -13,7 +13,9 @@ from indexes.fetch.fetching import Source
 from indexes.fetch.services import EuropePMC, PubMed
 from indexes.fetch.zotero import Collection, ZoteroSource, list_collections
 from indexes.readers import SkipBad, read
+from retrieval.core.errors import translate_write_errors
 from retrieval.core.values import Document
+from retrieval.store.manifest import write_atomically
 from service.operating.settings import load_settings
 
 SourceName = Literal["pubmed", "europepmc"]
@@ -29,9 +31,25 @@ def connect(source: SourceName) -> Source:
     return PubMed(settings.ncbi_url, key, settings.ncbi_email)
 
 
-def list_zotero() -> list[Collection]:
-    """The collections of the Zotero on this machine; raises `Unfinished` if it does not answer, such as when it is closed."""
-    return list_collections(ZoteroSource("local", address=load_settings().zotero_local_url))
+def list_zotero(library: str = "", key_from: str = "") -> list[Collection]:
+    """The collections of the Zotero on this machine, or of a library at zotero.org with the key in a file; raises `Unfinished` if
+    it does not answer, such as when it is closed."""
+    settings = load_settings()
+    if library:
+        return list_collections(ZoteroSource("web", library, key_from, settings.zotero_url), tries=1)
+    return list_collections(ZoteroSource("local", address=settings.zotero_local_url))
+
+
+def list_zotero_web(library: str, key: str, place: Path) -> list[Collection]:
+    """The collections of "users/ID" or "groups/ID" at zotero.org. A key that reads them is kept at `place`, for this user alone;
+    without one that which is kept there is used, if any. Nothing is asked twice, since somebody waits."""
+    source = ZoteroSource("web", library, str(place) if place.exists() else "", load_settings().zotero_url)
+    found = list_collections(source, key, tries=1)
+    if key:
+        with translate_write_errors("the key", place.parent):
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(place, key, mode=0o600)
+    return found
 
 
 def look_up(source: SourceName, query: str) -> tuple[int, list[Document]]:

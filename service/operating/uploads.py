@@ -59,6 +59,16 @@ def name_draft(folder: Path, library: str) -> Path:
     return folder / FOLDER / library
 
 
+def name_linked(folder: Path, library: str) -> Path:
+    """The folder of what came from Zotero for a library, with the link that a sync goes on from."""
+    return folder / FOLDER / f"{library}.zotero"
+
+
+def name_deleted(folder: Path, library: str) -> Path:
+    """Where a library lies that is being deleted; what belongs to it goes first."""
+    return folder / FOLDER / f"{library}{DELETED}"
+
+
 def list_uploads(draft: Path) -> list[Upload]:
     """The files that wait to be read, by name."""
     found = list[Upload]()

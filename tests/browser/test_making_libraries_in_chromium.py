@@ -21,9 +21,11 @@ from service.operating.libraries import Libraries
 from service.operating.settings import Settings
 from service.operating.uploads import FOLDER
 from tests.browser.chromium import IN_CHROMIUM, Open
+from tests.browser.conftest import LONGEST
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.full_texts import write_jats
+from tests.helpers.zotero_server import KEY, ZoteroServer
 
 pytestmark = IN_CHROMIUM
 
@@ -66,10 +68,10 @@ def emptied(folder: Path, app: FastAPI) -> Iterator[None]:
     app.state.parts.libraries.refresh()
 
 
-def place(folder: Path, scratch: Path, name: str = "Heart", papers: int = 60) -> None:
+def place(folder: Path, scratch: Path, name: str = "Heart", papers: int = 60, abstract: str = "Zeta lowers pressure.") -> None:
     """Put a library into the folder, as somebody may who has one."""
     documents = [
-        {"pmid": str(number), "title": f"Zeta {number}", "abstract": "Zeta lowers pressure.", "year": 1990 + number % 30,
+        {"pmid": str(number), "title": f"Zeta {number}", "abstract": abstract, "year": 1990 + number % 30,
          "retracted": number == 7}
         for number in range(1, papers + 1)
     ]  # fmt: skip
@@ -188,8 +190,8 @@ def test_a_paper_gets_its_full_text_from_the_list(open_page: Open, folder: Path,
 
 
 def test_a_library_is_renamed_and_deleted_with_what_depends_on_it(open_page: Open, folder: Path, tmp_path: Path) -> None:
-    place(folder, tmp_path, papers=2)
-    page = open_page(f"?token={TOKEN}#claim=Zeta%20lowers%20pressure.")
+    place(folder, tmp_path, papers=2, abstract="Zeta is for pressure.")
+    page = open_page(f"?token={TOKEN}#claim=Zeta%20changes%20pressure.")
     page.get_by_role("button", name="Save and watch").click()
     expect(page.get_by_role("button", name="Saved", exact=True)).to_be_visible()
     page.get_by_role("link", name="Libraries").click()
@@ -202,7 +204,16 @@ def test_a_library_is_renamed_and_deleted_with_what_depends_on_it(open_page: Ope
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("heading", name="Hearts")).to_be_visible()
     expect(page.locator("#shelf-about")).to_contain_text("Of the department")
+    named = "1 saved claim rests on {}: “Zeta changes pressure.”."
+    page.get_by_label("Choose Zeta 2").check()
+    page.get_by_role("button", name="Remove 1 paper").click()
+    expect(page.get_by_role("button", name="Remove 1 paper from Hearts for good?")).to_be_visible()
+    expect(page.locator("#holdings-trouble")).to_have_text(named.format("what you chose"))
+    page.get_by_label("Choose Zeta 2").uncheck()
+    expect(page.locator("#holdings-trouble")).to_have_text("")
     page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("button", name="Delete Hearts with its history?")).to_be_visible()
+    expect(page.locator("#shelf-trouble")).to_have_text(named.format("it"))
     page.get_by_role("button", name="Delete Hearts with its history?").click()
     expect(page.locator("#shelf-trouble")).to_have_text("1 saved claim depends on Hearts; they go with it.")
     assert (folder / "Heart").exists()
@@ -366,3 +377,38 @@ def test_a_library_that_was_begun_is_finished_or_begun_anew(open_page: Open, fol
     expect(page.locator("#library-name")).to_be_enabled()
     expect(page.locator("#uploads li")).to_have_count(0)
     assert not [*folder.glob(f"{FOLDER}/*/files/a.ris")]
+
+
+def test_a_collection_at_zotero_org_is_chosen_taken_and_synced(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zotero = ZoteroServer(tmp_path / "Zotero")
+    monkeypatch.setenv("COUNTERPOINT_ZOTERO_URL", zotero.web)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "own"))
+    top = zotero.add_collection("Colds")
+    below = zotero.add_collection("Zinc", top)
+    first = zotero.add(below, title="Zinc and colds", abstractNote="Zinc shortens colds.", DOI="10.5555/zinc.1")
+    zotero.add(below, title="Zinc and coughs", abstractNote="Zinc does nothing for coughs.", DOI="10.5555/zinc.2")
+    page = open_page(f"?token={TOKEN}#libraries=new")
+    page.locator("#by-zotero summary").click()
+    page.get_by_label("From", exact=True).select_option("zotero.org: a user")
+    page.get_by_role("button", name="List the collections").click()
+    expect(page.locator("#zotero-told")).to_contain_text("Expected the ID of a user or a group")
+    page.get_by_label("User or group ID").fill("7")
+    page.get_by_label("Key", exact=True).fill("notTheKey")
+    page.get_by_role("button", name="List the collections").click()
+    expect(page.locator("#zotero-told")).to_contain_text("does not let this key read users/7")
+    page.get_by_label("Key", exact=True).fill(KEY)
+    page.get_by_role("button", name="List the collections").click()
+    expect(page.locator("#zotero-told")).to_have_text("2 collections found; choose one.")
+    expect(page.get_by_label("Key", exact=True)).to_have_value("")
+    assert find_all_faults(page) == []
+    page.get_by_label("Collection").select_option(below)
+    page.get_by_label("Make vectors").uncheck()
+    page.get_by_role("button", name="Make the library").click()
+    expect(page.locator("#shelf-title")).to_have_text("Zinc")
+    expect(page.locator("#shelf-about .facts").first).to_have_text("2 papers", timeout=3 * LONGEST)
+    zotero.delete(first)
+    page.get_by_role("button", name="Sync with Zotero").click()
+    expect(page.locator("#shelf-about .facts").first).to_have_text("1 paper", timeout=3 * LONGEST)
+    zotero.close()

@@ -544,7 +544,7 @@ def test_zotero_org_that_stays_busy_is_one_sentence(server: ZoteroServer, tmp_pa
 
 def test_refusals(server: ZoteroServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TEST_ZOTERO_KEY", "wrong")
-    with pytest.raises(BadInput, match=r"lets this key not read users/7; make one that may"):
+    with pytest.raises(BadInput, match=r"does not let this key read users/7; make a key that may"):
         bring(server, tmp_path / "one")
     server.faults.append(lambda request: Reply(b"Local API is not enabled", 403))
     with pytest.raises(BadInput, match="in its settings, under Advanced, allow other applications"):
@@ -712,6 +712,33 @@ def test_an_index_is_built_and_brought_up_to_date(
         (own,) = found.keys() - {f"10.5555/zinc.{number}" for number in range(3)}
         assert (found[own].title, found[own].abstract) == ("A paper with another title", "")
         assert index.store.full_texts([*found]).keys() == {"10.5555/zinc.0", own}
+
+
+def test_what_zotero_deletes_after_a_build_that_died_at_its_end_leaves_the_index(
+    server: ZoteroServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COUNTERPOINT_ZOTERO_URL", server.web)
+    keys, out = fill(server, 4), tmp_path / "index"
+    call = ["index", "zotero", "all", "--out", str(out), "--no-examples", "--web", "--library", "users/7"]
+    call += ["--key-from", "TEST_ZOTERO_KEY"]
+
+    def die(_: Path) -> None:
+        raise SystemExit(9)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("indexes.cluster.places.build_at", lambda *_, **__: die(out))
+        assert CliRunner().invoke(app, call).exit_code == 9 and not out.exists()
+    server.delete(server.add(title="Gone before there was an index", DOI="10.5555/gone"))
+    server.delete(keys.pop())
+    with monkeypatch.context() as patch:
+        patch.setattr(zotero_link, "mark_built", die)
+        assert CliRunner().invoke(app, call).exit_code == 9 and read_manifest(out).counts.documents == 3
+    server.delete(keys[0])
+    server.edit(keys[1], title="Another title")
+    assert CliRunner().invoke(app, call).exit_code == 0
+    with closing(Index(out)) as index:
+        assert {one.document.pmid for one in index.store.sample(10)} == {"10.5555/zinc.1", "10.5555/zinc.2"}
+    assert "stays as it is" in CliRunner().invoke(app, call).output
 
 
 def test_what_cannot_be_built_is_refused_before_it_is_fetched(

@@ -34,7 +34,8 @@ export async function openGather(library) {
   byId("gather-go").textContent = library ? "Add the papers" : "Make the library";
   for (const id of ["search-query", "gather-ids"]) byId(id).value = "";
   for (const id of ["by-search", "by-zotero", "by-ids"]) byId(id).open = false;
-  byId("zotero-collection").value = "";
+  byId("zotero-key").value = "";
+  chooseZotero();
   byId("looked").replaceChildren();
   trouble();
   showFiles();
@@ -131,13 +132,40 @@ async function look() {
 
 // ---- Zotero ----------------------------------------------------------------------------------------------------
 
+const ABOUT_ZOTERO = {
+  local: "Open Zotero, and in its settings, under Advanced, allow other applications on this computer to communicate with it.",
+  web: "Your user ID stands at zotero.org/settings/keys, where you make a key that may only read. It is kept by this service for later syncs and shown to nobody; leave it empty to use the one that is kept, or for a public group.",
+};
+
+/** "users/ID" or "groups/ID" at zotero.org; "" for the Zotero on this machine. */
+const zoteroLibrary = () => (byId("zotero-from").value ? `${byId("zotero-from").value}/${value("zotero-id")}` : "");
+
+function chooseZotero() {
+  const web = byId("zotero-from").value !== "";
+  for (const one of byId("by-zotero").querySelectorAll("[data-web]")) one.hidden = !web;
+  byId("zotero-told").textContent = ABOUT_ZOTERO[web ? "web" : "local"];
+  offerCollections(null);
+}
+
+/** The collections as a tree: each is moved in below the one that holds it; null where they are not known. */
+function offerCollections(collections) {
+  const choices = (collections ?? []).map(({ key, path, items }) => [key, `${"\u2003".repeat(path.length - 1)}${path.at(-1)} (${number(items)})`]);
+  const all = collections ? [["all", "The whole library"]] : [];
+  byId("zotero-collection").replaceChildren(...[["", "None"], ...all, ...choices].map(([key, name]) => new Option(name, key)));
+}
+
 async function listZotero() {
   const told = byId("zotero-told");
+  const library = zoteroLibrary();
+  if (byId("zotero-from").value && !/^\d+$/.test(value("zotero-id"))) {
+    told.textContent = "Expected the ID of a user or a group, a number; it stands at zotero.org/settings/keys, or in the address of the group.";
+    return;
+  }
   told.textContent = "Asking Zotero…";
   try {
-    const { collections } = await call("zotero");
-    const choices = collections.map(({ key, path, items }) => [key, `${path.join(" / ")} (${number(items)})`]);
-    byId("zotero-collection").replaceChildren(...[["", "None"], ["all", "The whole library"], ...choices].map(([key, name]) => new Option(name, key)));
+    const { collections } = await (library ? call("zotero", "POST", { library, key: value("zotero-key") }) : call("zotero"));
+    byId("zotero-key").value = "";
+    offerCollections(collections);
     told.textContent = `${count(collections.length, "collection")} found; choose one.`;
   } catch (error) {
     told.textContent = error.message;
@@ -146,7 +174,16 @@ async function listZotero() {
 
 function zoteroOf() {
   const collection = byId("zotero-collection").value;
-  return collection ? { collection, pdfs: byId("zotero-pdfs").checked } : null;
+  return collection ? { collection, pdfs: byId("zotero-pdfs").checked, library: zoteroLibrary() } : null;
+}
+
+async function forgetZoteroKey() {
+  try {
+    await call(`zotero?of=${encodeURIComponent(zoteroLibrary())}`, "DELETE");
+    byId("zotero-told").textContent = "The key is forgotten.";
+  } catch (error) {
+    byId("zotero-told").textContent = error.message;
+  }
 }
 
 // ---- Start -----------------------------------------------------------------------------------------------------
@@ -159,7 +196,7 @@ async function start(signal) {
   if (!files.length && !search && !ids && !zotero) throw new Told("There is nothing to read yet: choose files, search, choose a collection, or paste ids.");
   if (search && !(search.most >= 1)) throw new Told("Expected how many papers to fetch at most, a number from 1 on.");
   if (!target) {
-    target = await call("libraries", "POST", { name: value("library-name") || nameOf(search?.query ?? (zotero && byId("zotero-collection").selectedOptions[0].text.replace(/ \(\d[^()]*\)$/, "")) ?? "My library") });
+    target = await call("libraries", "POST", { name: value("library-name") || nameOf(search?.query ?? (zotero && byId("zotero-collection").selectedOptions[0].text.replace(/ \(\d[^()]*\)$/, "").trim()) ?? "My library") });
     byId("library-name").disabled = true;
     window.kept((store) => store.setItem(DRAFT, target.id));
   }
@@ -208,6 +245,9 @@ export function watchGather(begun) {
   watchFiles({ field: byId("drop"), input: byId("gathered"), wanted, take: add, told: (fault) => trouble(fault?.message) });
   byId("look").addEventListener("click", look);
   byId("zotero-list").addEventListener("click", listZotero);
+  byId("zotero-forget").addEventListener("click", forgetZoteroKey);
+  byId("zotero-from").addEventListener("change", chooseZotero);
+  byId("zotero-id").addEventListener("input", () => offerCollections(null));
   byId("anew").addEventListener("click", beginAnew);
   byId("gather-stop").addEventListener("click", () => sending?.abort());
   byId("search-query").addEventListener("keydown", (event) => {

@@ -2,6 +2,7 @@
 
 import { announce, button, byId, count, element, holding, number } from "./dom.js";
 import { badgesOf, factsOf, fillBadges, folded } from "./evidence.js";
+import { claimsResting } from "./memory.js";
 import { asked, call } from "./service.js";
 import { upload } from "./upload.js";
 
@@ -145,15 +146,18 @@ function showChosen() {
   const pressed = byId("remove");
   pressed.hidden = !chosen.size;
   delete pressed.dataset.sure;
+  byId("holdings-trouble").textContent = "";
   pressed.textContent = `Remove ${count(chosen.size, "paper")}`;
 }
 
 async function remove() {
   const pressed = byId("remove");
   if (!pressed.dataset.sure) {
+    const resting = await claimsResting(library.id, chosen);
+    byId("holdings-trouble").textContent = resting;
     pressed.dataset.sure = "yes";
     pressed.textContent = `Remove ${count(chosen.size, "paper")} from ${library.name} for good?`;
-    announce(pressed.textContent);
+    announce(`${resting} ${pressed.textContent}`);
     return;
   }
   try {

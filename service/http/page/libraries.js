@@ -5,6 +5,7 @@ import { openGather, watchGather } from "./gather.js";
 import { showPapers } from "./holdings.js";
 import { doingOf, goesOn, listJobs, stopWatching, watchJobs } from "./jobs.js";
 import { askedOf, mayChange } from "./library.js";
+import { claimsResting } from "./memory.js";
 import { showModel } from "./model.js";
 import { call } from "./service.js";
 import { saveFrom } from "./take.js";
@@ -77,7 +78,7 @@ async function show(wanted, opened = false) {
   }
   byId("to-all").hidden = wanted === "" || !shelf.length;
   if (wanted === NEW) showNew(shelf, mayMake, opened);
-  else if (one) showOne(one, may && (one.kept || one.draft), may, jobs, opened);
+  else if (one) showOne(one, may && (one.kept || one.draft), may, jobs, opened, all.scope === "admin" && one.linked);
   else if (wanted) at("trouble").textContent = "There is no such library; it may have been deleted.";
   else showAll(shelf, mayMake, jobs);
   at("title").textContent = wanted === NEW ? "New library" : (one?.name ?? "Libraries");
@@ -146,20 +147,24 @@ function showNew(shelf, may, opened) {
   if (opened) openGather(null);
 }
 
-function showOne(one, may, mayName, jobs, opened) {
+function showOne(one, may, mayName, jobs, opened, maySync) {
   const again = () => show(one.id);
   const about = byId("shelf-about");
   const working = jobs.find((job) => job.library === one.id && goesOn(job));
   const acts = holding("div", "actions");
   if (canAsk(one)) acts.append(Object.assign(askButton(one), { className: working || !one.vectors ? "go" : "quiet" }));
   if (may) acts.append(button("Add papers", "quiet", () => openMore(one)));
+  if (maySync) acts.append(button("Sync with Zotero", "quiet", () => syncIt(one, again)));
   if (mayName && !one.draft) acts.append(button("Rename or describe", "quiet", () => nameIt(one, again)));
   if (may && canAsk(one)) acts.append(button("Download", "quiet", () => download(one)));
   if (may) acts.append(deleteButton(one));
   const soon = canAsk(one) && working ? [element("p", "It can be searched already, while this goes on.", "facts")] : [];
   const made = holding("div", "", ...wordsOf(one, working), ...soon, acts);
-  // What is asked here, or holds the keyboard, stays while the rest of the view is looked at anew.
-  if (opened || !about.contains(document.activeElement)) about.replaceChildren(made);
+  // What is asked here stays while the rest of the view is looked at anew; a button keeps the keyboard.
+  const held = about.contains(document.activeElement) ? document.activeElement : null;
+  const same = held && [...made.querySelectorAll("a, button")].find(({ textContent }) => textContent === held.textContent);
+  if (opened || !held || same) about.replaceChildren(made);
+  same?.focus();
   watchJobs(byId("jobs"), jobs, one.id, may, again);
   byId("holdings").hidden = !canAsk(one);
   if (canAsk(one)) showPapers(one, may, again);
@@ -171,6 +176,16 @@ async function download({ id }) {
     const { address, name } = await call(`libraries/${id}/pack`, "POST");
     saveFrom(address, name);
     announce("The download has begun.");
+  } catch (error) {
+    byId("shelf-trouble").textContent = error.message;
+  }
+}
+
+async function syncIt({ id, vectors }, again) {
+  byId("shelf-trouble").textContent = "";
+  try {
+    await call(`libraries/${id}/jobs`, "POST", { sync: true, vectors });
+    await again();
   } catch (error) {
     byId("shelf-trouble").textContent = error.message;
   }
@@ -223,6 +238,7 @@ function deleteButton({ id, name }) {
         return;
       }
       sure = true;
+      byId("shelf-trouble").textContent = await claimsResting(id);
       pressed.textContent = `Delete ${name} with its history?`;
     } catch (error) {
       byId("shelf-trouble").textContent = error.status === 409 ? error.message.replace(/;.*/, "; they go with it.") : error.message;

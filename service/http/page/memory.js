@@ -8,7 +8,7 @@ import { shareButton } from "./share.js";
 import { judgeCards } from "./wrong.js";
 
 const SHOWN = 8;
-const TURNS = { "first contradiction": "Contradicted for the first time", "new contradiction": "Contradicted again", "support retracted": "A supporting paper was retracted" };
+const TURNS = { "first contradiction": "Contradicted for the first time", "new contradiction": "Contradicted again", "support retracted": "A supporting paper was retracted", "paper removed": "A paper is no longer in the library" };
 
 /** Fills the menu where the service remembers anything; without a key that it asks for, there is none. */
 export async function showMemory() {
@@ -71,12 +71,20 @@ function saveButton(body) {
   return made;
 }
 
+/** The reader's saved claims that rest on these papers of a library (null: on any), in a sentence; "" where there are none. */
+export async function claimsResting(library, pmids = null) {
+  const { saved } = await call(`saved?library=${encodeURIComponent(library)}`).catch(() => ({ saved: [] }));
+  const texts = saved.filter(({ papers }) => !pmids || papers.some(({ pmid }) => pmids.has(pmid))).map(({ text }) => `“${text}”`);
+  const more = texts.length > SHOWN ? ` and ${texts.length - SHOWN} more` : "";
+  return texts.length ? `${count(texts.length, "saved claim")} ${texts.length === 1 ? "rests" : "rest"} on ${pmids ? "what you chose" : "it"}: ${texts.slice(0, SHOWN).join("; ")}${more}.` : "";
+}
+
 // ---- The parts of the list -------------------------------------------------------------------------------------
 
 function alertsPart(alerts) {
   return part("Alerts", alerts.map((one) => {
     const item = row(one.claim, one.link, "Dismiss the alert", () => call(`alerts/${one.id}`, "DELETE"));
-    item.prepend(element("p", TURNS[one.kind] ?? one.kind, one.kind === "support retracted" ? "turn gone" : "turn"));
+    item.prepend(element("p", TURNS[one.kind] ?? one.kind, one.kind.endsWith("contradiction") ? "turn" : "turn gone"));
     const by = element("p", [one.paper.title || one.paper.pmid, one.paper.year].filter(Boolean).join(", "), "by");
     by.dir = "auto";
     by.title = one.paper.sentence;

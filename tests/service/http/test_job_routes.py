@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.full_texts import write_jats
 from tests.helpers.served import opened
 from tests.helpers.texts import draw_pdf
-from tests.helpers.zotero_server import ZoteroServer, serving
+from tests.helpers.zotero_server import KEY, Reply, ZoteroServer, serving
 
 TOKEN = "the-token-of-this-start"
 KEYS = {name: f"a-key-of-{name}-long-enough" for name in ("reader", "writer", "other")}
@@ -340,6 +341,8 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(client: TestClient, fol
 def zotero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ZoteroServer]:
     for server in serving(tmp_path / "Zotero"):
         monkeypatch.setenv("COUNTERPOINT_ZOTERO_LOCAL_URL", server.local)
+        monkeypatch.setenv("COUNTERPOINT_ZOTERO_URL", server.web)
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "own"))
         yield server
 
 
@@ -369,7 +372,7 @@ def test_a_collection_of_zotero_becomes_a_library_and_is_brought_up_to_date(clie
     removed = next(one["pmid"] for one in found if one["title"] == "Zinc and colds 2")
     assert run(client, id, {"removed": [removed]})["state"] == "done"
     zotero.edit(second, title="Zinc and colds, once more")
-    assert run(client, id, {"zotero": {"collection": collection}})["state"] == "done"
+    assert run(client, id, {"sync": True})["state"] == "done"
     left = client.get(f"/v1/libraries/{id}/papers").json()["papers"]
     assert [one["title"] for one in left] == ["Zinc and coughs"]  # what was removed here stays removed
 
@@ -384,3 +387,100 @@ def test_zotero_is_for_the_person_at_the_machine(folder: Path, zotero: ZoteroSer
         ):
             assert reply.status_code == 403 and "person at it" in reply.json()["detail"]
     assert zotero.asked == []
+
+
+WEB = {"library": "users/7", "key": KEY}
+
+
+def keys_kept(tmp_path: Path) -> list[Path]:
+    return [one for one in tmp_path.rglob("*") if one.is_file() and KEY.encode() in one.read_bytes()]
+
+
+def test_a_collection_at_zotero_org_becomes_a_library_and_is_synced(
+    client: TestClient, folder: Path, zotero: ZoteroServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    top = zotero.add_collection("Colds")
+    below = zotero.add_collection("Zinc", top)
+    first = zotero.add(below, title="Zinc and colds", abstractNote="Zinc shortens colds.", DOI="10.5555/zinc.1")
+    zotero.attach(first, b"%PDF-1.4 not much of one")
+    said = [client.post("/v1/zotero", json=WEB)]
+    assert [one["path"] for one in said[0].json()["collections"]] == [["Colds"], ["Colds", "Zinc"]]
+    [kept] = keys_kept(tmp_path)
+    assert kept.stat().st_mode & 0o777 == 0o600 and kept.parent.stat().st_mode & 0o777 == 0o700
+    assert not kept.is_relative_to(folder)
+    id = make(client)
+    work = {"zotero": {"collection": top, "library": "users/7"}}
+    assert not client.get("/v1/libraries").json()["libraries"]
+    done = run(client, id, work)
+    assert done["state"] == "done", done
+    assert client.get("/v1/libraries").json()["libraries"][0]["linked"] is True
+    zotero.add(below, title="Zinc and coughs", abstractNote="Zinc does nothing for coughs.", DOI="10.5555/zinc.2")
+    assert run(client, id, {"sync": True})["state"] == "done"
+    said += [client.get(f"/v1/libraries/{id}/papers"), client.get(f"/v1/jobs/{done['id']}/report"), client.get("/v1/jobs")]
+    assert said[1].json()["total"] == 2
+    # Without the key the one given before is used; it is told to nobody, and lies in one file.
+    assert client.post("/v1/zotero", json={"library": "users/7"}).status_code == 200
+    assert keys_kept(tmp_path) == [kept] and KEY not in caplog.text and not any(KEY in one.text for one in said)
+    assert all("zotero-api-key" not in one.headers for one in zotero.asked if one.path.startswith("/bucket/"))
+    other = client.post(f"/v1/libraries/{id}/jobs", json={"zotero": {"collection": "all", "library": "users/7"}})
+    assert other.status_code == 422 and "another collection of Zotero" in other.json()["detail"]
+    assert client.delete("/v1/zotero", params={"of": "users/7"}).status_code == 204 and keys_kept(tmp_path) == []
+    gone = client.post(f"/v1/libraries/{id}/jobs", json={"sync": True})
+    assert gone.status_code == 422 and "give it again, then sync" in gone.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "said"),
+    [
+        (Reply(b"Forbidden", 403), 422, "does not let this key read users/7"),
+        (Reply(b"", 429, {"Retry-After": "40"}), 503, "error 429; nothing was changed here; sync again to go on, in 40 seconds."),
+        (Reply(b"", 503, {"Backoff": "7"}), 503, "error 503; nothing was changed here; sync again to go on, in 7 seconds."),
+        (Reply(status=302, headers={"Location": "http://localhost:1/elsewhere"}), 422, "refuses to give collections (error 302"),
+        (Reply(b'[{"key": "AB', declared=500), 503, "cannot be reached"),
+        (Reply(f"no such key as {KEY}".encode(), 400), 422, "refuses to give collections (error 400: no such key as …)"),
+        (Reply(b"<html>"), 503, "gave no whole answer"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_at_zotero_org_is_one_sentence_and_keeps_the_key_that_was_good(
+    client: TestClient, zotero: ZoteroServer, tmp_path: Path, fault: Reply, status: int, said: str
+) -> None:
+    assert client.post("/v1/zotero", json=WEB).status_code == 200
+    before = keys_kept(tmp_path)
+    zotero.faults.append(lambda _: fault)
+    asked, start = len(zotero.asked), time.monotonic()
+    reply = client.post("/v1/zotero", json={**WEB, "key": "anotherKey0000000000000A"} if fault.status == 403 else WEB)
+    detail = reply.json()["detail"]
+    assert reply.status_code == status and said in detail and KEY not in detail, detail
+    assert len(zotero.asked) == asked + 1 and time.monotonic() - start < 5
+    assert keys_kept(tmp_path) == before
+
+
+def test_keys_that_are_none_are_refused_before_anybody_is_asked(client: TestClient, zotero: ZoteroServer) -> None:
+    for body in (
+        {**WEB, "key": "a key\r\nHost: x"}, {**WEB, "key": "ä" * 24}, {**WEB, "key": KEY * 9}, {**WEB, "key": [KEY]},
+        {**WEB, "library": "users/7/../8"}, {**WEB, "library": ""}, {**WEB, "library": "7"}, {**WEB, "address": "http://x"},
+    ):  # fmt: skip
+        reply = client.post("/v1/zotero", json=body)
+        assert reply.status_code == 422 and KEY not in reply.text, reply.text
+    assert zotero.asked == []
+    assert client.post(f"/v1/libraries/{make(client)}/jobs", json={"sync": True}).json()["detail"].endswith("a collection first.")
+
+
+def test_zotero_org_is_for_admins_each_with_a_key_of_their_own(folder: Path, zotero: ZoteroServer) -> None:
+    with served(folder, keys=KEYS, scopes={"writer": "admin", "other": "write"}) as client:
+        boss, other = ({"X-API-Key": KEYS[name]} for name in ("writer", "other"))
+        assert client.post("/v1/zotero", json=WEB, headers=boss).status_code == 200
+        id = make(client, headers=other)
+        work = {"zotero": {"collection": "all", "library": "users/7"}}
+        for reply in (
+            client.post("/v1/zotero", json=WEB, headers=other),
+            client.delete("/v1/zotero?of=users/7", headers=other),
+            client.post(f"/v1/libraries/{id}/jobs", json=work, headers=other),
+            client.post(f"/v1/libraries/{id}/jobs", json={"sync": True}, headers=other),
+        ):
+            assert reply.status_code == 403 and "scope admin" in reply.json()["detail"]
+        client.get("/", params={"token": TOKEN})
+        # The person at the machine has not given a key, and is not lent another's.
+        refused = client.post("/v1/zotero", json={"library": "users/7"})
+        assert refused.status_code == 422 and "does not let anyone without a key read users/7" in refused.json()["detail"]

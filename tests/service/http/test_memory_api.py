@@ -13,11 +13,12 @@ from fastapi.testclient import TestClient
 
 from indexes.update import update
 from service.client import Counterpoint, CounterpointProblem
+from service.http.app import create_app
 from service.operating.settings import Settings
 from tests.conftest import WriteCorpus
 from tests.helpers.fakes import make_index
 from tests.helpers.ready import wait_until
-from tests.helpers.served import opened, over_reader
+from tests.helpers.served import fake_libraries, opened, over_reader
 
 CLAIM = "zeta changes pressure"
 DOCUMENTS = [
@@ -101,6 +102,26 @@ def test_a_changed_index_is_told_and_the_saved_claim_is_watched_by_the_service(t
         assert all(feed.findtext(f"a:{name}", namespaces=atom) for name in ("id", "title", "updated", "author/a:name"))
         assert client.delete(f"/v1/alerts/{alert['id']}").status_code == 204
         assert client.get("/v1/alerts").json()["alerts"] == []
+
+
+def test_what_changed_in_a_closed_library_is_told_without_opening_it(tmp_path: Path, write_corpus: WriteCorpus) -> None:
+    folder = tmp_path / "libraries"
+    for name in ("first", "other"):
+        index = make_index(tmp_path / f"made-{name}", DOCUMENTS)
+        index.close()
+        folder.mkdir(exist_ok=True)
+        index.folder.rename(folder / name)
+    app = create_app(fake_libraries(None, folder, most_open=1), Settings(state=str(tmp_path / "state"), reload_seconds=0))
+    with opened(app) as client:
+        client.post("/v1/ground?library=other", json={"claim": CLAIM})
+        client.post("/v1/ground?library=first", json={"claim": CLAIM})
+        libraries = app.state.parts.libraries
+        other = libraries.find("other").id
+        assert libraries.opened(other) is None
+        assert [one["changed"] for one in client.get("/v1/history").json()["entries"]] == [[], []]
+        update(folder / "other", [write_corpus(AGAINST)])
+        [entry] = client.get("/v1/history?library=other").json()["entries"]
+        assert entry["changed"][0].startswith("The index has changed since") and libraries.opened(other) is None
 
 
 def test_no_holder_sees_what_another_asked(folder: Path, tmp_path: Path) -> None:

@@ -124,6 +124,29 @@ def test_a_changed_text_that_turns_is_told(memory: Memory, folder: Path, write_c
     assert told(memory) == [("first contradiction", "1")]
 
 
+def test_a_paper_that_is_gone_is_told_once_to_those_whose_claim_rests_on_it(
+    memory: Memory, folder: Path, write_corpus: WriteCorpus, tmp_path: Path
+) -> None:
+    update(folder, [write_corpus(AGAINST)])
+    for holder in ("ann", "bob"):
+        Opened(folder).save(memory, holder)
+    Opened(folder).save(memory, "eve", "omega sleep")
+    deletion = tmp_path / "deleted.xml"
+    deletion.write_text("<PubmedArticleSet><DeleteCitation><PMID>1</PMID><PMID>2</PMID></DeleteCitation></PubmedArticleSet>")
+    update(folder, [deletion])
+    assert run(memory, folder).alerts == 2 and run(memory, folder).alerts == 0
+    # What was listed on no side is no loss, and what is left stays.
+    assert (told(memory, "ann"), told(memory, "bob"), told(memory, "eve")) == ([("paper removed", "1")],) * 2 + ([],)
+    [saved] = memory.saved.find(Whose("ann")).saved
+    assert [one.pmid for one in saved.papers] == ["3"]
+    [alert] = memory.alerts.find(Whose("ann")).alerts
+    assert alert.detail == "A paper that was listed for this claim is no longer in the library: One."
+    assert alert.paper.sentence == SUPPORTS["abstract"]
+    build([write_corpus(SUPPORTS, NEUTRAL, name="again.jsonl")], folder, overwrite=True)
+    run(memory, folder)
+    assert told(memory, "ann")[0] == ("paper removed", "3")
+
+
 def test_a_notice_of_retraction_is_no_contradiction(memory: Memory, folder: Path, write_corpus: WriteCorpus) -> None:
     Opened(folder).save(memory)
     notice = AGAINST | {"types": ["Retraction of Publication"]}

@@ -17,7 +17,7 @@ from retrieval.store.library import LibraryFile
 from service.operating import jobs as module
 from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Runner, Search, Work, find_ids, make_readable
 from service.operating.libraries import Libraries
-from service.operating.uploads import name_draft
+from service.operating.uploads import name_deleted, name_draft, name_linked
 
 ID = "0a1b2c3d4e5f"
 RECORDS = [{"pmid": str(number), "title": f"Zeta {number}", "abstract": "Zeta lowers pressure."} for number in (1, 2, 3)]
@@ -276,11 +276,16 @@ def test_what_writes_while_its_library_is_deleted_leaves_nothing(jobs: Jobs, run
 
 
 def test_a_deletion_that_was_cut_short_is_ended_at_the_next_start(jobs: Jobs, runner: Runner) -> None:
-    left = name_draft(jobs.folder, f"{ID}.deleted")
-    (left / "lucene").mkdir(parents=True)
+    forgotten: list[str] = []
+    runner.forget = forgotten.append
+    left, other = name_deleted(jobs.folder, ID), name_draft(jobs.folder, "ffffffffffff")
+    for place in (left / "lucene", other, name_linked(jobs.folder, ID)):
+        place.mkdir(parents=True)
+    jobs.add(ID, Work(files=("a.jsonl",)))
     runner.start()
     runner.stop()
-    assert not left.exists() and name_draft(jobs.folder, ID).exists()
+    assert not left.exists() and not name_draft(jobs.folder, ID).exists() and not name_linked(jobs.folder, ID).exists()
+    assert forgotten == [ID] and jobs.list() == [] and other.exists()
 
 
 def test_a_process_is_read_to_its_end_although_the_disk_is_full(
