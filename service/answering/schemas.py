@@ -315,10 +315,11 @@ class SentenceEvent(BaseModel):
 def numbers_of(answer: Answer) -> dict[str, int]:
     """Each document's number in the answer, by PMID, from 1.
 
-    The cited documents come first, in the order in which the text cites them, then the others as they were ranked.
+    The cited documents come first, in the order in which the text cites them, then the others as they were ranked, and those that
+    are listed alone.
     """
     cited = [citation.document.pmid for sentence in answer.sentences for citation in sentence.citations]
-    listed = dict.fromkeys([*cited, *(hit.pmid for hit in answer.context)])
+    listed = dict.fromkeys([*cited, *(hit.pmid for hit in answer.context), *(one.document.pmid for one in answer.others)])
     return {pmid: number for number, pmid in enumerate(listed, 1)}
 
 

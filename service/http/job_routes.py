@@ -116,6 +116,8 @@ class ZoteroIn(Sent):
 class ZoteroKey(Sent):
     """A library at zotero.org, and the key that may read it."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"library": "users/1234567"}]})
+
     library: str = Field(pattern=_ZOTERO, min_length=7, description="users/ID or groups/ID.")
     key: SecretStr = Field(
         SecretStr(""), max_length=100, description="A key of zotero.org/settings/keys; empty: the one given before, if any."
@@ -511,7 +513,7 @@ def pack_library(id: LibraryId, request: Request) -> PackOut:
     return PackOut(address=f"v1/packs/{uploads.give_ticket(folder, found.id)}", name=f"{found.name}{SUFFIX}", bytes=size)
 
 
-tickets = APIRouter(responses=problems.responses(404, 409, 429, 500, 503))
+tickets = APIRouter(responses=problems.responses(404, 409, 422, 429, 500, 503))
 
 
 @tickets.get(

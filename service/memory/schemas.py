@@ -208,6 +208,8 @@ RESULTS: dict[str, type[TypedGroundResponse | AnswerResponse | CheckedText]] = {
 class ShareRequest(Sent):
     """A result to share."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{"result": {"claim": {"text": "Zinc shortens colds."}}}]})
+
     result: dict[str, Any] = Field(description="The JSON of /v1/ground, /v1/answer or /v1/text, unchanged.")
     name: str = Field(default="", max_length=MOST_NAME, description="What a checked text is called, such as its file's name.")
 

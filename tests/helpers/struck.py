@@ -82,8 +82,10 @@ def main(folder: Path, operation: str, library: str, how: How, at: int, trace: P
 
     def upload() -> None:
         data = (folder.parent / "more.jsonl").read_bytes()
+        id = ""
         for start in range(0, len(data), 100):
-            add_chunk(name_draft(folder, library), "more.jsonl", data[start : start + 100], start, len(data), 1_000_000)
+            part = data[start : start + 100]
+            id = add_chunk(name_draft(folder, library), "more.jsonl", part, start, len(data), 1_000_000, id).id
 
     def delete() -> None:
         runner.jobs.forget(library)

@@ -37,7 +37,10 @@ def test_v5_is_the_papers() -> None:
         (("k: 1000", "k: many"), "contradict.retrieve.k should be a whole number, not the text 'many'."),
         ((", k: 1000", ""), "the key 'contradict.retrieve.k' is missing."),
         (("rule: first, label: contradict", "rule: top"), "contradict: the rules first and penalised need a judge"),
-        (("name: v5", "nom: v5"), "unknown key 'nom'; the known keys are name, description, path, contradict, support."),
+        (
+            ("name: v5", "nom: v5"),
+            "unknown key 'nom'; the known keys are name, description, path, budget, text_budget, contradict, support.",
+        ),
         (("contradict:", "contradict: ["), "not YAML"),
     ],
 )

@@ -69,7 +69,7 @@ def test_libraries_are_listed_and_each_answers_by_its_name_or_id(client: TestCli
     listed = client.get("/v1/libraries").json()["libraries"]
     assert [{**one, "id": ""} for one in listed] == [
         {"id": "", "name": name, "description": "", "papers": 1, "full_texts": 0, "vectors": False, "format": 4, "damaged": "",
-         "kept": True}
+         "kept": True, "linked": False}
         for name in ("a", "b")
     ]  # fmt: skip
     assert found(client) == found(client, "a") == ["a-for"]
@@ -94,7 +94,10 @@ def test_one_that_is_not_there_is_404_in_every_route(client: TestClient, unknown
             method, path.replace("{id}", "x").replace("{pmid}", "1"), params={"library": unknown, "q": "zeta"}
         )
         body_answer = client.request(method, path.replace("{id}", "x"), params={"library": unknown, "q": "zeta"}, json=body)
-        assert {answer.status_code, body_answer.status_code} == {404}, (method, path)
+        # Who may only read learns nothing of what is shared.
+        shared = path == "/v1/shared" or (path.startswith("/v1/shared") and method != "get")
+        refused = 403 if shared else 404
+        assert {answer.status_code, body_answer.status_code} == {refused}, (method, path)
 
 
 def takes_library(call: dict[str, Any]) -> bool:
