@@ -122,9 +122,9 @@ class _AnswerInProgress:
         table = None if grounded else self._tabulate()
         if table and generator.extractive:
             return self._sum_up(table, generator.name)
-        left, table = table.note if table else "", table if table and table.answers else None
         # A language model also gets the next best documents, after those on the question.
         found = self._choose_documents(grounded, table, not generator.extractive)
+        left, table = table.note if table else "", table if table and table.answers else None
         if isinstance(found, TooLittle):
             return self._decline(found.note, found.nearest, generator.name)
         hits, sources = found.hits, self._sources(found)
@@ -239,7 +239,9 @@ class _AnswerInProgress:
         if grounded:
             hits = [Hit(one.document.pmid, one.score) for one in grounded.papers]
             return self.search.add_next(hits, collect_findings(grounded), fill)
-        return self.search.add_next(table.hits, table.findings, fill) if table else self.search.find()
+        if table is None or not table.rows:
+            return self.search.find()
+        return self.search.add_next(table.hits if table.answers else table.hits[: len(table.papers)], table.findings, fill)
 
     def _sources(self, found: FoundDocuments) -> list[Source]:
         sources = []

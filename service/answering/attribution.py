@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from generation.draft import CitedSource, DraftSentence, Source
 from nli.judge import Abstract, Judge, Reader, Reading, drop_question, make_premises
 from nli.reader.paper import READ_ALONE, weigh_alone
 from nli.text.designs import has_findings
 from nli.text.roles import find_findings
+from nli.text.sentences import sentence_spans
 from retrieval.core.values import OPPOSITE, Citation, Document, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.fences import is_order
@@ -49,6 +51,7 @@ _SPELT = "|".join((*_LARGER, "hundred", "thousand"))
 _SPELT_OUT = re.compile(rf"\b(?:{_SPELT})(?:(?:[\s-]+|\s+and\s+)(?:{_SPELT}))*\b", re.IGNORECASE)
 """A number of any length in words: "two hundred and forty"."""
 _ANY_FIGURE = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
+_TYPE, _P_VALUE = re.compile(r"\btype [12]\b", re.IGNORECASE), re.compile(r"\bp\s*[<=>≤]\s*0?\.\d+", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neither supports nor contradicts it"}
 
@@ -217,12 +220,18 @@ def find_missing_content(text: str, document: Document) -> str:
     return ""
 
 
-def find_other_figures(text: str, passage: str) -> tuple[str, ...]:
-    """The figures in a sentence that a passage does not give, not even rounded, as a percentage or as what remains of a whole."""
-    given = {_read_figure(figure) for figure in _ANY_FIGURE.findall(passage)}
-    given |= {_read_spelt(words) for words in _SPELT_OUT.findall(passage)}
+def find_other_figures(text: str, passage: str, sums: bool = False) -> tuple[str, ...]:
+    """The figures in a sentence that a passage does not give, not even rounded, as a percentage, as what remains of a whole or,
+    with `sums`, as two whole numbers of one sentence together. The type of a disease is no figure, and a P value no share."""
+    passage, given = _P_VALUE.sub("", passage), set[float]()
+    for start, end in sentence_spans(passage) if sums else [(0, len(passage))]:
+        said = {_read_figure(figure) for figure in _ANY_FIGURE.findall(passage[start:end])}
+        said |= {_read_spelt(words) for words in _SPELT_OUT.findall(passage[start:end])}
+        whole = [one for one in said if one.is_integer()] if sums else []
+        given |= said | {one + other for one, other in combinations(whole, 2)} | {2 * one for one in whole}
     given |= {share for one in given if 0 < one < 1 for share in (100 * one, 100 - 100 * one)}
-    return tuple(dict.fromkeys(one for one in _FIGURE.findall(text) if not any(_rounds_to(number, one) for number in given)))
+    figures = dict.fromkeys(_FIGURE.findall(_TYPE.sub("", text)))
+    return tuple(one for one in figures if not any(_rounds_to(number, one) for number in given))
 
 
 def _rounds_to(number: float, figure: str) -> bool:

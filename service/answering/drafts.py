@@ -186,7 +186,7 @@ class DraftChecker:
         if citations and not whole:
             failures.append("its documents do not say all of it")
         given = " ".join(f"{make_passage(one.document)} {one.sentence.text}" for one in citations.values())
-        figures = find_other_figures(sentence.text, given) if citations else ()
+        figures = find_other_figures(sentence.text, given, sums=True) if citations else ()
         if figures:
             failures.append(f"its documents do not give the figure {' or '.join(figures)}")
         parts = {cited for cited in sentence.cited if cited.part}

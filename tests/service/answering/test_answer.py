@@ -201,6 +201,13 @@ def test_a_figure_is_given_where_it_is_spelt_out(passage: str, figure: str) -> N
     assert find_other_figures("It was tried in 77 people.", passage) == ("77",)
 
 
+def test_sums_types_and_p_values_are_no_figures_of_their_own() -> None:
+    passage = "Of 22 men and 15 women, 12 slept (p = 0.0001). NIDDM was common. Another 40 stayed."
+    assert find_other_figures("In 37 people with type 2 diabetes", passage, sums=True) == ()
+    assert find_other_figures("In 37 people with type 2 diabetes", passage) == ("37",)
+    assert find_other_figures("On a scale of 99.99, 55 were well", passage, sums=True) == ("99.99", "55"), "of two sentences"
+
+
 class ForReader(WordReader):
     """Takes every paper for a yes as a whole, and each sentence for what it says."""
 
