@@ -51,8 +51,10 @@ from nli.training.reader.lesson import (
 )
 from nli.training.reader.train import (
     LABELLED,
+    compare_opposites,
     compute_loss,
     main,
+    make_curriculum,
 )
 from nli.training.reader.vocabulary import find_base_rows, read_words
 from nli.training.turning import turn_comparison
@@ -163,6 +165,33 @@ def test_the_loss_adds_the_lean_to_what_the_reader_says_and_follows_a_teacher(to
     assert measure_loss(taught, tokenize, silent, sure) == pytest.approx(1.5 * divergence, abs=1e-5)
 
 
+def test_opposites_that_are_read_alike_both_ways_cost_nothing() -> None:
+    supported, denied = (1.0, 0.0, -1.0), (-1.0, 0.0, 1.0)
+    scores = torch.tensor([supported, supported, denied, supported, (0.0, 2.0, 0.0)]).log_softmax(-1)
+    assert float(compare_opposites(scores, ["a", "", "a", "b", ""])) == pytest.approx(0.0, abs=1e-6), "b has no partner"
+    shares = scores[0].exp()
+    alike = float(((shares - shares.flip(-1)) * (scores[0] - scores[0].flip(-1))).sum())
+    assert float(compare_opposites(scores, ["a", "a", "", "", ""])) == pytest.approx(alike / 5), "both were supported"
+
+
+def test_an_opposite_whose_evidence_is_cut_away_has_no_partner(tokenize: DocumentTokenizer) -> None:
+    long = ("It began. " + "We counted all days in the ward. " * 12, *["Pain and sleep were measured in everybody there."] * 9)
+    lesson = Lesson("Zeta eases gout.", "", long, SUPPORT, (0,), "s", pair="p")
+    assert make_example(lesson, tokenize, 120, guided=False).pair == ""
+    assert make_example(replace(lesson, sentences=("Zeta eased gout.",)), tokenize, 120).pair == "p"
+
+
+def test_lessons_without_opposites_are_drawn_and_pairs_are_all_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pairs = [Lesson(f"Zinc {verb} colds.", "", ("Zinc helped.",), NEUTRAL, (), "s", "g", pair="p") for verb in ("helps", "harms")]
+    others = [Lesson(f"Claim {n}.", "", ("Text.",), NEUTRAL, (), "s", f"o{n // 2}") for n in range(400)]
+    monkeypatch.setattr("nli.training.reader.train.make_lessons", lambda *_: [*pairs, *others])
+    monkeypatch.setattr("nli.training.reader.train.make_answer_lessons", lambda *_: iter(()))
+    options = make_parser().parse_args(["--data", str(tmp_path), "--out", str(tmp_path), "--unpaired", "0.25"])
+    read = [one.pair for batch in make_curriculum(options, read_words(SMALL_MODEL), 1) for one in batch]
+    assert read.count("p") == 2
+    assert 60 < len(read) - 2 < 140 and len(read) % 2 == 0, "a paper's claims are drawn together"
+
+
 def test_our_own_claims_name_a_paper_and_are_none_of_those_measured() -> None:
     lines = read_lines(CLAIMS)
     assert len({line["true"] for line in lines}) == len(lines) > 7000
@@ -240,6 +269,10 @@ def test_a_run_with_a_teacher_leaves_a_model_that_is_served(
     taught = [Lesson("Zinc harms.", "", ("Colds healed.", "All ended well."), UNLABELLED, None, "taught")]
     monkeypatch.setattr("nli.training.reader.train.make_lessons", lambda *_: list(labelled))
     monkeypatch.setattr("nli.training.reader.train.make_taught_lessons", lambda *_: taught)
+    monkeypatch.setattr(
+        "nli.training.reader.train.make_answer_lessons",
+        lambda *_: iter([Lesson("What? Zinc.", "", ("Zinc.",), NEUTRAL, (), "answers")]),
+    )
     given = ["--data", str(tmp_path), "--out", str(tmp_path), "--vocabulary", str(SMALL_MODEL), "--size", "small"]
     small = str(SMALL_MODEL / "model.onnx")
     assert main([*given, "--start", small, "--teacher", small, "--taught", "1", "--epochs", "2", "--batch-tokens", "64"]) == 0
@@ -349,6 +382,7 @@ def test_a_report_is_read_with_its_abstract_and_with_the_passage_that_decides_th
     (tmp_path / "reports.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     monkeypatch.setattr(examples, "REPORTS", tmp_path / "reports.jsonl")
     abstract, passage = make_written_lessons(read_reports(tmp_path / "index"), {})
+    assert abstract.pair != passage.pair, "a claim is no opposite of itself"
     assert (abstract.label, abstract.sentences[0], abstract.evidence) == (NEUTRAL, "Zeta was compared with eta.", ())
     assert (passage.label, passage.sentences[0], passage.evidence) == (SUPPORT, "Pain fell more with zeta than with eta.", (0,))
     assert abstract.group == passage.group and abstract.title == "Zeta in gout"
@@ -357,3 +391,11 @@ def test_a_report_is_read_with_its_abstract_and_with_the_passage_that_decides_th
 def test_both_sides_of_the_claims_on_reports_are_as_many() -> None:
     labels = Counter(row["label"] for row in read_lines(examples.REPORTS) if row["passage"] is not None)
     assert labels["support"] == labels["contradict"] > 1000
+
+
+def test_the_claims_on_one_part_of_a_report_stand_beside_their_opposites() -> None:
+    rows: dict[Any, list[str]] = {}
+    for row in read_lines(examples.REPORTS):
+        rows.setdefault((row["pmcid"], row["passage"]), []).append(row["label"])
+    swap = {"support": "contradict", "contradict": "support", "neutral": "neutral"}
+    assert all([swap[one] for one in labels[::2]] == labels[1::2] for labels in rows.values())

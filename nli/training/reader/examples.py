@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -106,7 +106,8 @@ def make_written_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, 
             source = f"kind_{row['kind']}"
         group = f"{source} {claim if source == 'searches' else row['pmid']}"
         lean = 0.0 if label == NEUTRAL else leans.get(claim, 0.0)
-        lesson = Lesson(claim, title, sentences, label, None if evidence is None else tuple(evidence), source, group, lean)
+        places = None if evidence is None else tuple(evidence)
+        lesson = Lesson(claim, title, sentences, label, places, source, group, lean, row.get("pair", ""))
         yield lesson
         if row["from"] == "kinds":
             yield replace(lesson, title="", group=f"{group} without its title")
@@ -136,7 +137,8 @@ def read_written(source: Path, folder: Path) -> list[dict[str, Any]]:
 
 
 def read_reports(index: Path) -> list[dict[str, Any]]:
-    """The lines of `reports.jsonl`, completed alike from an index with the full texts of these trial reports."""
+    """The lines of `reports.jsonl`, completed alike from an index with the full texts of these trial reports. Those on one part
+    of a report stand in pairs, a claim and its opposite."""
     rows_by_report: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in read_lines(REPORTS):
         rows_by_report[row["pmcid"]].append(row)
@@ -144,15 +146,19 @@ def read_reports(index: Path) -> list[dict[str, Any]]:
     for entry in documents.sample(sys.maxsize):
         rows = rows_by_report.get(entry.document.pmcid, ())
         text = documents.full_texts([entry.pmid]).get(entry.pmid) if rows else None
+        counts: Counter[int | None] = Counter()
         for row in rows:
-            if (number := row["passage"]) is None:
+            number = row["passage"]
+            pair = f"{entry.pmid} {number} {counts[number] // 2}"
+            counts[number] += 1
+            if number is None:
                 sentences = [one.text for one in entry.sentences()]
             elif text and number < len(text.passages):
                 sentences = [one.in_context for one in text.passages[number].sentences]
             else:
                 continue
             evidence = row["evidence"] if row["sentences"] == len(sentences) else None
-            own = {"pmid": entry.pmid, "title": entry.document.title, "sentences": sentences, "evidence": evidence}
+            own = {"pmid": entry.pmid, "title": entry.document.title, "sentences": sentences, "evidence": evidence, "pair": pair}
             completed.append({**row, "from": "reports", **own})
     return completed
 
