@@ -1,12 +1,11 @@
 """What may be asked next, each with at least two papers here: it is searched for before it is shown, and no paper is read.
 
-Without a language model these are the answers that were found, the claim in other people, and what the titles of the nearest
-papers ask (generation.titles). A language model writes better ones; what it does not write, or has no papers here, is filled up.
+Without a language model these are the answers that were found, and what the titles of the nearest papers ask
+(generation.titles). A language model writes better ones; what it does not write, or has no papers here, is filled up.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +13,6 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from generation.question import parse_question, write_question
 from generation.titles import ask_title
 from nli.text.designs import has_findings
 from retrieval.core.values import FollowUp, FollowUpKind, Row
@@ -36,16 +34,6 @@ _ON_IT, _NEW, _RELATED = 0.75, 2.2, 0.45
 share of the first question's rare words that one on its subject has."""
 _SHORTEST, _LONGEST = 4, 25
 """Words of a question."""
-_PEOPLE = {
-    "children": re.compile(r"\b(?:child(?:ren)?|childhood|pa?ediatric|infants?|adolescents?)\b", re.IGNORECASE),
-    "older adults": re.compile(r"\b(?:elderly|geriatric|older (?:adults|people|persons|patients|women|men))\b", re.IGNORECASE),
-    "pregnant women": re.compile(r"\bpregnan\w+\b", re.IGNORECASE),
-}
-_NAMES_PEOPLE = re.compile(
-    r"\b(?:child\w*|pa?ediatric|infan\w+|neonat\w*|newborns?|adolescen\w+|elderly|old(?:er)?|adults?|wom[ae]n|m[ae]n|people|patients"
-    r"|pregnan\w+|\w*menopaus\w+|mothers?|maternal|fet(?:al|us)|mice|mouse|rats?|preeclampsia|pre-eclampsia|postpartum)\b",
-    re.IGNORECASE,
-)
 
 
 class Written(BaseModel):
@@ -73,7 +61,7 @@ def find_follow_ups(grounder: Grounder, asked: str, rows: Sequence[Row] = (), fo
     near = _search(index, asked, _NEAR)
     written = _write(grounder, asked, found, near)
     kept, tried = list[FollowUp](), 0
-    for one in (*written, *_state_answers(rows), *_name_people(asked, near), *_ask_titles(asked, near)):
+    for one in (*written, *_state_answers(rows), *_ask_titles(asked, near)):
         if len(kept) == MOST or tried == _TRIED:
             break
         if any(_repeats(one.text, said) for said in (asked, *(other.text for other in kept))):
@@ -112,17 +100,6 @@ def _state_answers(rows: Sequence[Row]) -> Iterator[_Candidate]:
 def _is_plural(row: Row) -> bool:
     named, begins = row.answer.lower(), row.statement.lower().startswith(row.answer.lower())
     return begins and (" and " in named or (named.endswith("s") and not named.endswith(("ss", "us", "is"))))
-
-
-def _name_people(asked: str, near: Sequence[Entry]) -> Iterator[_Candidate]:
-    """What was asked, in other people than most papers studied, if two papers nearby are on it in them."""
-    parsed = parse_question(asked) if asked.endswith("?") else None
-    claim = parsed.claim if parsed and parsed.sound else asked.rstrip(".") if not asked.endswith("?") else ""
-    question = write_question(claim) if claim and not _NAMES_PEOPLE.search(claim) else None
-    for people, pattern in _PEOPLE.items() if question else ():
-        on_it = [one for one in near if pattern.search(one.document.title) and _share(asked, one) >= _ON_IT]
-        if question and len(on_it) >= FEWEST_PAPERS:
-            yield _Candidate(f"{question[:-1]} in {people}?", f"{len(on_it)} papers here studied this in {people}.")
 
 
 def _ask_titles(asked: str, near: Sequence[Entry]) -> list[_Candidate]:

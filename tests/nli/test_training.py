@@ -55,6 +55,7 @@ from nli.training.reader.train import (
     compute_loss,
     main,
     make_curriculum,
+    make_parser,
 )
 from nli.training.reader.vocabulary import find_base_rows, read_words
 from nli.training.turning import turn_comparison
