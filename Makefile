@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := indexes/built/demo
 
-.PHONY: install serve test test-all chromium cluster cluster-stop test-cluster bench llm test-llm lint examples clean
+.PHONY: install serve test test-all chromium cluster cluster-stop test-cluster bench llm test-llm lint examples sbom clean
 
 install: $(INSTALLED)
 
@@ -78,6 +78,12 @@ lint: $(INSTALLED)
 # The answers that the API's description shows (/docs, openapi.json), from the demo index and the shipped models.
 examples: $(DEMO)/manifest.json
 	$(BIN)/python -m service.serve.examples $(DEMO)
+
+# Every installed package with its version and licence (docs/licences.md). The tool stays in an environment of its own.
+sbom: $(INSTALLED)
+	$(PYTHON) -m venv build/sbom
+	build/sbom/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0
+	build/sbom/bin/cyclonedx-py environment --pyproject pyproject.toml --output-file build/sbom.json $(BIN)/python
 
 clean:
 	rm -rf $(VENV) indexes/built build *.egg-info

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,17 @@ def test_files_that_pages_for_users_name_are_there() -> None:
     }
     assert {(page, path) for page, path in named if not (ROOT / path).exists()} == set()
     assert len(named) > 20
+
+
+def test_the_architecture_names_every_folder() -> None:
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    packages = {name.removesuffix("/__init__.py") for name in FILES if re.fullmatch(r"(?!tests)\w+(/\w+)?/__init__\.py", name)}
+    assert {one for one in packages if f"`{one}`" not in page} == set()
+
+
+def test_the_licence_of_every_package_that_the_product_needs_is_listed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needed = {tuple(one.split("==")) for one in (*project["dependencies"], *extras["cluster"], *extras["mcp"], *extras["redis"])}
+    listed = re.findall(r"^\| ([\w.-]+) \| ([\d.]+) \| \w[^|]*\|$", (ROOT / "docs/licences.md").read_text("utf-8"), re.MULTILINE)
+    assert set(listed) == needed

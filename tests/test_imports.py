@@ -16,20 +16,13 @@ from eval.cli import PROXY
 
 ROOT = Path(__file__).parent.parent
 
-# Each package may import those named here, and itself.
+# What each package may import, besides itself, as docs/architecture.md says it.
 ALLOWED = {
-    "configs": set[str](),
-    "retrieval": set[str](),
-    "nli": {"retrieval"},
-    "generation": {"retrieval"},
-    # An index is built with the sentences and cues that nli finds, so that no query has to.
-    "indexes": {"retrieval", "nli"},
-    "service": {"retrieval", "nli", "generation", "indexes", "configs"},
-    "eval": {"retrieval", "nli", "generation", "indexes", "service", "configs"},
-    # The public face, which nothing here imports.
-    "counterpoint": {"retrieval", "service"},
+    package: set(re.findall(r"`(\w+)`", needs))
+    for package, needs in re.findall(
+        r"^\| `(\w+)` \| ((?:`\w+`(?:, )?)+|–) \|$", (ROOT / "docs/architecture.md").read_text("utf-8"), re.MULTILINE
+    )
 }
-
 
 # What measures the product stands outside it.
 OUTSIDE = {"bench", "tests"}
