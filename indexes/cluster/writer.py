@@ -25,7 +25,7 @@ from indexes.writer import Change, annotate, settle, take_text
 from nli.text.negation import load_cue_list
 from retrieval.cluster.client import Address, ClusterBusy, connect, translate_faults
 from retrieval.cluster.mapping import make_source
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, IndexUnusable, OutOfSpace
 from retrieval.core.values import Document
 from retrieval.store.documents import Row

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from indexes.plan import make_folder, report_interrupt
 from retrieval.cluster.client import is_address, read_address
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_errors
 from retrieval.core.progress import make_bar
 from retrieval.store.manifest import write_atomically

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from retrieval.bm25.analysis import ANSERINI, TEXT_ANALYZERS
+from retrieval.core.english import format_count
 from retrieval.core.errors import IndexUnusable, translate_write_errors
 
 WITH_TEXTS = 5
@@ -155,7 +156,7 @@ class Manifest:
     def describe_source(self) -> str:
         """What the documents are, in words to follow their number: as described, or else by the names of the files."""
         names = list(dict.fromkeys(Path(source.path).name for source in self.sources))
-        more = f" and {len(names) - 1:,} more file{'s' if len(names) > 2 else ''}" if names[1:] else ""
+        more = f" and {format_count(len(names) - 1, 'more file')}" if names[1:] else ""
         return self.description or " from ".join(["documents", *names[:1]]) + more
 
     def to_json(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from retrieval.cluster.client import is_address, read_address, show_place
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.store.manifest import Manifest, TextPart
 from service.grounding.coverage import describe_usage
 from service.grounding.reasons import tell_contrasts, tell_direction

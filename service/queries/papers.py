@@ -9,7 +9,7 @@ import numpy as np
 
 from generation.extractive import drop_label
 from nli.reader.encode import score_for_reading
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Document, Hit, Passage, Sentence
 from retrieval.index import Index, PassageHit, lead_to_papers
