@@ -101,11 +101,8 @@ class Index:
     def search_fields(self, words: Sequence[str], k: int, misspelt: bool) -> list[Hit]:
         """The `k` best documents by what a paper is called: title, authors, journal and year, and the text for the other words.
 
-        With `misspelt`, names and words of titles are also found where they are spelt almost so. An index of before there were
-        fields is searched by title and abstract alone (`Manifest.has_fields`).
+        With `misspelt`, names and words of titles are also found where they are spelt almost so.
         """
-        if not self.manifest.has_fields:
-            return self.search(" ".join(words), k)
         return self._take_within(self._searcher.search_fields(words, self._find_depth(k), misspelt), k) if words else []
 
     def _add_forms(self, query: str, spellings: bool) -> str:

@@ -87,7 +87,7 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
     ):
         try:
             for rows in read_rows(store, progress.last):
-                sender.send([index_action(row[0], make_source(row, version, 1, fields=True), 1) for row, version in rows])
+                sender.send([index_action(row[0], make_source(row, version, 1), 1) for row, version in rows])
                 # What was sent earlier is in by now; a resumed copy sends the batch just sent again.
                 progress.write(address, name)
                 progress.last = rows[-1][0][0]
