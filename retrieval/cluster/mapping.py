@@ -24,6 +24,7 @@ from retrieval.bm25.analysis import (
 )
 from retrieval.bm25.lucene import K1, B
 from retrieval.cluster.client import Address, connect, translate_faults
+from retrieval.core.english import list_words
 from retrieval.core.errors import IndexUnusable
 from retrieval.store.documents import Row, find_targets
 from retrieval.store.manifest import FORMAT, WITH_TEXTS, Manifest, parse_manifest
@@ -219,7 +220,7 @@ def _find_real_name(indexes: dict[str, Any], address: Address) -> str:
     ((name, about),) = indexes.items()
     if differences := list_differences(about["settings"]["index"], about["mappings"]):
         raise IndexUnusable(
-            f"The index {address} was not made by this version of Counterpoint: it has {' and '.join(differences)}; build it "
+            f"The index {address} was not made by this version of Counterpoint: it has {list_words(differences)}; build it "
             "again with `counterpoint index build`."
         )
     return str(name)
