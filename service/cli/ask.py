@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from service.cli.shared import (
     INDEX_VARIABLE,
     AnswersOption,

@@ -11,7 +11,7 @@ from indexes.readers.prose.article import read_article, read_sentences
 from nli.evidence import EvidenceSentence
 from nli.long_text import list_blocks
 from retrieval.core.characters import replace_surrogates
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Block, FullText, Label, Location
 from retrieval.index import Index
