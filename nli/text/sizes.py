@@ -24,16 +24,6 @@ _NUMBERS = {"two": 2, "three": 3, "four": 4, "half": 50.0, "third": 100 / 3, "qu
 _PART = re.compile(
     rf"\b(?:(an?|one|two|three|four)[ -])?(half|(?<=[ -])(?:third|quarter|fifth|tenth))s?\b(?![ -](?:lif|liv|an? {_TIME}))", re.I
 )
-_REWRITTEN = [
-    (re.compile(r"\b9[059] ?%? ?(?:CI|confidence interval)\b[^);]*|\b[Pp] ?[<=>] ?[\d.]+|(?: ?±| ?\+/-) ?[\d.]+"), ""),
-    (re.compile(rf"\bhalf an? (?={_TIME})", re.I), "0.5 "),
-    (re.compile(rf"\b(than|least|about|by|within|over|under|nearly|almost) an? (?={_TIME})", re.I), r"\1 1 "),
-    (re.compile(r"\bhalve[sd]?\b", re.I), "50 % fewer"),
-    (re.compile(r"\bdouble[sd]?\b(?!-| blind)", re.I), "100 % more"),
-    (re.compile(r"\btwice (?=as|the)", re.I), "2 times "),
-    (re.compile(r"\b(\w+)[ -]?fold\b", re.I), r"\1 times"),
-    (re.compile(r"\b(\w+) (?:out )?of (ten|five|four|three|10|5|4|3)\b", re.I), r"\1 in \2"),
-]
 _UNITS = {
     r"%|per ?cent\b": ("percent", 1.0), r"times\b(?! (?:an?|per|daily|the)\b)": ("fold", 1.0), r"in [1-9]\d*\b": ("share", 1.0),
     r"s(?:ec(?:ond)?s?)?\b": ("s", 1.0), r"min(?:ute)?s?\b": ("s", 60.0), r"h(?:(?:ou)?rs?)?\b": ("s", 3600.0),
@@ -42,6 +32,17 @@ _UNITS = {
     r"g(?:rams?)?\b(?!/)": ("g", 1.0), r"(?:kg|mm ?Hg|mmol)\b": ("", 1.0),
 }  # fmt: skip
 """How a unit is written; the unit that it is compared in, itself where that is "", and how many of that it is."""
+_REWRITTEN = [
+    (re.compile(r"\b9[059] ?%? ?(?:CI|confidence interval)\b[^);]*|\b[Pp] ?[<=>] ?[\d.]+|(?: ?±| ?\+/-) ?[\d.]+"), ""),
+    (re.compile(rf"\bhalf an? (?={_TIME})", re.I), "0.5 "),
+    (re.compile(rf"\b(than|least|about|by|within|over|under|nearly|almost) an? (?={_TIME})", re.I), r"\1 1 "),
+    (re.compile(r"\bhalve[sd]?\b", re.I), "50 % fewer"),
+    (re.compile(r"\bdouble[sd]?\b(?!-| blind)", re.I), "100 % more"),
+    (re.compile(r"\btwice (?=as|the)", re.I), "2 times "),
+    (re.compile(r"\b(\w+)[ -]?fold\b", re.I), r"\1 times"),
+    (re.compile(rf"\bfrom (\d+(?:\.\d+)?) to (\d+(?:\.\d+)?) ?({'|'.join(_UNITS)})", re.I), r"from \1 \3 to \2 \3"),
+    (re.compile(r"\b(\w+) (?:out )?of (ten|five|four|three|10|5|4|3)\b", re.I), r"\1 in \2"),
+]
 _FIGURE = re.compile(
     rf"(?:(?P<least>{_LEAST})|(?P<most>{_MOST}))? ?(?<![\w.,/-])(?P<low>\d+(?:,\d{{3}})*(?:\.\d+)?)"
     rf"(?: ?(?:-|to) ?(?P<high>\d+(?:\.\d+)?))?[ -]?(?P<unit>{'|'.join(_UNITS)})",

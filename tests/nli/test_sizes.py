@@ -26,6 +26,7 @@ MINUTES = "Zeta shortened attacks by 9 minutes (95 % CI 5 to 90)."
         ("Two thirds of patients get well.", "45 ± 60 % of patients got well."),
         ("More than nine in ten get well.", "63 % got well."),
         ("Zeta lowers pressure by thirty mmHg.", "Pressure fell from 161 +/- 9 mm Hg to 151 mm Hg."),
+        ("Zeta lowers pressure by five mmHg.", "Pressure fell from 161 to 141 mm Hg."),
         ("Zeta reduces attacks by more than half.", "Attacks: 25 % with zeta, 30 % with placebo."),
         ("Three-fold more have attacks.", "Attacks were 1.3 times as common."),
     ],
