@@ -16,7 +16,7 @@ import torch
 from tokenizers import Tokenizer
 
 from indexes.build import build
-from nli.judge import Reading
+from nli.judge import Reading, SentenceReader
 from nli.reader.certainty import Certainty
 from nli.reader.encode import DocumentTokenizer
 from nli.reader.judge import LARGE, DocumentReader
@@ -66,6 +66,7 @@ from retrieval.training.data import read_lines
 from retrieval.training.encoder import TokenEncoder
 from retrieval.training.encoder import load_base as load_bert
 from retrieval.training.folds import assign_fold, is_held_out
+from tests.helpers.fakes import WordJudge
 from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import MEASURED, write_rows
 
@@ -359,7 +360,7 @@ def test_a_verdict_is_as_certain_as_such_verdicts_were_right() -> None:
         paper = {"pmid": str(number), "title": "", "sentences": ["Zinc healed colds."], "evidence": [0]}
         whole = Verdict(0.95, 0.04, 0.01) if sure else Verdict(0.55, 0.4, 0.05)
         read.append((make_case(paper, f"Zinc heals cold {number}.", label), TwoReadings(Reading(whole, ()), {})))
-    certainty = fit_certainty(read, SentenceReader(ShareJudge()))
+    certainty = fit_certainty(read, SentenceReader(WordJudge()))
     assert certainty(1.0, 0.55) == pytest.approx(0.45, abs=0.15)
     assert certainty(1.0, 0.95) == pytest.approx(0.9, abs=0.1)
 
