@@ -66,7 +66,6 @@ def leads(
     given: Annotated[bool, option("--given", "Read the question's own papers instead of searching.")] = False,
     first: Annotated[int, typer.Option("--skip", min=0, help="Skip this many questions at the start.")] = 0,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Ask at most this many questions.")] = None,
-    fit: Annotated[bool, option("--fit", "Fit the certainty of leads to these questions.")] = False,
     answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
@@ -76,7 +75,7 @@ def leads(
 ) -> None:
     """Measure the first sentence of answers on questions whose answer is known: yes, no or maybe."""
     with report_errors():
-        from eval.answers.leads import fit_certainty, lead_all, read_known, show_leads
+        from eval.answers.leads import lead_all, read_known, show_leads
         from retrieval.core.errors import BadConfig, BadInput
         from service.assembly import assemble
         from service.configuration.config import load_answer_config
@@ -99,8 +98,6 @@ def leads(
         results = lead_all(questions, grounder, given, work, grounder.index.manifest.corpus_sha256, settings)
         title = f"{file.name}, {'papers given' if given else 'search'}"
         publish(show_leads(title, questions, results, get_command_line()), json, markdown)
-        if fit:
-            typer.echo(f"\n{fit_certainty(questions, results)}")
 
 
 def questions(

@@ -325,7 +325,9 @@ class Attribute(Strict):
     """How citations are checked: a judge of the profile reads each sentence of a cited document against the answer's sentence.
 
     A citation holds if the document's best sentence supports the answer's with a probability of at least `support`, and none of
-    its sentences contradicts it with a higher probability that is at least `contradict`. For a sentence left with fewer than
+    its sentences contradicts it with a higher probability that is at least `contradict`. If the judge reads documents, one of the
+    paper's sentences must support it with at least `stated` when it is read alone. From the probability `side`, the answer's
+    sentence takes a side on the question, and may not contradict its paper or the lead. For a sentence left with fewer than
     `least` citations, `replace` other documents are tried, starting with those that share most of its rare words; then, if
     `rewrite` is set, it is rewritten once.
     """
@@ -333,6 +335,8 @@ class Attribute(Strict):
     model: str
     support: Share
     contradict: Share
+    stated: Share = 0.5
+    side: Share = 0.7
     least: Annotated[int, Field(ge=1, le=10)] = 1
     replace: Annotated[int, Field(ge=0, le=100)] = 3
     rewrite: bool = True
@@ -340,12 +344,11 @@ class Attribute(Strict):
 
 class Conflicts(Strict):
     """Where disagreement is looked for: the contradiction branch of a grounding variant runs for the `most` sentences nearest
-    to the question; a paper with a probability of at least `at_least` is a conflict, and the answer mentions the strongest if
-    `report` is set."""
+    to the question; a paper that is judged to contradict one is a conflict, and the answer mentions the strongest if `report` is
+    set."""
 
     grounding: str
     most: Annotated[int, Field(ge=1, le=100)]
-    at_least: Share
     report: bool = True
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from nli.reader.certainty import find_certainty, measure_agreement
 from nli.text.designs import find_design
 from retrieval.core.english import format_count
-from retrieval.core.probabilities import log_odds, logistic
 from retrieval.core.values import Evidence, Grounding
 
 Place = Literal["contradict", "uncertain", "support", "silent", "unjudged"]
@@ -24,11 +24,9 @@ Outcome = Literal["contradict", "support", "mixed", "uncertain", "silent", "unju
 """Where the weight lies: on one side or on both, or else why on neither."""
 MIXED = 0.5
 """The evidence is mixed if the lighter side has at least this share of the heavier side's weight."""
-CONSTANT, AGREEMENT, STRONGEST = 0.05, 0.80, 0.70
-"""The certainty of a verdict in log odds: a constant; how far the sides agree, from 0 to 1; and the log odds of the strongest
-paper. Fitted on the questions of PubMedQA (docs/research/answers.md)."""
 SURE, LIKELY = 0.8, 0.6
-"""The least certainty for stating a verdict outright, and as probable; below both it is only possible."""
+"""The least probability for stating something outright, and as probable; below both it is only possible. They are fitted to no
+model, since the probabilities are calibrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +179,12 @@ def _choose_outcome(papers: Tally, weights: Tally, unjudged: int) -> Outcome:
 def _measure_certainty(placements: Iterable[Placed], weights: Tally, strong: Tally) -> float:
     """The probability that the heavier side is right; 0 without papers on a side. One paper alone that is no strong study is
     never sure."""
-    sided = [one.evidence.score for one in placements if one.place in ("contradict", "support")]
+    sided = [one.evidence for one in placements if one.place in ("contradict", "support")]
     if not sided:
         return 0.0
-    lighter, heavier = sorted((weights.contradict, weights.support))
-    agreement = (heavier - lighter) / heavier if heavier else 0.0
-    certainty = logistic(CONSTANT + AGREEMENT * agreement + STRONGEST * log_odds(min(max(sided), 1.0), 0.001))
+    surest = max(sided, key=lambda one: one.score)
+    agreement = measure_agreement((weights.contradict, weights.support))
+    certainty = find_certainty(surest.scored_by)(agreement, surest.score)
     alone = len(sided) == 1 and not (strong.contradict or strong.support)
     return min(certainty, SURE - 0.01) if alone else certainty
 

@@ -16,12 +16,14 @@ import torch
 from tokenizers import Tokenizer
 
 from indexes.build import build
-from nli.judge import Abstract, Reading
+from nli.judge import Reading, SentenceReader
+from nli.reader.certainty import Certainty
 from nli.reader.encode import DocumentTokenizer
 from nli.reader.judge import LARGE, DocumentReader
 from nli.reader.judge import SMALL as SMALL_MODEL
-from nli.reader.paper import FEATURES, PaperDecision
+from nli.reader.paper import FEATURES, PaperDecision, TwoReadings
 from nli.training.reader import examples
+from nli.training.reader.cases import make_case
 from nli.training.reader.encoder import SMALL, ReaderEncoder, find_size, load_base
 from nli.training.reader.examples import (
     CLAIMS,
@@ -36,7 +38,7 @@ from nli.training.reader.examples import (
     make_written_lessons,
     read_reports,
 )
-from nli.training.reader.fit import export_reader, fit_weights
+from nli.training.reader.fit import FITTED, HeldOut, export_reader, fit_certainty, fit_numbers, fit_weights
 from nli.training.reader.lesson import (
     CONTRADICT,
     LABELS,
@@ -64,6 +66,7 @@ from retrieval.training.data import read_lines
 from retrieval.training.encoder import TokenEncoder
 from retrieval.training.encoder import load_base as load_bert
 from retrieval.training.folds import assign_fold, is_held_out
+from tests.helpers.fakes import WordJudge
 from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import MEASURED, write_rows
 
@@ -278,8 +281,15 @@ def test_a_run_with_a_teacher_leaves_a_model_that_is_served(
     small = str(SMALL_MODEL / "model.onnx")
     assert main([*given, "--start", small, "--teacher", small, "--taught", "1", "--epochs", "2", "--batch-tokens", "64"]) == 0
     export_reader(tmp_path, SMALL_MODEL, [small, "0.5"])
-    (reading,) = DocumentReader(tmp_path / "reader").read_abstracts("Zinc heals colds.", [Abstract("Zinc", ("Colds healed.",))])
-    assert reading.document.label == "support"
+    paper = {"pmid": "1", "title": "", "sentences": ["Zinc healed colds."], "evidence": [0]}
+    read = [make_case(paper, "Zinc heals colds.", SUPPORT), make_case(paper, "Zinc heals wounds.", NEUTRAL)]
+    read.append(make_case(paper, "Zinc does not heal colds.", CONTRADICT))
+    monkeypatch.setattr("nli.training.reader.fit.fit_certainty", lambda *_: Certainty(0.0, 1.0, 1.0))
+    fit_numbers(tmp_path / "reader", HeldOut(read, read, read, read, read))
+    card = json.loads((tmp_path / "reader" / "model.json").read_text("utf-8"))
+    assert card["fitted_to"] | dict.fromkeys(FITTED, card["sha256"]) == card["fitted_to"]
+    assert list(card["certainty"]) == ["constant", "agreement", "surest"]
+    assert DocumentReader(tmp_path / "reader").name != DocumentReader(SMALL_MODEL).name
 
 
 def test_the_kinds_are_whole_and_those_kept_aside_are_on_other_papers() -> None:
@@ -340,6 +350,19 @@ def test_the_decision_learns_to_follow_the_reading_that_tells() -> None:
 
     said = [decide(Reading(read(0.2, 0.2), ()), [quote]).label for quote in (read(0.95, 0.01), read(0.01, 0.95))]
     assert said == ["support", "contradict"]
+
+
+def test_a_verdict_is_as_certain_as_such_verdicts_were_right() -> None:
+    read = []
+    for number in range(40):
+        sure = number % 2 == 0
+        label = SUPPORT if number % 20 >= 2 and (sure or number % 4 == 1) else NEUTRAL
+        paper = {"pmid": str(number), "title": "", "sentences": ["Zinc healed colds."], "evidence": [0]}
+        whole = Verdict(0.95, 0.04, 0.01) if sure else Verdict(0.55, 0.4, 0.05)
+        read.append((make_case(paper, f"Zinc heals cold {number}.", label), TwoReadings(Reading(whole, ()), {})))
+    certainty = fit_certainty(read, SentenceReader(WordJudge()))
+    assert certainty(1.0, 0.55) == pytest.approx(0.45, abs=0.15)
+    assert certainty(1.0, 0.95) == pytest.approx(0.9, abs=0.1)
 
 
 def test_the_same_claims_and_papers_are_held_out_for_every_model() -> None:
