@@ -7,10 +7,8 @@ first three contradictions does not pay for more after the third.
 from __future__ import annotations
 
 import math
-import os
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol, runtime_checkable
@@ -25,8 +23,6 @@ from retrieval.core.values import Label, Premise, Verdict
 
 WINDOW = 64
 """Premises judged at a time: enough to sort by length, few enough that a caller that stops early saves work."""
-_TWO_WAY_WINDOW = 16
-"""Premises read at a time where each is read in both directions."""
 _BYTES = struct.Struct("<3d")
 """A verdict on disk: its three probabilities, at full precision."""
 
@@ -265,36 +261,6 @@ def _unpack(entry: bytes) -> Reading:
     document, *sentences = (None if math.isnan(row[0]) else Verdict(*row) for row in _BYTES.iter_unpack(entry))
     assert document is not None
     return Reading(document, tuple(sentences))
-
-
-class BothWays:
-    """A judge that reads each pair in both directions, premise to claim and claim to premise, and returns the mean.
-
-    This is the paper's two-way scoring (arXiv 2603.17580, appendix B). In the reverse direction each premise is the hypothesis of
-    a separate call, so this costs more than twice as much.
-    """
-
-    def __init__(self, judge: Judge) -> None:
-        self.name, self._judge = judge.name, judge
-
-    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One mean verdict per premise, in order."""
-        claim_premise = Premise(claim)
-
-        def judge_reverse(premise: Premise) -> Verdict:
-            return next(iter(self._judge(premise.text, [claim_premise])))
-
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-
-            def both(chunk: Sequence[Premise]) -> list[Verdict]:
-                others = pool.map(judge_reverse, chunk)
-                return [_average(one, other) for one, other in zip(self._judge(claim, chunk), others, strict=True)]
-
-            yield from judge_lazily(both, premises, _TWO_WAY_WINDOW)
-
-
-def _average(one: Verdict, other: Verdict) -> Verdict:
-    return Verdict((one.support + other.support) / 2, (one.neutral + other.neutral) / 2, (one.contradict + other.contradict) / 2)
 
 
 def judge_lazily(

@@ -27,7 +27,6 @@ from retrieval.core.probabilities import log_odds
 from retrieval.core.values import Claim
 from retrieval.store.journal import Origin, hash_json
 from service.answering.lead import GroundedQuestion, ground_question, weigh_question
-from service.configuration.config import Show
 from service.grounding.ground import Grounder
 from service.grounding.show import show as show_papers
 from service.grounding.weigh import AGREEMENT
@@ -127,7 +126,7 @@ def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestio
         return None
     held = grounder.index.store.holds(list(question.pmids))
     entries = [entry for entry in grounder.index.entries([pmid for pmid in question.pmids if pmid in held]) if len(entry)]
-    claim, step = Claim(asked.claim), grounder.config.path.show if grounder.config.path else Show()
+    claim, step = Claim(asked.claim), grounder.path.show
     return weigh_question(
         asked, show_papers(claim, grounder.read(claim, entries), {entry.pmid: entry for entry in entries}, len(entries), step)
     )
@@ -139,8 +138,7 @@ def measure_lead(question: KnownQuestion, study: GroundedQuestion | None) -> Mea
         return MeasuredLead(question.id, "", 0.0, 0, False)
     on_it = {paper.document.pmid for paper in study.papers}
     has_own, first = not on_it.isdisjoint(question.pmids), study.papers[0]
-    verdict = first.verdict if first.verdict and first.verdict.of == "document" else None
-    whole = (verdict.support, verdict.neutral, verdict.contradict) if verdict else ()
+    whole = (first.verdict.support, first.verdict.neutral, first.verdict.contradict)
     return MeasuredLead(question.id, study.lead.verdict, study.lead.certainty, len(on_it), has_own, whole)
 
 

@@ -208,7 +208,7 @@ class _AnswerInProgress:
     def _tabulate(self) -> Table | None:
         """The papers on an open question; None where they are not read before a generator writes."""
         rules, grounder, finder = self.config.open_questions, self.grounder, self.models.finder
-        if rules is None or grounder is None or grounder.reader is None or finder is None:
+        if rules is None or grounder is None or not grounder.reads_papers or finder is None:
             return None
         self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
         return tabulate(grounder, finder, self.asked.question, rules, self.on_event)
@@ -259,7 +259,7 @@ class _AnswerInProgress:
         attribute = self.config.attribute
         judge = self.models.judges[attribute.model]
         against = Disagreements(self.grounder, self.config.conflicts, judge, attribute.contradict, self.topic)
-        if self.reader and self.grounder.reader:
+        if self.reader and self.grounder.reads_papers:
             entries = self.index.entries([hit.pmid for hit in hits])
             conflicts = against.against_by_model(self.kept, self.reader, entries, rows)
         else:

@@ -17,11 +17,11 @@ from retrieval.dense import encoder
 from retrieval.dense.encoder import Encoder
 from retrieval.rerank import reranker as rerank
 from retrieval.rerank.reranker import Reranker
-from service.configuration.config import AnswerConfig, Branch, GroundingConfig, Profile
+from service.configuration.config import SENTENCES, AnswerConfig, Profile, Variant
 from service.configuration.kinds import Options
 
-STANCE, SENTENCES = "stance", "sentences"
-"""The names of the judge that grounds claims and of the one for single sentences; a profile without the second uses the first."""
+STANCE = "stance"
+"""The name of the judge that grounds claims; a profile without one for single sentences uses it for both."""
 FINDER = "answers"
 """The name of the model that finds what papers answer to an open question: the small reader that ships, whatever the profile."""
 FALLBACK = "extractive fallback"
@@ -74,19 +74,9 @@ class Models:
         return {role: models[role].name for role in sorted(models)}
 
 
-def load_models(config: GroundingConfig, profile: Profile) -> Models:
+def load_models(config: Variant, profile: Profile) -> Models:
     """Load what `config` names, as `profile` says; raises `BadConfig` for a name or option that does not exist."""
-    rerankers = {b.rerank.model for b in config.branches if b.rerank}
-    judges = {name for b in config.branches for name in _judges_of(b)}
-    if config.path:
-        ranking = set(config.path.gate) - {SENTENCES}
-        rerankers |= ranking
-        # Beside a reranker the small reader may be missing; alone, what stands for it chooses.
-        able = {SENTENCES} & set(profile.judges) if ranking else {SENTENCES}
-        judges |= {config.path.read.model} | (able & set(config.path.gate))
-    dense = [step for step in config.finds if "dense" in step.sources]
-    encoders = {step.encoder for step in dense if step.vectors == "required" or step.encoder in profile.encoders}
-    return _load(profile, Models(profile, {}, {}), rerankers, judges, encoders)
+    return _load(profile, Models(profile, {}, {}), *config.needs(profile))
 
 
 def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | None = None) -> Models:
@@ -162,13 +152,6 @@ def load_judge(name: str, profile: Profile) -> Judge:
 def load_encoder(name: str, profile: Profile) -> Encoder:
     """Load the encoder that `profile` has under this name; raises `BadConfig` if it has none."""
     return cast(Encoder, _options(name, profile.encoders, "encoder", profile).build())
-
-
-def _judges_of(branch: Branch) -> set[str]:
-    names = {branch.judge.model} if branch.judge else set()
-    if branch.evidence and branch.evidence.by != "overlap":
-        names.add(branch.evidence.by)
-    return names
 
 
 def _options(name: str, options: Mapping[str, Options], what: str, profile: Profile) -> Options:

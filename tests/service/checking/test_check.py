@@ -9,7 +9,7 @@ import pytest
 
 from indexes.build import build
 from retrieval.core.errors import BadInput
-from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
+from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Stance
 from retrieval.index import Index
 from service.checking.check import Checker, Reading, explain, find_verdict, split_sides
 from service.checking.export import export_text
@@ -116,10 +116,7 @@ AGAINST, FOR = evidence("contradict"), evidence("support")
 def test_no_side_is_chosen_where_papers_disagree(
     contradicting: list[Evidence], supporting: list[Evidence], uncertain: list[Evidence], verdict: str, why: str
 ) -> None:
-    counts = BranchCounts(9, 9, 9, 9, 3)
-    grounding = Grounding(
-        Claim("x"), tuple(contradicting), tuple(supporting), {"contradict": counts, "support": counts}, tuple(uncertain)
-    )
+    grounding = Grounding(Claim("x"), tuple(contradicting), tuple(supporting), Checked(9, 3, 9), tuple(uncertain))
     assert (find_verdict(grounding), explain(split_sides(grounding), grounding)) == (verdict, why)
 
 
