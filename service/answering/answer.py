@@ -59,7 +59,7 @@ class Answerer:
         # The sentences of an answer quote abstracts, which its citations are checked against.
         self.index, self.config, self.grounder = index, config, grounder.over_abstracts() if grounder else None
         # Leads are searched for as the grounder searches, with the vectors that it uses.
-        self.models = models.with_encoders(grounder.models.encoders) if grounder else models
+        self.models = replace(models, encoders=grounder.models.encoders) if grounder else models
 
     def over(self, index: Index) -> Answerer:
         """The same answerer over another index; raises `IndexUnusable` if that lacks vectors that are required."""

@@ -119,13 +119,14 @@ class Side:
 
     def choose(self) -> tuple[Evidence, ...]:
         """The documents of this side, best first, each with a sentence to show."""
-        return tuple(
-            evidence_for(
-                self.claim.text, self.stance, one.document.entry.document, one.sentence, one.verdict or UNASKED, rank, one.score,
-                one.scored_by, "" if one.verdict else f"ranked by {one.scored_by}; its stance was not judged",
-            )
-            for rank, one in enumerate(map(self._add_sentence, islice(self.rank(), self.branch.n)), 1)
-        )  # fmt: skip
+        chosen = map(self._add_sentence, islice(self.rank(), self.branch.n))
+        return tuple(self._make_evidence(rank, one) for rank, one in enumerate(chosen, 1))
+
+    def _make_evidence(self, rank: int, one: Chosen) -> Evidence:
+        document, none = one.document.entry.document, "" if one.sentence else "; it has no sentence to show"
+        note = "" if one.verdict else f"ranked by {one.scored_by}; its stance was not judged{none}"
+        shown = document, one.sentence, one.verdict or UNASKED, rank, one.score, one.scored_by, note
+        return evidence_for(self.claim.text, self.stance, *shown)
 
     def count(self) -> tuple[int, int, int]:
         """How many documents were found, how many of them were read, and how many texts the judge was asked about."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
-from types import MappingProxyType
 from typing import cast
 
 from generation.draft import Generator
@@ -28,42 +28,24 @@ FALLBACK = "extractive fallback"
 """The name of the embedded generator when it stands in for another."""
 
 
+@dataclass
 class Models:
     """The loaded models that a configuration needs, by the names it uses; nothing else is loaded."""
 
-    def __init__(
-        self,
-        profile: Profile,
-        rerankers: Mapping[str, Reranker],
-        judges: Mapping[str, Judge],
-        encoders: Mapping[str, Encoder] = MappingProxyType({}),
-        generators: Mapping[str, Generator] = MappingProxyType({}),
-        finder: AnswerFinder | None = None,
-    ) -> None:
-        self.profile = profile
-        self.rerankers = dict(rerankers)
-        self.judges = dict(judges)
-        self.encoders = dict(encoders)
-        self.generators = dict(generators)
-        self.finder = finder
-
-    def with_encoders(self, encoders: Mapping[str, Encoder]) -> Models:
-        """The same models with these encoders."""
-        return Models(self.profile, self.rerankers, self.judges, encoders, self.generators, self.finder)
-
-    def with_judge(self, name: str, one: Judge) -> Models:
-        """The same models with another judge of this name."""
-        return Models(self.profile, self.rerankers, {**self.judges, name: one}, self.encoders, self.generators, self.finder)
+    profile: Profile
+    rerankers: dict[str, Reranker]
+    judges: dict[str, Judge]
+    encoders: dict[str, Encoder] = field(default_factory=dict)
+    generators: dict[str, Generator] = field(default_factory=dict)
+    finder: AnswerFinder | None = None
 
     def with_caches(self) -> Models:
         """The same models with caches: both sides of a claim often read the same documents."""
-        return Models(
-            self.profile,
-            {name: rerank.CachingReranker(reranker) for name, reranker in self.rerankers.items()},
-            {name: judge.cache_verdicts(one) for name, one in self.judges.items()},
-            {name: encoder.CachingEncoder(one) for name, one in self.encoders.items()},
-            self.generators,
-            self.finder,
+        return replace(
+            self,
+            rerankers={name: rerank.CachingReranker(reranker) for name, reranker in self.rerankers.items()},
+            judges={name: judge.cache_verdicts(one) for name, one in self.judges.items()},
+            encoders={name: encoder.CachingEncoder(one) for name, one in self.encoders.items()},
         )
 
     def names(self) -> dict[str, str]:

@@ -59,7 +59,8 @@ class Grounder:
 
     def with_reader(self, reader: Reader) -> Grounder:
         """The same grounder with another reader of papers."""
-        return Grounder(self.index, self._asked, self._asked_models.with_judge(self._asked.path.read.model, reader))
+        judges = {**self._asked_models.judges, self._asked.path.read.model: reader}
+        return Grounder(self.index, self._asked, replace(self._asked_models, judges=judges))
 
     @property
     def reader(self) -> Reader:
@@ -204,4 +205,4 @@ def adapt(index: Index, path: PathStep, models: Models) -> tuple[PathStep, Model
     encoders = {step.encoder: encoder} if encoder and "dense" in step.sources else {}
     for one in encoders.values():
         index.dense(one.name)
-    return path.model_copy(update={"find": step}), models.with_encoders(encoders)
+    return path.model_copy(update={"find": step}), replace(models, encoders=encoders)

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from retrieval.cluster.client import is_address, read_address, show_place
+from retrieval.cluster.client import show_place
 from retrieval.core.counts import format_count
 from retrieval.store.manifest import Manifest, TextPart
 from service.grounding.coverage import describe_usage
@@ -188,7 +188,7 @@ def marked_sentence(evidence: EvidenceOut, styled: bool) -> Text:
 
 def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
     """Describe what is in an index, for people."""
-    counts, place = manifest.counts, read_address(folder) if is_address(folder) else folder
+    counts, place = manifest.counts, show_place(folder)
     lines = [
         f"Index {place}, version {manifest.version}, built {manifest.created}",
         f"  documents        {counts.documents:,} ({counts.retracted:,} marked as retracted)",
@@ -240,7 +240,7 @@ def _tell_analyzer(folder: Path, manifest: Manifest) -> str:
     if manifest.has_fields:
         return manifest.analyzer
     place = show_place(folder)
-    command = f"build SOURCE --out {place} --overwrite" if is_address(folder) else f"merge {place} --analyzer biomedical"
+    command = f"merge {place} --analyzer biomedical" if manifest.files else f"build SOURCE --out {place} --overwrite"
     return f"{manifest.analyzer} (`counterpoint index {command}` makes accents, hyphens and missing blanks matter no more)"
 
 

@@ -246,7 +246,7 @@ def test_what_was_found_and_checked_is_said_in_words(index: Index) -> None:
     assert say(grounder, "qwertz", 5).startswith("No document of the index shares a word")
     assert say(grounder, CLAIM.text, 1) == (
         "No contradiction found among 2 sentences checked in 1 of 8 documents. "
-        "1 document found that may support it, among 8 documents."
+        "1 document found that may support it, among 1 of 8 documents."
     )
     assert summary(grounder.ground(CLAIM)).endswith("1 document is listed as uncertain.")
 

@@ -23,7 +23,9 @@ def paper(
     score: float = 0.6,
 ) -> Evidence:  # fmt: skip
     document = MICE if design == "animal" else Document("1", "Zeta", "Zeta.", types=TYPES[design], retracted=retracted)
-    verdict = Verdict(0.2, 0.2, 0.6, decided=label or stance, of="document")
+    rest = (1 - score) / 2
+    shares = (score, rest, rest) if stance == "support" else (rest, rest, score)
+    verdict = Verdict(*shares, decided=label or stance, of="document")
     return Evidence(document, stance, Sentence("1", 0, 0, 5, "Zeta."), 1, score, "judge@1", verdict)
 
 
