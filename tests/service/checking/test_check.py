@@ -93,9 +93,9 @@ def test_a_text_without_a_claim_says_so(checker: Checker) -> None:
     )
 
 
-def evidence(stance: Stance, retracted: bool = False, neutral: bool = False, judged: bool = True) -> Evidence:
+def evidence(stance: Stance, retracted: bool = False, neutral: bool = False) -> Evidence:
     verdict = NEUTRAL if neutral else CONTRADICTS if stance == "contradict" else SUPPORTS
-    return Evidence(Document("1", "", "", retracted=retracted), stance, None, 1, 0.5, "x", verdict if judged else None)
+    return Evidence(Document("1", "", "", retracted=retracted), stance, None, 1, 0.5, "x", verdict)
 
 
 AGAINST, FOR = evidence("contradict"), evidence("support")
@@ -110,7 +110,7 @@ AGAINST, FOR = evidence("contradict"), evidence("support")
         ([], [], [], "nothing found", "3 of 9 papers read, none takes a side."),
         ([evidence("contradict", retracted=True)], [FOR], [], "supported", "1 paper supports it; 1 retracted and not counted."),
         ([], [evidence("support", retracted=True)], [], "uncertain", "1 retracted and not counted."),
-        ([evidence("contradict", judged=False)], [], [], "uncertain", "1 is uncertain."),
+        ([evidence("contradict", neutral=True)], [], [], "uncertain", "1 is uncertain."),
     ],
 )  # fmt: skip
 def test_no_side_is_chosen_where_papers_disagree(
