@@ -23,7 +23,6 @@ from retrieval.core.english import format_count
 from retrieval.core.values import Claim
 from retrieval.store.journal import Origin, hash_json
 from service.answering.lead import GroundedQuestion, ground_question, weigh_question
-from service.configuration.config import Show
 from service.grounding.ground import Grounder
 from service.grounding.show import show as show_papers
 from service.runs.journal import code_of
@@ -115,7 +114,7 @@ def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestio
         return None
     held = grounder.index.store.holds(list(question.pmids))
     entries = [entry for entry in grounder.index.entries([pmid for pmid in question.pmids if pmid in held]) if len(entry)]
-    claim, step = Claim(asked.claim), grounder.config.path.show if grounder.config.path else Show()
+    claim, step = Claim(asked.claim), grounder.path.show
     return weigh_question(
         asked, show_papers(claim, grounder.read(claim, entries), {entry.pmid: entry for entry in entries}, len(entries), step)
     )

@@ -46,7 +46,8 @@ def answers(
         models = load_profile(profile)
         from eval.answers.report import evaluate
         from retrieval.dense.embedded_encoder import EmbeddedEncoder
-        from service.configuration.models import SENTENCES, load_judge
+        from service.configuration.config import SENTENCES
+        from service.configuration.models import load_judge
 
         judge = load_judge(SENTENCES, models)
         print_note(

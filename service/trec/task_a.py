@@ -138,7 +138,7 @@ def run(
     With `fill`, these are the citations with the highest expected score (service.trec.fill), which needs a variant that reads
     papers: raises `BadInput` for another.
     """
-    if fill and grounder.config.path is None:
+    if fill and not grounder.reads_papers:
         raise BadInput(
             f"--fill chooses by the probability of each paper, and the variant {grounder.config.name} gives none; leave out "
             "--fill or choose a variant that reads papers, such as the default."

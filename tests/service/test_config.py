@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from retrieval.core.errors import BadConfig
-from service.configuration.config import load_config, load_profile
+from service.assembly import load_config
+from service.baseline.config import BaselineConfig
+from service.configuration.config import GroundingConfig, load_profile
 from service.configuration.files import list_shipped
 from service.configuration.kinds import KINDS, options_of
 from service.configuration.models import load_models
@@ -23,11 +25,11 @@ def test_shipped_configurations_load(name: str) -> None:
 
 def test_v5_is_the_papers() -> None:
     config = load_config("v5")
-    assert config.support and config.contradict
+    assert isinstance(config, BaselineConfig)
     assert (config.support.retrieve.k, config.contradict.retrieve.k) == (100, 1000)
     assert config.contradict.filter == "negex"
-    assert config.contradict.select.rule == "first"
-    assert (config.support.select.n, config.contradict.select.n) == (3, 3)
+    assert config.contradict.rule == "first"
+    assert (config.support.n, config.contradict.n) == (3, 3)
 
 
 @pytest.mark.parametrize(
@@ -36,10 +38,10 @@ def test_v5_is_the_papers() -> None:
         (("k: 1000", "depth: 1000"), "unknown key 'depth' in contradict.retrieve; the known keys are sources, k, query"),
         (("k: 1000", "k: many"), "contradict.retrieve.k should be a whole number, not the text 'many'."),
         ((", k: 1000", ""), "the key 'contradict.retrieve.k' is missing."),
-        (("rule: first, label: contradict", "rule: top"), "contradict: the rules first and penalised need a judge"),
+        (("rule: first", "rule: top"), "contradict: the rules first and penalised need a judge"),
         (
             ("name: v5", "nom: v5"),
-            "unknown key 'nom'; the known keys are name, description, path, budget, text_budget, contradict, support.",
+            "unknown key 'nom'; the known keys are name, description, budget, text_budget, contradict, support.",
         ),
         (("contradict:", "contradict: ["), "not YAML"),
     ],
@@ -122,7 +124,7 @@ def test_every_kind_has_options_that_a_file_can_hold(section: str, kind: str) ->
 )
 def test_a_profile_without_a_small_reader_has_something_that_chooses(gate: str, judges: set[str]) -> None:
     config = load_config("counterpoint")
-    assert config.path
+    assert isinstance(config, GroundingConfig)
     config = config.model_copy(update={"path": config.path.model_copy(update={"gate": gate.split()})})
     models = load_models(config, load_profile("fast"))
     assert set(models.judges) == judges and set(models.rerankers) == set(gate.split()) - {"sentences"}

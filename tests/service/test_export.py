@@ -24,7 +24,7 @@ from indexes.readers.exports.entry import clean_prose
 from retrieval.core.values import (
     Answer,
     Author,
-    BranchCounts,
+    Checked,
     Citation,
     CitedSentence,
     Claim,
@@ -210,7 +210,7 @@ def test_a_grounding_is_exported_too(demo_index: Index) -> None:
     assert [one.pmid for one in found] == list(dict.fromkeys(one.pmid for one in found))
     assert len(found) == len(rispy.loads(ris(found))) == len(read_bibtex(bibtex(found)))
     assert f"## Supporting: {len(grounding.supporting) or 'none'}" in markdown(grounding)
-    nothing = Grounding(Claim("x"), (), (), dict.fromkeys(("support", "contradict"), BranchCounts(0, 0, 0, 0)))
+    nothing = Grounding(Claim("x"), (), (), Checked(0, 0, 0))
     assert "## Contradicting: none" in markdown(nothing)
     assert (ris([]), bibtex([])) == ("", "")
 

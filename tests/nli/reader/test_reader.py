@@ -18,9 +18,9 @@ from retrieval.core.errors import ModelUnusable
 from retrieval.core.result_cache import DiskCache
 from retrieval.core.values import Claim, Premise, Verdict
 from retrieval.rerank.embedded import RELEVANCE_MODEL
-from service.configuration.config import load_config, load_profile
+from service.assembly import load_config, make_grounder
+from service.configuration.config import load_profile
 from service.configuration.models import Models
-from service.grounding.ground import Grounder
 from tests.helpers.fakes import WholePaper, make_index
 
 FOR, AGAINST, NEITHER = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.05, 0.9), Verdict(0.05, 0.9, 0.05)
@@ -146,7 +146,7 @@ class TestGrounding:
             "yes": Reading(FOR, (NEITHER, FOR)), "no": Reading(AGAINST, (AGAINST,)), "odd": Reading(FOR, (AGAINST, AGAINST)),
         })  # fmt: skip
         models = Models(load_profile("embedded"), {"relevance": _Alike()}, {"stance": reader})
-        found = Grounder(index, load_config("counterpoint"), models).ground(Claim(CLAIM_TEXT))
+        found = make_grounder(index, load_config("counterpoint"), models).ground(Claim(CLAIM_TEXT))
         assert [one.document.pmid for one in found.contradicting] == ["2"]
         assert [one.document.pmid for one in found.supporting] == ["1"]
         assert [one.document.pmid for one in found.uncertain] == ["3"]

@@ -9,12 +9,11 @@ import pytest
 
 from retrieval.core.values import Claim
 from retrieval.index import Index
-from retrieval.rerank.reranker import make_passage
-from retrieval.words.terms import find_most_alike
-from service.configuration.config import Branch, Rerank
+from service.baseline.config import BaselineConfig, Branch
+from service.baseline.grounder import BaselineGrounder, Side
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
-from tests.helpers.fakes import WordJudge, make_grounder, make_index, run_side
+from tests.helpers.fakes import WordJudge, make_grounder, make_index
 
 CLAIM = Claim("zeta lowers pressure")
 
@@ -81,24 +80,12 @@ def test_known_pmids_are_dropped_from_support_alone(index: Index, grounder: Grou
     assert pmids(second.contradicting) == pmids(first.contradicting)
 
 
-def test_only_those_most_alike_are_reranked(index: Index) -> None:
-    whole, _ = make_grounder(index)
-    support = whole.config.branch("support").model_copy(update={"rerank": Rerank(model="relevance", first=2)})
-    grounder = Grounder(index, whole.config.model_copy(update={"support": support}), whole.models)
-    ranked = [hit.pmid for hit in index.search(CLAIM.text, 100)]
-    alike = find_most_alike(CLAIM.text, [make_passage(entry.document) for entry in index.entries(ranked)], 2)
-    side = run_side(grounder, CLAIM, "support")
-    assert set(pmids(side.evidence)) == {ranked[place] for place in alike}
-    assert side.counts.documents == len(ranked), "what was retrieved and put aside is counted as retrieved"
-
-
 def test_the_judge_stops_after_the_third_contradiction(tmp_path: Path) -> None:
     many = make_index(tmp_path, [document(str(i), "Zeta is not against pressure.") for i in range(50)])
     grounder, judge = make_grounder(many)
     grounding = grounder.ground(CLAIM)
     # Three documents, and the sentence that tells that the third one is over; the supports' three follow.
-    assert grounding.checked["contradict"].judged == 4
-    assert grounding.checked["contradict"].candidates == 50
+    assert (grounding.checked.documents, grounding.checked.sentences) == (50, 4)
     assert len(judge.read) <= 4 + 3
     many.close()
 
@@ -112,14 +99,16 @@ def test_a_document_without_sentences_can_be_returned_and_says_so(tmp_path: Path
     index.close()
 
 
-def varied(index: Index, change: dict[str, object], profile: dict[str, object] | None = None) -> tuple[Grounder, WordJudge]:
+def varied(
+    index: Index, change: dict[str, object], profile: dict[str, object] | None = None
+) -> tuple[BaselineGrounder, WordJudge]:
     """V5 with another contradiction branch, over the stand-ins."""
     grounder, judge = make_grounder(index)
-    branch = Branch.model_validate({**grounder.config.branch("contradict").model_dump(), **change})
-    models = Models(
-        grounder.models.profile.model_copy(update=profile or {"skim": None}), grounder.models.rerankers, grounder.models.judges
-    )
-    return Grounder(index, grounder.config.model_copy(update={"contradict": branch}), models), judge
+    config = grounder.config
+    assert isinstance(config, BaselineConfig)
+    branch = Branch.model_validate({**config.contradict.model_dump(), **change})
+    models = Models(grounder.models.profile.model_copy(update={"skim": None}), grounder.models.rerankers, grounder.models.judges)
+    return BaselineGrounder(index, config.model_copy(update={"contradict": branch}), models), judge
 
 
 def test_the_penalised_score_orders_whole_documents_read_both_ways(index: Index) -> None:
@@ -127,14 +116,15 @@ def test_the_penalised_score_orders_whole_documents_read_both_ways(index: Index)
         index,
         {
             "filter": None,
-            "judge": {"model": "stance", "level": "document", "directions": 2},
-            "select": {"rule": "penalised", "n": 6},
+            "level": "document",
+            "rule": "penalised",
+            "n": 6,
         },
     )
-    evidence = run_side(grounder, CLAIM, "contradict").evidence
+    evidence = Side(grounder, CLAIM, "contradict").choose()
     assert judge.read.count(CLAIM.text) == 6, "once for each document, as the premise of the way back"
     scores = {one.document.pmid: one.score for one in evidence}
     # Forth each abstract that holds "against" is a contradiction (0.8), back the claim is neutral (0.2): mean 0.5, support 0.15.
     assert scores["1"] == pytest.approx(0.5 - 0.5 * 0.15 + 0.1 * 1 / 6)
-    led = [one.document.pmid for one in evidence if one.verdict and one.verdict.contradict >= 0.35]
+    led = [one.document.pmid for one in evidence if one.verdict.contradict >= 0.35]
     assert [one.document.pmid for one in evidence][: len(led)] == led, "those above the floor lead, the others are backfill"
