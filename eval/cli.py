@@ -7,7 +7,7 @@ from importlib.metadata import distributions, requires
 
 import typer
 
-from eval.commands.answers import answers, leads, open_questions, questions
+from eval.commands.answers import leads, open_questions, questions
 from eval.commands.benchmarks import beir, evidencebench
 from eval.commands.claims import biogen, claims, cochrane, reader, titles, trials
 from eval.commands.scifact import predictions, scifact
@@ -32,7 +32,6 @@ for command in (
     questions,
     open_questions,
     *PROXY,
-    answers,
     biogen,
 ):
     eval_app.command(command.__name__.replace("_", "-"))(command)

@@ -1,4 +1,4 @@
-"""`counterpoint eval answers`, `leads`, `questions` and `open-questions`."""
+"""`counterpoint eval leads`, `questions` and `open-questions`."""
 
 from __future__ import annotations
 
@@ -21,40 +21,6 @@ from service.cli.shared import (
 from service.configuration import defaults
 
 LEADS_WORK, QUESTIONS_WORK, OPEN_WORK = Path("leads.work"), Path("questions.work"), Path("open.work")
-
-
-def answers(
-    runs: Annotated[list[Path], argument("RUN...", "Task B runs, yours or anyone's.")],
-    topics: Annotated[Path, option("--topics", "The track's Task B topics.")],
-    index: IndexOption,
-    profile: ProfileOption = defaults.PROFILE,
-    json: Annotated[Path | None, option("--json", "Write all figures and judged citations to this file.", "OUT")] = None,
-    markdown: MarkdownOption = None,
-) -> None:
-    """Measure the answers of Task B runs: their form, whether their citations bear them out, what they leave out."""
-    with report_errors():
-        from eval.answers.runs import read_runs
-        from retrieval.index import read_index_manifest
-        from service.configuration.config import load_profile
-        from service.trec.task_b import read_topics
-
-        questions = read_topics(topics)
-        submissions = read_runs(runs, {topic.id for topic in questions})
-        check_outputs(json, markdown, [topics, *runs])
-        # Report a damaged index or an invalid profile before the models are loaded.
-        read_index_manifest(index)
-        models = load_profile(profile)
-        from eval.answers.report import evaluate
-        from retrieval.dense.embedded_encoder import EmbeddedEncoder
-        from service.configuration.models import SENTENCES, load_judge
-
-        judge = load_judge(SENTENCES, models)
-        print_note(
-            f"Judging {', '.join(run.name for run in submissions)} on {format_count(len(questions), 'topic')} with {judge.name}."
-        )
-        command = get_command_line()
-        _, report = evaluate(submissions, questions, topics, index, judge, EmbeddedEncoder(), models, command)
-        publish(report, json, markdown)
 
 
 def leads(
