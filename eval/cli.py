@@ -9,7 +9,7 @@ import typer
 
 from eval.commands.answers import leads, open_questions, questions
 from eval.commands.benchmarks import beir, evidencebench
-from eval.commands.claims import biogen, claims, cochrane, reader, titles, trials
+from eval.commands.claims import claims, cochrane, reader, titles, trials
 from eval.commands.scifact import predictions, scifact
 from retrieval.core.errors import BadInput
 from service.cli.shared import report_errors
@@ -32,7 +32,6 @@ for command in (
     questions,
     open_questions,
     *PROXY,
-    biogen,
 ):
     eval_app.command(command.__name__.replace("_", "-"))(command)
 
