@@ -20,19 +20,7 @@ _NEEDED = re.compile(r"([\w.-]+).*; *extra == ['\"]lab['\"]")
 """A requirement of the extra, as the package's metadata writes it."""
 
 eval_app = typer.Typer(help="Measure grounding, answers and retrieval.", no_args_is_help=True, rich_markup_mode=None)
-for command in (
-    evidencebench,
-    beir,
-    claims,
-    cochrane,
-    trials,
-    titles,
-    reader,
-    leads,
-    questions,
-    open_questions,
-    *PROXY,
-):
+for command in (evidencebench, beir, claims, cochrane, trials, titles, reader, leads, questions, open_questions, *PROXY):
     eval_app.command(command.__name__.replace("_", "-"))(command)
 
 

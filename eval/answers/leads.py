@@ -38,11 +38,7 @@ ANSWERS: tuple[Known, ...] = get_args(Known)
 BINS = 10
 FEWEST = 30
 """The fewest leads of yes or no, right and wrong ones, that a fit needs."""
-_CODE = (
-    "eval.answers.leads",
-    "service.answering.lead",
-    "service.grounding.ground",
-)
+_CODE = ("eval.answers.leads", "service.answering.lead", "service.grounding.ground")
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,7 @@ SourcesArgument = Annotated[
 FormatOption = Annotated[
     str,
     typer.Option(
-        "--format",
-        help="pyserini, counterpoint, scifact, pubmed, europepmc, nbib, ris, csl, bibtex or csv; auto detects it.",
+        "--format", help="pyserini, counterpoint, scifact, pubmed, europepmc, nbib, ris, csl, bibtex or csv; auto detects it."
     ),
 ]
 ColumnOption = Annotated[
@@ -335,8 +334,7 @@ def index_dense(
 
 @index_app.command("info")
 def index_info(
-    index: IndexArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
+    index: IndexArgument, as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False
 ) -> None:
     """Print the contents, the sources and the build settings of an index."""
     from retrieval.index import read_index_manifest
