@@ -30,11 +30,7 @@ from service.runs.journal import code_of
 Known = Literal["yes", "no", "maybe"]
 ANSWERS: tuple[Known, ...] = get_args(Known)
 BINS = 10
-_CODE = (
-    "eval.answers.leads",
-    "service.answering.lead",
-    "service.grounding.ground",
-)
+_CODE = ("eval.answers.leads", "service.answering.lead", "service.grounding.ground")
 
 
 @dataclass(frozen=True, slots=True)

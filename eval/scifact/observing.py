@@ -112,9 +112,7 @@ class ClaimJournal:
 
 
 def _key(claim: LabelledClaim) -> str:
-    return hash_json(
-        [claim.claim.id, claim.claim.text, sorted((pmid, gold.stance) for pmid, gold in claim.gold.items())],
-    )[:16]
+    return hash_json([claim.claim.id, claim.claim.text, sorted((pmid, gold.stance) for pmid, gold in claim.gold.items())])[:16]
 
 
 def journal_of(grounder: Grounder, folder: Path) -> ClaimJournal:

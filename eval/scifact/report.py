@@ -91,12 +91,7 @@ class ClaimCounts:
 
 
 def make_report(
-    claims: Sequence[LabelledClaim],
-    variants: Sequence[VariantRun],
-    index: Index,
-    files: Files,
-    profile: Profile,
-    command: str,
+    claims: Sequence[LabelledClaim], variants: Sequence[VariantRun], index: Index, files: Files, profile: Profile, command: str
 ) -> Report:
     """All figures, each with its interval and, where V5 is among the variants, against V5's; plain BM25 and the paper beside
     them. The data have all that was measured, and the provenance what is needed to reproduce it."""

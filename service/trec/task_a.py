@@ -125,13 +125,7 @@ class TaskARunReport:
 
 
 def run(
-    items: Sequence[Item],
-    input: Path,
-    grounder: Grounder,
-    out: Path,
-    team: str,
-    run_id: str,
-    fill: bool = False,
+    items: Sequence[Item], input: Path, grounder: Grounder, out: Path, team: str, run_id: str, fill: bool = False
 ) -> TaskARunReport:
     """Ground every sentence of every item and write the official format, one item per line, with a manifest beside it.
 

@@ -1,17 +1,18 @@
-"""Everything that talks to a language model, tried with the real one that `make llm` serves; run by `make test-llm`.
+"""Everything that talks to a language model, tried with the real one at `COUNTERPOINT_TEST_LLM`; run by `make test-llm`.
 
-The model is small: what is held here is that every path comes to its end and gives what its types say, not that it is clever.
+The model may be small: what is held here is that every path comes to its end and gives what its types say, not that it is clever.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 
 import pytest
 
-from bench.llm import ALIAS, HOST, PORT
 from generation.language_models import ChatGenerator
 from nli.judge import Abstract
 from nli.reader.chat import ChatReader
@@ -23,19 +24,24 @@ from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index
 from tests.helpers.missing import missing
 
-URL = f"http://{HOST}:{PORT}/v1"
+URL = os.environ.get("COUNTERPOINT_TEST_LLM", "http://127.0.0.1:8000/v1")
 PATIENCE = 1800.0
 """Seconds for one answer: two busy cores read a few tokens a second."""
 pytestmark = [pytest.mark.llm, pytest.mark.timeout(2 * PATIENCE)]
 
 
 @pytest.fixture(scope="module")
-def chat() -> Chat:
+def model() -> str:
     try:
-        urllib.request.urlopen(f"{URL}/models", timeout=2).close()
-    except (urllib.error.URLError, OSError):
-        pytest.skip(missing(f"a language model at {URL}", "`make llm` serves one in another terminal"))
-    return Chat(ALIAS, URL, timeout=PATIENCE, retries=0)
+        with urllib.request.urlopen(f"{URL}/models", timeout=2) as listing:
+            return str(json.load(listing)["data"][0]["id"])
+    except (urllib.error.URLError, OSError, ValueError, LookupError):
+        pytest.skip(missing(f"a language model at {URL}", "COUNTERPOINT_TEST_LLM names no server of one"))
+
+
+@pytest.fixture(scope="module")
+def chat(model: str) -> Chat:
+    return Chat(model, URL, timeout=PATIENCE, retries=0)
 
 
 @pytest.fixture(scope="module")
@@ -68,15 +74,15 @@ def test_an_endless_reply_is_stopped(chat: Chat) -> None:
     assert not reply.whole or len(reply.text) < 2500
 
 
-def test_a_paper_is_read_by_the_model_or_it_is_said_why_not() -> None:
-    reader = ChatReader(ALIAS, URL, timeout=PATIENCE, retries=0, max_tokens=300)
+def test_a_paper_is_read_by_the_model_or_it_is_said_why_not(model: str) -> None:
+    reader = ChatReader(model, URL, timeout=PATIENCE, retries=0, max_tokens=300)
     found = reader.read_paper("Aspirin prevents stroke.", Abstract("A trial of aspirin", ("Aspirin did not prevent stroke.",)))
     assert found.by == reader.name or found.verdict.reason.endswith("so the embedded reader's reading stands")
 
 
 @pytest.mark.parametrize("prompt", ["write", "one-shot", "zero-shot"])
-def test_what_is_left_of_an_answer_is_checked_and_no_order_is_obeyed(chat: Chat, index: Index, prompt: str) -> None:
-    generator = ChatGenerator(ALIAS, URL, timeout=PATIENCE, retries=0, max_tokens=150)
+def test_what_is_left_of_an_answer_is_checked_and_no_order_is_obeyed(model: str, index: Index, prompt: str) -> None:
+    generator = ChatGenerator(model, URL, timeout=PATIENCE, retries=0, max_tokens=150)
     answerer = make_answerer(index, generator, generate={"generator": "writer", "prompt": prompt, "fallback": "extractive"})
     answer = answerer.answer(Topic("1", "Does zeta lower blood pressure?", "zeta", "A patient asks."))
     assert answer.usage.requests >= 1

@@ -47,7 +47,7 @@ def test_v5_is_the_papers() -> None:
     ],
 )
 def test_a_wrong_configuration_is_told(tmp_path: Path, change: tuple[str, str], told: str) -> None:
-    text = (Path(__file__).parents[2] / "configs" / "v5.yaml").read_text("utf-8")
+    text = (Path(__file__).parents[3] / "configs" / "v5.yaml").read_text("utf-8")
     assert change[0] in text
     path = tmp_path / "mine.yaml"
     path.write_text(text.replace(*change, 1))
