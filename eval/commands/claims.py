@@ -1,4 +1,4 @@
-"""`counterpoint eval claims`, `titles`, `cochrane`, `trials` and `reader`."""
+"""`counterpoint eval claims`, `titles`, `cochrane`, `trials`, `reader` and `biogen`."""
 
 from __future__ import annotations
 
@@ -149,3 +149,21 @@ def reader(
             raise BadInput(f"--only names {unknown[0]!r}; expected some of {', '.join(SETS)}.")
         check_outputs(json, markdown)
         publish(measure_reader(DocumentReader(model), data, sets, most, get_command_line()), json, markdown)
+
+
+def biogen(
+    run: Annotated[Path, argument("RUN", "A Task A run, yours or anyone's.")],
+    judgments: Annotated[
+        Path, option("--judgments", "The labels of PMIDs: qa_id, sentence, pmid and label, as JSON lines.", "FILE")
+    ],
+    json: JsonOption = None,
+    markdown: MarkdownOption = None,
+) -> None:
+    """Measure a Task A run by the track's measures: precision, recall and F1 of its PMIDs on either side."""
+    with report_errors():
+        from eval.claims.biogen import evaluate, read_judgments, read_run
+
+        check_outputs(json, markdown, [run, judgments])
+        cited = read_run(run)
+        made_with = {"command": get_command_line(), "run": run.name, "judgments": judgments.name}
+        publish(evaluate(cited, read_judgments(judgments, cited), made_with), json, markdown)
