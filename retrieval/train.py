@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from retrieval.rerank.embedded import PARTS, EmbeddedReranker
+from retrieval.runtime.engine import BY_HAND
 from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.encoder import TokenEncoder, load_base
 from retrieval.training.export import export, restore_weights
@@ -64,7 +65,7 @@ def finish(encoder: TokenEncoder, pieces: NDArray[np.float32], data: Path, folde
     """Export, then weigh the score's parts with the exported model, on claims that training left away."""
     card = {
         "name": "relevance-minilm", "labels": ["vectors"], "max_tokens": MAX_TOKENS, "base": "all-MiniLM-L6-v2",
-        "calibration": dict.fromkeys(PARTS, 1.0),
+        "calibration": dict.fromkeys(PARTS, 1.0), "fitted_to": {"calibration": BY_HAND},
     }  # fmt: skip
     export(encoder, "vectors", folder, find_base_folder() / "tokenizer.json", card)
     words = compute_word_weights(data)
@@ -76,6 +77,7 @@ def finish(encoder: TokenEncoder, pieces: NDArray[np.float32], data: Path, folde
     ]
     weights = fit_weights(claims)
     model_json = json.loads((folder / "model.json").read_text("utf-8"))
+    model_json["fitted_to"] = {"calibration": model_json["sha256"]}
     model_json["calibration"] = {part: round(float(weight), 3) for part, weight in zip(PARTS, weights, strict=True)}
     (folder / "model.json").write_text(json.dumps(model_json, indent=1) + "\n", "utf-8")
 

@@ -6,12 +6,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrieval.index import Index
-from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
-from service.configuration.models import load_answer_models, load_models
+from service.baseline.config import BaselineConfig
+from service.baseline.grounder import BaselineGrounder
+from service.configuration.config import GroundingConfig, Variant, load_profile
+from service.configuration.files import load_yaml, read_yaml
+from service.configuration.models import Models, load_answer_models, load_models
 from service.grounding.ground import Grounder
 
 if TYPE_CHECKING:
     from service.answering.answer import Answerer
+
+
+def load_config(name: str) -> GroundingConfig | BaselineConfig:
+    """Load a shipped grounding variant by name, or any by the path of its YAML file: the product's path, or branches.
+
+    Raises `BadConfig`.
+    """
+    data = read_yaml(name, "configs", "configuration")
+    branches = isinstance(data, dict) and not data.keys().isdisjoint(("contradict", "support"))
+    model: type[GroundingConfig] | type[BaselineConfig] = BaselineConfig if branches else GroundingConfig
+    return load_yaml(model, name, "configs", "configuration")
+
+
+def make_grounder(index: Index, config: Variant, models: Models) -> Grounder:
+    """What grounds claims on an index as a variant says, with its models."""
+    if isinstance(config, BaselineConfig):
+        return BaselineGrounder(index, config, models)
+    assert isinstance(config, GroundingConfig)
+    return Grounder(index, config, models)
 
 
 def assemble(index: Path | Index, config: str, profile: str, *, records_only: bool = False, full_texts: bool = True) -> Grounder:
@@ -19,8 +41,8 @@ def assemble(index: Path | Index, config: str, profile: str, *, records_only: bo
 
     With `records_only` no document is found that a full text made of itself; without `full_texts` none is used.
     """
-    grounding_config, models_profile = load_config(config), load_profile(profile)
-    return _make_grounder(_open(index, records_only, full_texts), grounding_config, models_profile)
+    variant, models_profile = load_config(config), load_profile(profile)
+    return make_grounder(_open(index, records_only, full_texts), variant, load_models(variant, models_profile))
 
 
 def _open(place: Path | Index, records_only: bool, full_texts: bool) -> Index:
@@ -49,9 +71,9 @@ def assemble_answerer(
     from service.configuration.config import load_answer_config
 
     answer_config, models_profile = load_answer_config(answers, grounding), load_profile(profile)
-    grounding_config = load_config(answer_config.grounding) if answer_config.grounding else None
+    variant = load_config(answer_config.grounding) if answer_config.grounding else None
     corpus = _open(index, records_only, full_texts)
-    grounder = _make_grounder(corpus, grounding_config, models_profile) if grounding_config else None
+    grounder = make_grounder(corpus, variant, load_models(variant, models_profile)) if variant else None
     models = load_answer_models(answer_config, models_profile, grounder.models if grounder else None)
     return Answerer(corpus, answer_config, models, grounder)
 
@@ -65,10 +87,7 @@ def assemble_answerer_beside(grounder: Grounder, config: str) -> Answerer:
     if answer_config.grounding is None or load_config(answer_config.grounding) == grounder.asked_config:
         models = load_answer_models(answer_config, grounder.models.profile, grounder.models)
     else:
-        answer_grounder = _make_grounder(grounder.index, load_config(answer_config.grounding), grounder.models.profile)
+        variant = load_config(answer_config.grounding)
+        answer_grounder = make_grounder(grounder.index, variant, load_models(variant, grounder.models.profile))
         models = load_answer_models(answer_config, grounder.models.profile, answer_grounder.models)
     return Answerer(grounder.index, answer_config, models, answer_grounder if answer_config.grounding else None)
-
-
-def _make_grounder(index: Index, config: GroundingConfig, profile: Profile) -> Grounder:
-    return Grounder(index, config, load_models(config, profile))

@@ -21,10 +21,10 @@ from indexes.vectors import add_vectors
 from nli.judge import Judge
 from retrieval.core.values import Claim, Label, Premise, Verdict
 from retrieval.index import Index
-from service.configuration.config import load_config, load_profile
+from service.assembly import load_config, make_grounder
+from service.configuration.config import GroundingConfig, load_profile
 from service.configuration.defaults import CONFIG, PROFILE
 from service.configuration.models import load_encoder, load_judge, load_models
-from service.grounding.ground import Grounder
 
 SIGN_PAIRS_RIGHT = 0.8
 """The share of the sign pairs whose most probable class must be right."""
@@ -76,10 +76,8 @@ def shown(demo_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     profile = load_profile(PROFILE)
     add_vectors(folder, load_encoder("dense", profile))
     config, index = load_config(CONFIG), Index(folder)
-    grounder = Grounder(index, config, load_models(config, profile))
-    assert grounder.config.path and config.path and grounder.config.path.find.sources == config.path.find.sources, (
-        "the vectors are used"
-    )
+    grounder = make_grounder(index, config, load_models(config, profile))
+    assert isinstance(config, GroundingConfig) and grounder.path.find.sources == config.path.find.sources, "the vectors are used"
     found = {}
     for claim in documented():
         grounding = grounder.ground(Claim(claim))

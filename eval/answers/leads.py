@@ -1,9 +1,7 @@
 """How often the lead of an answer is right, on questions with a known answer, asked of an index or of their own papers.
 
 Yes, no and maybe are PubMedQA's labels (Jin et al. 2019, arXiv 1909.06146). A mixed or unclear lead counts as maybe, and so does
-a question that gets no lead. The certainty of leads that say yes or no is compared with how often they are right, and can be
-fitted: it is the probability that such a lead is right, from the log odds of its strongest paper (Platt 1999). Where each
-question has one paper, nothing opposes it: the weight of agreement between the sides cannot be estimated and stays.
+a question that gets no lead. The certainty of leads that say yes or no is compared with how often they are right.
 """
 
 from __future__ import annotations
@@ -22,27 +20,17 @@ from generation.question import parse_question
 from indexes.readers.base import jsonl
 from indexes.readers.base.fields import RecordError
 from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput
-from retrieval.core.probabilities import log_odds
 from retrieval.core.values import Claim
 from retrieval.store.journal import Origin, hash_json
 from service.answering.lead import GroundedQuestion, ground_question, weigh_question
-from service.configuration.config import Show
 from service.grounding.ground import Grounder
 from service.grounding.show import show as show_papers
-from service.grounding.weigh import AGREEMENT
 from service.runs.journal import code_of
 
 Known = Literal["yes", "no", "maybe"]
 ANSWERS: tuple[Known, ...] = get_args(Known)
 BINS = 10
-FEWEST = 30
-"""The fewest leads of yes or no, right and wrong ones, that a fit needs."""
-_CODE = (
-    "eval.answers.leads",
-    "service.answering.lead",
-    "service.grounding.ground",
-)
+_CODE = ("eval.answers.leads", "service.answering.lead", "service.grounding.ground")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +45,13 @@ class KnownQuestion:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredLead:
-    """What a lead said: "" where there was none. `read` counts papers on the question; `own` is whether one is its own.
-
-    `whole` holds the probabilities of support, neither and contradiction of the paper with the most weight; it is empty where no
-    paper was read whole.
-    """
+    """What a lead said: "" where there was none. `read` counts papers on the question; `own` is whether one is its own."""
 
     id: str
     verdict: str
     certainty: float
     read: int
     own: bool
-    whole: tuple[float, ...] = ()
 
     @property
     def answer(self) -> Known:
@@ -117,7 +100,7 @@ def lead_all(
         return asdict(measure_lead(one, study_papers(grounder, one) if with_papers else ground_question(grounder, one.question)))
 
     records = record_each(items, ask, origin, work, "leads", "questions")
-    return [MeasuredLead(**{**record, "whole": tuple(record["whole"])}) for record in records]
+    return [MeasuredLead(**record) for record in records]
 
 
 def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestion | None:
@@ -127,7 +110,7 @@ def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestio
         return None
     held = grounder.index.store.holds(list(question.pmids))
     entries = [entry for entry in grounder.index.entries([pmid for pmid in question.pmids if pmid in held]) if len(entry)]
-    claim, step = Claim(asked.claim), grounder.config.path.show if grounder.config.path else Show()
+    claim, step = Claim(asked.claim), grounder.path.show
     return weigh_question(
         asked, show_papers(claim, grounder.read(claim, entries), {entry.pmid: entry for entry in entries}, len(entries), step)
     )
@@ -138,10 +121,8 @@ def measure_lead(question: KnownQuestion, study: GroundedQuestion | None) -> Mea
     if study is None or study.lead is None:
         return MeasuredLead(question.id, "", 0.0, 0, False)
     on_it = {paper.document.pmid for paper in study.papers}
-    has_own, first = not on_it.isdisjoint(question.pmids), study.papers[0]
-    verdict = first.verdict if first.verdict and first.verdict.of == "document" else None
-    whole = (verdict.support, verdict.neutral, verdict.contradict) if verdict else ()
-    return MeasuredLead(question.id, study.lead.verdict, study.lead.certainty, len(on_it), has_own, whole)
+    own = not on_it.isdisjoint(question.pmids)
+    return MeasuredLead(question.id, study.lead.verdict, study.lead.certainty, len(on_it), own)
 
 
 def figures(questions: Sequence[KnownQuestion], leads: Sequence[MeasuredLead]) -> dict[str, Figure]:
@@ -184,23 +165,6 @@ def _calibration_error(sums: Floats) -> Floats:
     whole = count.sum(axis=-1)
     error: Floats = np.divide(np.abs(sure - right).sum(axis=-1), whole, out=np.full(np.shape(whole), np.nan), where=whole != 0)
     return error
-
-
-def fit_certainty(questions: Sequence[KnownQuestion], outcomes: Sequence[MeasuredLead]) -> str:
-    """The constants of `service.grounding.weigh`, as a line; raises `BadInput` where there are too few leads."""
-    from sklearn.linear_model import LogisticRegression
-
-    leads = [
-        (one.answer == outcome.verdict, max(outcome.whole[0], outcome.whole[2]))
-        for one, outcome in zip(questions, outcomes, strict=True)
-        if outcome.whole and outcome.verdict in ("yes", "no")
-    ]
-    if len(leads) < FEWEST or len({right for right, _ in leads}) < 2:
-        raise BadInput(f"{len(leads)} leads of yes or no fit no certainty; at least {FEWEST}, right and wrong ones, are needed.")
-    odds = np.array([[log_odds(likely, 0.001)] for _, likely in leads])
-    model = LogisticRegression().fit(odds, np.array([right for right, _ in leads]))
-    constant, strongest = float(model.intercept_[0]) - AGREEMENT, float(model.coef_[0, 0])
-    return f"CONSTANT, AGREEMENT, STRONGEST = {constant:.2f}, {AGREEMENT:.2f}, {strongest:.2f}  # fitted on {len(leads)} leads"
 
 
 def show_leads(title: str, questions: Sequence[KnownQuestion], leads: Sequence[MeasuredLead], command: str) -> Report:

@@ -15,7 +15,6 @@ from retrieval.core.errors import BadRecord
 from retrieval.core.values import OPPOSITE, Claim, Stance
 from retrieval.index import Index
 from retrieval.store.documents import Documents
-from service.configuration.config import GroundingConfig
 from service.grounding.ground import Grounder
 
 Outcome = Literal["right", "wrong", "unsure", "absent"]
@@ -61,18 +60,18 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
 
     def ground(claim: PaperClaim) -> ClaimOutcome:
         result = journal.fill(LabelledClaim(Claim(claim.claim), {}), grounder)
-        return _find_outcome(claim, result, grounder.index, grounder.config)
+        return _find_outcome(claim, result, grounder.index)
 
     return finish_each(claims, ground, "grounding", "claims", work)
 
 
-def _find_outcome(claim: PaperClaim, result: ClaimResult, index: Index, config: GroundingConfig) -> ClaimOutcome:
+def _find_outcome(claim: PaperClaim, result: ClaimResult, index: Index) -> ClaimOutcome:
     others = sum(hit.pmid != claim.pmid for stance in STANCES for hit in result.side(stance).returned)
     for outcome, sides in _list_places(claim, result).items():
         hits = [(side, document) for side, documents in sides for document in documents if document.pmid == claim.pmid]
         if hits:
             side, one = max(hits, key=lambda pair: pair[1].score)
-            return ClaimOutcome(claim, outcome, side, _sentence(one, index), _probability(one, side, config), others)
+            return ClaimOutcome(claim, outcome, side, _sentence(one, index), one.verdict[0 if side == "support" else 2], others)
     return ClaimOutcome(claim, "right" if claim.stance == "neutral" else "absent", others=others)
 
 
@@ -91,9 +90,3 @@ def _list_places(claim: PaperClaim, result: ClaimResult) -> Mapping[Outcome, Seq
 def _sentence(one: Returned, index: Index) -> str:
     entry = index.store.get(one.pmid) if one.sentence is not None else None
     return entry.sentences()[one.sentence].text if entry and one.sentence is not None else ""
-
-
-def _probability(one: Returned, side: Stance, config: GroundingConfig) -> float | None:
-    if config.path or config.branch(side).select.rule == "first":
-        return one.score
-    return one.verdict[0 if side == "support" else 2] if one.verdict else None

@@ -33,12 +33,7 @@ class Group:
 
 
 def measure_claims(
-    claims: Sequence[PaperClaim],
-    path: Path,
-    grounder: Grounder,
-    work: Path,
-    command: str,
-    disputed: int = 0,
+    claims: Sequence[PaperClaim], path: Path, grounder: Grounder, work: Path, command: str, disputed: int = 0
 ) -> Report:
     """Measure the claims of the file at `path` by stance and by kind.
 
@@ -65,11 +60,7 @@ class Grouping:
         self._resampler = Resampler(len(self._papers))
 
     def group(
-        self,
-        name: str,
-        stance: Label | None = None,
-        kind: str | None = None,
-        words: Mapping[Outcome, str] = PLAIN,
+        self, name: str, stance: Label | None = None, kind: str | None = None, words: Mapping[Outcome, str] = PLAIN
     ) -> Group:
         """The claims of a stance, of a kind (None for any), with outcomes named by `words`."""
         of_paper: dict[str, list[int]] = {pmid: [] for pmid in self._papers}

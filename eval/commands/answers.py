@@ -1,9 +1,9 @@
-"""`counterpoint eval answers`, `leads`, `questions` and `open-questions`."""
+"""`counterpoint eval leads`, `questions` and `open-questions`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,41 +20,16 @@ from service.cli.shared import (
 )
 from service.configuration import defaults
 
+if TYPE_CHECKING:
+    from service.schemas import Service
+
 LEADS_WORK, QUESTIONS_WORK, OPEN_WORK = Path("leads.work"), Path("questions.work"), Path("open.work")
 
 
-def answers(
-    runs: Annotated[list[Path], argument("RUN...", "Task B runs, yours or anyone's.")],
-    topics: Annotated[Path, option("--topics", "The track's Task B topics.")],
-    index: IndexOption,
-    profile: ProfileOption = defaults.PROFILE,
-    json: Annotated[Path | None, option("--json", "Write all figures and judged citations to this file.", "OUT")] = None,
-    markdown: MarkdownOption = None,
-) -> None:
-    """Measure the answers of Task B runs: their form, whether their citations bear them out, what they leave out."""
-    with report_errors():
-        from eval.answers.runs import read_runs
-        from retrieval.index import read_index_manifest
-        from service.configuration.config import load_profile
-        from service.trec.task_b import read_topics
-
-        questions = read_topics(topics)
-        submissions = read_runs(runs, {topic.id for topic in questions})
-        check_outputs(json, markdown, [topics, *runs])
-        # Report a damaged index or an invalid profile before the models are loaded.
-        read_index_manifest(index)
-        models = load_profile(profile)
-        from eval.answers.report import evaluate
-        from retrieval.dense.embedded_encoder import EmbeddedEncoder
-        from service.configuration.models import SENTENCES, load_judge
-
-        judge = load_judge(SENTENCES, models)
-        print_note(
-            f"Judging {', '.join(run.name for run in submissions)} on {format_count(len(questions), 'topic')} with {judge.name}."
-        )
-        command = get_command_line()
-        _, report = evaluate(submissions, questions, topics, index, judge, EmbeddedEncoder(), models, command)
-        publish(report, json, markdown)
+def _begin(count: int, what: str, work: Path, service: Service) -> dict[str, Any]:
+    """Say what is asked, and return the settings that the kept results belong to."""
+    print_note(f"Asking {format_count(count, 'question')} of {what}; progress is saved in {work}.")
+    return {"config": service.config.model_dump(), "models": service.models.names()}
 
 
 def leads(
@@ -66,7 +41,6 @@ def leads(
     given: Annotated[bool, option("--given", "Read the question's own papers instead of searching.")] = False,
     first: Annotated[int, typer.Option("--skip", min=0, help="Skip this many questions at the start.")] = 0,
     most: Annotated[int | None, typer.Option("-n", min=1, help="Ask at most this many questions.")] = None,
-    fit: Annotated[bool, option("--fit", "Fit the certainty of leads to these questions.")] = False,
     answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
@@ -76,7 +50,7 @@ def leads(
 ) -> None:
     """Measure the first sentence of answers on questions whose answer is known: yes, no or maybe."""
     with report_errors():
-        from eval.answers.leads import fit_certainty, lead_all, read_known, show_leads
+        from eval.answers.leads import lead_all, read_known, show_leads
         from retrieval.core.errors import BadConfig, BadInput
         from service.assembly import assemble
         from service.configuration.config import load_answer_config
@@ -90,17 +64,10 @@ def leads(
             raise BadConfig(f"The answer configuration {answers} has no lead; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
-        asked = format_count(len(questions), "question")
-        print_note(f"Asking {asked} of {file} of {papers} with {answers}; progress is saved in {work}.")
-        settings = {
-            "config": grounder.config.model_dump(mode="json"),
-            "models": grounder.models.names(),
-        }
+        settings = _begin(len(questions), f"{file} of {papers} with {answers}", work, grounder)
         results = lead_all(questions, grounder, given, work, grounder.index.manifest.corpus_sha256, settings)
         title = f"{file.name}, {'papers given' if given else 'search'}"
         publish(show_leads(title, questions, results, get_command_line()), json, markdown)
-        if fit:
-            typer.echo(f"\n{fit_certainty(questions, results)}")
 
 
 def questions(
@@ -121,9 +88,7 @@ def questions(
         check_outputs(json, markdown, [file])
         cases = read_questions(file)
         answerer = assemble_answerer(index, answers, profile, config)
-        asked = format_count(len(cases), "question")
-        print_note(f"Asking {asked} of {file} of {index} with {answers}; progress is saved in {work}.")
-        settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
+        settings = _begin(len(cases), f"{file} of {index} with {answers}", work, answerer)
         results = answer_all(cases, answerer, work, settings)
         publish(show_questions(file.name, cases, results, get_command_line()), json, markdown)
 
@@ -160,9 +125,7 @@ def open_questions(
         if index is None:
             raise BadInput("An index to ask is missing; give --index DIR, or --snippets OUT for a corpus to build one from.")
         answerer = assemble_answerer(index, answers, profile, config)
-        asked = format_count(len(cases), "question")
-        print_note(f"Asking {asked} of {file} of {index} with {answers}; progress is saved in {work}.")
-        settings = {"config": answerer.config.model_dump(mode="json"), "models": answerer.models.names()}
+        settings = _begin(len(cases), f"{file} of {index} with {answers}", work, answerer)
         results = answer_open(cases, answerer, work, settings)
         publish(show_open(file.name, cases, results, get_command_line()), json, markdown)
         if rows:

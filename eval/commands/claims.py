@@ -90,9 +90,9 @@ def cochrane(
         from eval.retrieval.beir import write_documents
         from eval.retrieval.kept_index import open_index
         from retrieval.core.values import Claim
-        from service.configuration.config import load_config, load_profile
+        from service.assembly import load_config, make_grounder
+        from service.configuration.config import load_profile
         from service.configuration.models import load_models
-        from service.grounding.ground import Grounder
         from service.grounding.weigh import weigh
 
         grounding = load_config(config)
@@ -101,7 +101,7 @@ def cochrane(
         print_note(f"Asking {asked} over {over}; progress is saved in {work}.")
         corpus = write_documents(file, work, lambda: documents)
         index = open_index(corpus, work, list(models.encoders.values()))
-        grounder = Grounder(index, grounding, models)
+        grounder = make_grounder(index, grounding, models)
         report = measure_directions(
             conclusions, file, lambda _, claim: weigh(grounder.ground(Claim(claim))).outcome, grounder, work, get_command_line()
         )

@@ -15,7 +15,8 @@ from eval.scifact.observing import ClaimResult, grounding_code, journal_of
 from eval.scifact.report import VariantRun, make_report
 from retrieval.bm25.analysis import ANSERINI
 from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
-from service.configuration.config import GroundingConfig, Profile, load_config, load_profile
+from service.assembly import load_config, make_grounder
+from service.configuration.config import Profile, Variant, load_profile
 from service.configuration.files import list_shipped
 from service.configuration.kinds import Options
 from service.configuration.models import Models, load_models
@@ -34,13 +35,13 @@ class Evaluation:
     predicted: Mapping[str, tuple[Predicted, ...]]
 
 
-def configurations(names: Sequence[str]) -> list[GroundingConfig]:
+def configurations(names: Sequence[str]) -> list[Variant]:
     """The variants with these names (or paths), without duplicates; `all` stands for every shipped one.
 
     Raises `BadInput` where two variants have the same name.
     """
     unique_names = dict.fromkeys(name for entry in names for name in (list_shipped("configs") if entry == "all" else [entry]))
-    configs: dict[str, GroundingConfig] = {}
+    configs: dict[str, Variant] = {}
     for name in unique_names:
         config = load_config(name)
         if config.name in configs and configs[config.name] != config:
@@ -50,7 +51,7 @@ def configurations(names: Sequence[str]) -> list[GroundingConfig]:
 
 
 def evaluate(
-    files: Files, configs: Sequence[GroundingConfig], profile: str, folder: Path, command: str, analyzer: str = ANSERINI
+    files: Files, configs: Sequence[Variant], profile: str, folder: Path, command: str, analyzer: str = ANSERINI
 ) -> Evaluation:
     """Index the corpus once, ground every claim with every variant, and measure.
 
@@ -67,7 +68,7 @@ def evaluate(
         encoders = [one for _, one in sorted(loaded.all.encoders.items())]
         index = open_index(files.corpus, folder, encoders, format="scifact", analyzer=analyzer)
         try:
-            grounders = [Grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
+            grounders = [make_grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
             variants = _run_variants(claims, grounders, loaded.all, folder)
             report = make_report(claims, variants, index, files, loaded.all.profile, command)
         finally:
@@ -93,7 +94,7 @@ class _LoadedModels:
     def __init__(self, profile: Profile) -> None:
         self.all = Models(profile, {}, {})
 
-    def models(self, config: GroundingConfig) -> Models:
+    def models(self, config: Variant) -> Models:
         """The models that a variant needs; from then on they are among `all`."""
         every, new = self.all, load_models(config, self.all.profile)
         return Models(
@@ -119,7 +120,7 @@ def _run_variants(
             for claim in claims:
                 cached_models = models.with_caches()
                 for grounder, journal, own in zip(grounders, journals, results, strict=True):
-                    own.append(journal.fill(claim, Grounder(grounder.index, grounder.config, cached_models)))
+                    own.append(journal.fill(claim, make_grounder(grounder.index, grounder.config, cached_models)))
                     bar.update()
         except KeyboardInterrupt:
             raise Interrupted(

@@ -6,19 +6,18 @@ would be returned; a grounder that caches its models' results answers most of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from eval.scifact.files import LabelledClaim, Predicted, Prediction
 from retrieval.core.values import Claim, Evidence, Stance
 from retrieval.store.journal import Journal, Origin, hash_json
-from service.configuration.config import Branch, PathStep
+from service.assembly import make_grounder
+from service.baseline.grounder import BaselineGrounder, Side
 from service.grounding.ground import Grounder
-from service.grounding.variants import Request, run
 from service.runs.journal import code_of
 
 STANCES: tuple[Stance, Stance] = ("support", "contradict")
@@ -26,12 +25,12 @@ STANCES: tuple[Stance, Stance] = ("support", "contradict")
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """A document that a branch returned, the sentence it showed, the judge's probabilities for that sentence (support, neutral,
-    contradict) where it was judged, and the score that ranked it."""
+    """A document that was returned, the sentence shown, the judge's probabilities (support, neutral, contradict), all neutral
+    where it was not judged, and the score that ranked it."""
 
     pmid: str
     sentence: int | None
-    verdict: tuple[float, float, float] | None
+    verdict: tuple[float, float, float]
     score: float
 
 
@@ -68,7 +67,7 @@ class ClaimResult:
 
 def observe(grounder: Grounder, case: LabelledClaim) -> ClaimResult:
     """Ground a claim as a user would, then find out how its gold documents rank."""
-    caching_grounder = Grounder(grounder.index, grounder.config, grounder.models.with_caches())
+    caching_grounder = make_grounder(grounder.index, grounder.config, grounder.models.with_caches())
     grounding = caching_grounder.ground(case.claim)
     evidence = {"support": grounding.supporting, "contradict": grounding.contradicting}
 
@@ -83,7 +82,7 @@ def observe(grounder: Grounder, case: LabelledClaim) -> ClaimResult:
 
 
 def _make_returned(one: Evidence) -> Returned:
-    verdict = (one.verdict.support, one.verdict.neutral, one.verdict.contradict) if one.verdict else None
+    verdict = one.verdict.support, one.verdict.neutral, one.verdict.contradict
     return Returned(one.document.pmid, one.sentence.index if one.sentence else None, verdict, float(one.score))
 
 
@@ -113,9 +112,7 @@ class ClaimJournal:
 
 
 def _key(claim: LabelledClaim) -> str:
-    return hash_json(
-        [claim.claim.id, claim.claim.text, sorted((pmid, gold.stance) for pmid, gold in claim.gold.items())],
-    )[:16]
+    return hash_json([claim.claim.id, claim.claim.text, sorted((pmid, gold.stance) for pmid, gold in claim.gold.items())])[:16]
 
 
 def journal_of(grounder: Grounder, folder: Path) -> ClaimJournal:
@@ -134,63 +131,32 @@ def grounding_code() -> str:
 
     It covers all kinds of models, because a model with cached verdicts is wrapped in another class, which hides its source.
     """
-    return code_of("service.grounding.ground", "eval.scifact.observing")
+    return code_of("service.assembly", "eval.scifact.observing")
 
 
 def rank_to_gold(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> tuple[str, ...]:
     """What one side of a claim would return if it returned all it can, down to the last gold document of that stance."""
-    path = grounder.config.path
-    whole = _rank_path(grounder, path, claim, stance) if path else _rank_branch(grounder, claim, stance, gold)
-    last = max((rank for rank, pmid in enumerate(whole, 1) if pmid in gold), default=0)
-    return tuple(whole[:last])
+    ranked = list[str]()
+    left = set(gold)
+    for pmid in (
+        _rank_branch(grounder, claim, stance) if isinstance(grounder, BaselineGrounder) else _rank_path(grounder, claim, stance)
+    ):
+        ranked.append(pmid)
+        left.discard(pmid)
+        if not left:
+            break
+    last = max((rank for rank, pmid in enumerate(ranked, 1) if pmid in gold), default=0)
+    return tuple(ranked[:last])
 
 
-def _rank_branch(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> Sequence[str]:
-    branch = grounder.config.branch(stance)
-    ranking = _pmids(_run(grounder, claim, stance, branch, branch.retrieve.k, rule="top", filter=None, judge=None))
-    ranks = [rank for rank, pmid in enumerate(ranking, 1) if pmid in gold]
-    if not ranks:
-        return ()
-    reach = ranks[-1] if branch.select.rule in ("first", "top") else len(ranking)
-    branch = _stop_after_gold(grounder, branch, reach)
-    return _pmids(_run(grounder, claim, stance, branch, reach, label=branch.select.label or stance))
+def _rank_branch(grounder: BaselineGrounder, claim: Claim, stance: Stance) -> Iterator[str]:
+    """All that a branch of the paper's variants allows, best first, judged only as far as is asked for."""
+    return (one.document.entry.pmid for one in Side(grounder, claim, stance).rank())
 
 
-def _rank_path(grounder: Grounder, path: PathStep, claim: Claim, stance: Stance) -> Sequence[str]:
+def _rank_path(grounder: Grounder, claim: Claim, stance: Stance) -> Sequence[str]:
     """The same for our own path, which reads each paper once for both sides."""
     ranked = grounder.rank(claim, grounder.find(claim))
-    readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: path.read.papers])}
+    readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: grounder.path.read.papers])}
     called = [pmid for pmid, one in readings.items() if one.label == stance]
     return sorted(called, key=lambda pmid: -readings[pmid].probability(stance))
-
-
-def _stop_after_gold(grounder: Grounder, branch: Branch, reach: int) -> Branch:
-    """The branch, judging no document after the last gold one: under the `first` rule these cannot change its rank.
-
-    Where the profile limits what is asked (skim), fewer documents would mean other sentences, so all are read as usual.
-    """
-    step = branch.judge
-    if step is None or branch.select.rule != "first" or (step.skim and grounder.models.profile.skim):
-        return branch
-    return branch.model_copy(update={"judge": step.model_copy(update={"documents": min(reach, step.documents or reach)})})
-
-
-def _pmids(evidence: Iterable[Evidence]) -> tuple[str, ...]:
-    return tuple(one.document.pmid for one in evidence)
-
-
-def _run(
-    grounder: Grounder,
-    claim: Claim,
-    stance: Stance,
-    branch: Branch,
-    n: int,
-    rule: str | None = None,
-    label: Stance | None = None,
-    **steps: Any,
-) -> tuple[Evidence, ...]:
-    """What the branch returns with some steps changed; no model is asked which sentence to show."""
-    ending = branch.select.model_copy(update={"n": n, "rule": rule or branch.select.rule, "label": label})
-    variant = branch.model_copy(update={**steps, "select": ending, "evidence": None})
-    config = grounder.config.model_copy(update={stance: variant})
-    return run(Request(claim, stance, grounder.index, config, grounder.models.with_caches())).evidence

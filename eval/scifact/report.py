@@ -22,7 +22,7 @@ from eval.scifact.observing import STANCES, ClaimResult
 from retrieval.core.code_hash import hash_code
 from retrieval.core.values import Stance
 from retrieval.index import Index
-from service.configuration.config import GroundingConfig, Profile
+from service.configuration.config import Profile, Variant
 
 BASELINE = "v5"
 BLIND_DEPTH = 1000
@@ -56,7 +56,7 @@ _TABLES: Mapping[str, Mapping[str, str]] = {
 class VariantRun:
     """A variant after its pass over the claims, with a result for each, in their order."""
 
-    config: GroundingConfig
+    config: Variant
     models: Mapping[str, str]
     code: str
     results: tuple[ClaimResult, ...]
@@ -91,12 +91,7 @@ class ClaimCounts:
 
 
 def make_report(
-    claims: Sequence[LabelledClaim],
-    variants: Sequence[VariantRun],
-    index: Index,
-    files: Files,
-    profile: Profile,
-    command: str,
+    claims: Sequence[LabelledClaim], variants: Sequence[VariantRun], index: Index, files: Files, profile: Profile, command: str
 ) -> Report:
     """All figures, each with its interval and, where V5 is among the variants, against V5's; plain BM25 and the paper beside
     them. The data have all that was measured, and the provenance what is needed to reproduce it."""

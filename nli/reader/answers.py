@@ -19,14 +19,19 @@ from nli.judge import Abstract
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from retrieval.core.probabilities import logistic
 
-LEAST = 0.15
-"""The least probability of a word that may name an answer."""
-WITHIN, EDGE = 0.35, 0.4
-"""The shares of the surest word's probability that a word beside it needs to belong to the answer, within it and at its edge."""
-MOST = 3
-"""The most answers of a paper that are told."""
 _AROUND = " .,;:()[]{}\"'“”‘’"
 _WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRule:
+    """Which words name an answer: `least` is the least probability of the surest of them; `within` and `edge` are the shares of
+    it that a word beside it needs, within the answer and at its edge. At most `most` answers of a paper are told."""
+
+    least: float = 0.15
+    within: float = 0.35
+    edge: float = 0.4
+    most: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,11 @@ class AnswerFinder(Protocol):
 
 
 def decode_answers(
-    document: Abstract, encoding: EncodedDocument, odds: NDArray[np.float32], tokenize: DocumentTokenizer
+    document: Abstract,
+    encoding: EncodedDocument,
+    odds: NDArray[np.float32],
+    tokenize: DocumentTokenizer,
+    rule: AnswerRule = AnswerRule(),
 ) -> Answers:
     """The answers by the log `odds` [tokens]: the surest runs of words of the title and the sentences, no words twice."""
     probabilities = 1 / (1 + np.exp(-odds.astype(np.float64)))
@@ -62,14 +71,14 @@ def decode_answers(
     runs = [
         run
         for part, start, end in encoding.parts()
-        for run in _find_runs(texts[part], tokenize.find_words(texts[part]), probabilities[start:end])
+        for run in _find_runs(texts[part], tokenize.find_words(texts[part]), probabilities[start:end], rule)
     ]
     for named, words in sorted(runs, key=lambda run: -run[0]):
         names.setdefault(words.lower(), (write_as(words, " ".join(document.sentences)), named))
-    return Answers(logistic(float(odds[0])), tuple(names.values())[:MOST])
+    return Answers(logistic(float(odds[0])), tuple(names.values())[: rule.most])
 
 
-def _find_runs(text: str, words: list[int], probabilities: NDArray[np.float64]) -> Iterator[tuple[float, str]]:
+def _find_runs(text: str, words: list[int], probabilities: NDArray[np.float64], rule: AnswerRule) -> Iterator[tuple[float, str]]:
     """The runs of words around the surest ones, each with its highest probability; `words` has the place of each token's."""
     surest: dict[int, float] = {}
     for word, probability in zip(words, probabilities.tolist(), strict=False):
@@ -78,17 +87,17 @@ def _find_runs(text: str, words: list[int], probabilities: NDArray[np.float64]) 
     taken: set[int] = set()
     for peak in sorted(surest, key=lambda place: -surest[place]):
         most = surest[peak]
-        if most < LEAST or peak in taken:
+        if most < rule.least or peak in taken:
             continue
         first = last = peak
-        while first - 1 not in taken and surest.get(first - 1, 0.0) >= WITHIN * most:
+        while first - 1 not in taken and surest.get(first - 1, 0.0) >= rule.within * most:
             first -= 1
-        while last + 1 not in taken and surest.get(last + 1, 0.0) >= WITHIN * most:
+        while last + 1 not in taken and surest.get(last + 1, 0.0) >= rule.within * most:
             last += 1
         taken.update(range(first, last + 1))
-        while surest[first] < EDGE * most:
+        while surest[first] < rule.edge * most:
             first += 1
-        while surest[last] < EDGE * most:
+        while surest[last] < rule.edge * most:
             last -= 1
         yield most, text[spans[first][0] : spans[last][1]].strip(_AROUND)
 

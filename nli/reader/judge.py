@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nli.judge import WINDOW, Abstract, Decide, Reading, judge_lazily
-from nli.reader.answers import Answers, decode_answers
+from nli.reader.answers import AnswerRule, Answers, decode_answers
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from nli.reader.glosses import gloss_claim
 from nli.reader.paper import PaperDecision
@@ -47,8 +47,8 @@ class Calibration:
 class DocumentReader:
     """Reads abstracts, and single sentences as abstracts of one sentence, on the CPU.
 
-    `size` chooses one of the two models that ship, `folder` another of the same design. Raises `ModelUnusable` where the model's
-    folder is incomplete or damaged.
+    `size` chooses one of the two models that ship, `folder` another of the same design; `card` stands in place of the folder's
+    own while its numbers are fitted. Raises `ModelUnusable` where the model's folder is incomplete or damaged.
     """
 
     def __init__(
@@ -57,9 +57,10 @@ class DocumentReader:
         engine: Engine = "auto",
         threads: int = 0,
         size: Literal["large", "small"] = "large",
+        card: Mapping[str, Any] | None = None,
     ) -> None:
         folder = folder or (LARGE if size == "large" else SMALL)
-        self.card = read_card(folder)
+        self.card = card or read_card(folder)
         self.name = make_model_name(self.card)
         if self.card["labels"] != LABELS or self.card.get("reads") != "documents":
             raise ModelUnusable(
@@ -100,11 +101,12 @@ class DocumentReader:
         return [_take_logits(output, one.ends) for output, one in zip(self._run(encodings), encodings, strict=True)]
 
     def find_answers(self, question: str, documents: Sequence[Abstract]) -> list[Answers]:
-        """What each document answers to an open question; only for a reader whose card says that it `answers`."""
+        """What each document answers to an open question; only for a reader whose card says how it `answers`."""
+        rule = AnswerRule(**self.card["answers"])
         encodings = [self._encode(question, one) for one in documents]
         outputs = self._run(encodings)
         return [
-            decode_answers(one, encoding, output[:, len(LABELS)], self._tokenize)
+            decode_answers(one, encoding, output[:, len(LABELS)], self._tokenize, rule)
             for one, encoding, output in zip(documents, encodings, outputs, strict=True)
         ]
 

@@ -92,7 +92,8 @@ def read_paper(reader: Reader, claim: str, paper: Abstract) -> PaperRead:
         read = reader.read_paper(claim, paper)
     else:
         read = PaperRead(*judge_paper(reader, read_twice(reader, claim, paper)), reader.name)
-    denied = read.verdict.label == "support" and read.sentence is not None and denies_size(claim, paper.sentences[read.sentence])
+    sentence = paper.sentences[read.sentence] if read.verdict.label == "support" and read.sentence is not None else ""
+    denied = denies_size(claim, sentence, [paper.title, *paper.sentences])
     return replace(read, verdict=replace(read.verdict, decided="neutral", reason=OTHER_SIZE)) if denied else read
 
 

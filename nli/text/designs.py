@@ -30,8 +30,8 @@ Subjects = Literal["humans", "animals", "unknown"]
 DESIGNS_MODEL = Path(__file__).parent.parent / "models" / "designs" / "designs.npz"
 NOTICE, ANIMAL, OTHER = "notice", "animal", "other"
 """The designs of notices about other papers, of studies in animals and cells, and of those whose design is unknown."""
-SURE = 0.5
-"""The probability from which on a paper is said to have a design."""
+LEAST = 0.5
+"""The least probability of a design at which a paper is said to have it."""
 _WORD, _NUMBER = re.compile(r"[a-z]+|0"), re.compile(r"\d[\d.,]*")
 _STRONG = frozenset({"review", "trial"})
 """The groups that count most, and whose papers may disagree with each other's: systematic reviews and randomised trials."""
@@ -84,7 +84,7 @@ class DesignModel:
         """The most probable design; `OTHER` where it is not probable enough."""
         places = sorted(self.words[word] for word in words if word in self.words)
         shares = softmax(self.bias + self.weights[places].sum(axis=0))
-        return self.designs[int(np.argmax(shares))] if shares.max() >= SURE else OTHER
+        return self.designs[int(np.argmax(shares))] if shares.max() >= LEAST else OTHER
 
 
 @cache

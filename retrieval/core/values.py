@@ -318,8 +318,8 @@ class Qualifier:
 class Evidence:
     """One document for or against a claim, with its rationale sentence.
 
-    `score` is what ranked it within its branch and `scored_by` names that scorer; `verdict` is the judge's verdict on the
-    sentence, or on the whole paper, if one was asked for; `qualifiers` are the reservations in its words; `why` says in words
+    `score` is what ranked it and `scored_by` names that scorer; `verdict` is the judge's verdict on the sentence or on the whole
+    paper, neutral if none was asked for; `qualifiers` are the reservations in its words; `why` says in words
     what speaks for the stance. `trial` names the trial that other papers on this side report too, "" if none does. `other` is a
     sentence of its full text that is opposed to that of its abstract.
     """
@@ -330,7 +330,7 @@ class Evidence:
     rank: int
     score: float
     scored_by: str
-    verdict: Verdict | None = None
+    verdict: Verdict = Verdict(0.0, 1.0, 0.0)
     negations: tuple[NegationScope, ...] = ()
     qualifiers: tuple[Qualifier, ...] = ()
     why: str = ""
@@ -342,7 +342,7 @@ class Evidence:
         """How plain the evidence is: neither a retracted paper nor a sentence that says less than the claim is plain evidence."""
         if self.document.retracted:
             return "retracted"
-        return "partial" if self.qualifiers or (self.verdict and self.verdict.partial) else "plain"
+        return "partial" if self.qualifiers or self.verdict.partial else "plain"
 
 
 Aspect = Literal["people", "dose", "comparator", "outcome", "follow-up", "design"]
@@ -372,15 +372,12 @@ class FollowUp:
 
 
 @dataclass(frozen=True, slots=True)
-class BranchCounts:
-    """How much one branch looked at: documents retrieved, their sentences, sentences that passed the filter, sentences judged,
-    and the documents that the judged sentences come from."""
+class Checked:
+    """How much was looked at for a claim: the documents found, how many of them were read, and the sentences that this took."""
 
     documents: int
+    read: int
     sentences: int
-    candidates: int
-    judged: int
-    read: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,7 +423,7 @@ class Grounding:
     claim: Claim
     contradicting: tuple[Evidence, ...]
     supporting: tuple[Evidence, ...]
-    checked: dict[Stance, BranchCounts]
+    checked: Checked
     uncertain: tuple[Evidence, ...] = ()
     more: tuple[Evidence, ...] = ()
     silent: tuple[Evidence, ...] = ()

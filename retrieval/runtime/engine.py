@@ -115,6 +115,12 @@ class TextEncoder:
         return [EncodedPair(ids, np.zeros_like(ids)) for ids in rows]
 
 
+BY_HAND = "chosen by hand"
+"""What a card says of numbers that are fitted to no weights."""
+_NUMBERS = ("calibration", "paper", "full_text", "certainty", "answers")
+"""The parts of a card that hold numbers; `fitted_to` says for each to the weights of which sha256 it was fitted, or `BY_HAND`."""
+
+
 def make_model_name(card: Mapping[str, Any]) -> str:
     """A model's name plus a hash of what determines its scores: the weights and, for a judge, its calibration and decision, and
     whether it reads claims in each paper's words.
@@ -143,7 +149,7 @@ def read_tokenizer(folder: Path) -> Tokenizer:
 def read_card(folder: Path) -> dict[str, Any]:
     """`model.json` of a model folder, with the weights checked against its sha256.
 
-    Raises `ModelUnusable` if a file is missing or damaged, or the hash differs.
+    Raises `ModelUnusable` if a file is missing or damaged, the hash differs, or numbers were fitted to other weights.
     """
     try:
         card: dict[str, Any] = json.loads((folder / "model.json").read_text("utf-8"))
@@ -158,7 +164,19 @@ def read_card(folder: Path) -> dict[str, Any]:
         raise ModelUnusable(f"{folder / 'model.json'} lacks {', '.join(missing_keys)}; reinstall the package.")
     if hashlib.sha256(weights).hexdigest() != card["sha256"]:
         raise ModelUnusable(f"{folder / 'model.onnx'} does not have the sha256 of model.json; reinstall the package.")
+    check_numbers(card, folder)
     return card
+
+
+def check_numbers(card: Mapping[str, Any], folder: Path) -> None:
+    """Raise `ModelUnusable` where numbers of a card were fitted to other weights than its own, or do not say to which."""
+    for part in [part for part in _NUMBERS if part in card]:
+        fitted_to = card.get("fitted_to", {}).get(part, "unknown weights")
+        if fitted_to not in (card["sha256"], BY_HAND):
+            raise ModelUnusable(
+                f"{folder / 'model.json'} has numbers ({part}) that were fitted to {fitted_to[:15]}; expected its own weights, "
+                f"{card['sha256'][:15]}: fit a reader anew (`python -m nli.training.reader.fit`), or reinstall the package."
+            )
 
 
 def open_graph(weights: Path, engine: Engine, threads: int = 0) -> Graph:

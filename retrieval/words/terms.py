@@ -15,7 +15,6 @@ too.
 
 from __future__ import annotations
 
-import heapq
 import re
 import zlib
 from collections import Counter, defaultdict
@@ -111,14 +110,6 @@ def score_lexically(query: str, texts: Sequence[str], idf: NDArray[np.float32]) 
         norm = _K1 * (1 - _B + _B * len(words) / MEAN_LENGTH)
         scores[row] = sum(weight * counts[term] / (counts[term] + norm) for term, weight in wanted.items()) / most
     return scores
-
-
-def find_most_alike(query: str, texts: Sequence[str], most: int) -> list[int]:
-    """The positions, ascending, of the `most` texts with most of the query's rare words; ties go to the earlier ones."""
-    if len(texts) <= most:
-        return list(range(len(texts)))
-    scores = score_lexically(query, texts, load_shipped_rarity())
-    return sorted(heapq.nsmallest(most, range(len(texts)), key=lambda i: (-scores[i], i)))
 
 
 def locate_term(term: str) -> int:

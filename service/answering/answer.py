@@ -59,7 +59,7 @@ class Answerer:
         # The sentences of an answer quote abstracts, which its citations are checked against.
         self.index, self.config, self.grounder = index, config, grounder.over_abstracts() if grounder else None
         # Leads are searched for as the grounder searches, with the vectors that it uses.
-        self.models = models.with_encoders(grounder.models.encoders) if grounder else models
+        self.models = replace(models, encoders=grounder.models.encoders) if grounder else models
 
     def over(self, index: Index) -> Answerer:
         """The same answerer over another index; raises `IndexUnusable` if that lacks vectors that are required."""
@@ -208,7 +208,7 @@ class _AnswerInProgress:
     def _tabulate(self) -> Table | None:
         """The papers on an open question; None where they are not read before a generator writes."""
         rules, grounder, finder = self.config.open_questions, self.grounder, self.models.finder
-        if rules is None or grounder is None or grounder.reader is None or finder is None:
+        if rules is None or grounder is None or not grounder.reads_papers or finder is None:
             return None
         self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
         return tabulate(grounder, finder, self.asked.question, rules, self.on_event)
@@ -259,7 +259,7 @@ class _AnswerInProgress:
         attribute = self.config.attribute
         judge = self.models.judges[attribute.model]
         against = Disagreements(self.grounder, self.config.conflicts, judge, attribute.contradict, self.topic)
-        if self.reader and self.grounder.reader:
+        if self.reader and self.grounder.reads_papers:
             entries = self.index.entries([hit.pmid for hit in hits])
             conflicts = against.against_by_model(self.kept, self.reader, entries, rows)
         else:

@@ -31,12 +31,8 @@ SHARED = 0.3
 MENTIONED = 0.5
 """The share of a sentence's words, weighted by rarity, that its paper contains, in any form, spelling or synonym
 (docs/research/answers.md says how it was chosen)."""
-STATED = 0.5
-"""The support of the best sentence of a paper, read alone, from which the paper says what is cited from it (docs/answers.md)."""
-SURE = 0.95
+DECIDED = 0.95
 """The probability that a judge's own decision counts as if it overrides its probabilities (a language model over a small one)."""
-SAYS = 0.7
-"""From this probability, a sentence read alone takes a side on the question, and may not contradict its paper or the lead."""
 _FIGURE = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 NUMBERS = {
     word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
@@ -124,7 +120,7 @@ class Attribution:
             return ""
         (reading,) = self._judge.read_abstracts(self._stated.claim, [Abstract("", (text,))])
         said = reading.document.leaning
-        if getattr(reading.document, said) < SAYS:
+        if getattr(reading.document, said) < self._config.side:
             return ""
         found = source.finding.stance if source.finding else None
         if found:
@@ -173,7 +169,7 @@ class Attribution:
         places = find_findings(abstract.sentences) if self._stated else range(len(abstract.sentences))
         if self._stated and not has_findings(source.document):
             return f"[{cited.number}] has no findings yet"
-        sentence = _find_stating(reader, claim, source, reading, places)
+        sentence = _find_stating(reader, claim, source, reading, places, self._config.stated)
         return Citation(source.document, sentence, whole) if sentence else f"no sentence of [{cited.number}] says it"
 
     def _replacements(self, sentence: DraftSentence, tried: set[int], had: int) -> dict[int, Citation]:
@@ -191,8 +187,10 @@ class Attribution:
         return found
 
 
-def _find_stating(reader: Reader, claim: str, source: Source, reading: Reading, places: Iterable[int]) -> Sentence | None:
-    """The sentence in one of these places that best supports the claim, within its paper and alone; None if none does alone."""
+def _find_stating(
+    reader: Reader, claim: str, source: Source, reading: Reading, places: Iterable[int], least: float
+) -> Sentence | None:
+    """The sentence in one of these places that best supports the claim, within its paper and, with `least`, alone."""
     support = [verdict.support if verdict else 0.0 for verdict in reading.sentences]
     places = sorted(places, key=support.__getitem__, reverse=True)[:READ_ALONE]
     if not places:
@@ -200,7 +198,7 @@ def _find_stating(reader: Reader, claim: str, source: Source, reading: Reading, 
     readings = reader.read_abstracts(claim, [Abstract("", (source.sentences[place].text,)) for place in places])
     alone = {place: one.document.support for place, one in zip(places, readings, strict=True)}
     best = max(places, key=lambda place: weigh_alone(support[place] ** 2, alone[place]))
-    return source.sentences[best] if max(alone.values()) >= STATED else None
+    return source.sentences[best] if max(alone.values()) >= least else None
 
 
 def find_missing_content(text: str, document: Document) -> str:
@@ -272,10 +270,10 @@ def _plain(text: str) -> str:
 
 
 def get_stated_probability(verdict: Verdict, stance: Stance) -> float:
-    """The verdict's probability of a stance if that is its label, else 0; a judge's own decision counts as `SURE` at least."""
+    """The verdict's probability of a stance if that is its label, else 0; a judge's own decision counts as `DECIDED` at least."""
     if verdict.label != stance:
         return 0.0
-    return max(verdict.probability(stance), SURE) if verdict.decided else verdict.probability(stance)
+    return max(verdict.probability(stance), DECIDED) if verdict.decided else verdict.probability(stance)
 
 
 def describe_check(citation: Citation) -> str:

@@ -14,7 +14,7 @@ from generation.draft import Finding
 from generation.question import YesNoQuestion, parse_question
 from nli.text.designs import find_design
 from retrieval.core.english import format_count
-from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Grounding, Lead, LeadVerdict, Verdict
+from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Grounding, Lead, LeadVerdict
 from service.answering.attribution import find_missing_content
 from service.grounding.ground import Grounder
 from service.grounding.weigh import Outcome, Placed, Weighed, count_trials_once, describe_certainty, place_papers, weigh
@@ -98,7 +98,7 @@ def cite_lead(text: str, lead: Lead, papers: Sequence[Evidence], most: int) -> C
 def cite(evidence: Evidence) -> Citation:
     """The paper, cited for the side on which the lead counts it: `support` is the probability that it found so."""
     assert evidence.sentence is not None
-    verdict = evidence.verdict or Verdict(0.0, 1.0, 0.0)
+    verdict = evidence.verdict
     if evidence.stance == "contradict":
         verdict = replace(verdict, support=verdict.contradict, contradict=verdict.support, decided=None)
     return Citation(evidence.document, evidence.sentence, verdict)

@@ -31,8 +31,7 @@ from service.answering.asked import ask_papers, choose_papers, find_more, share_
 from service.answering.events import OnEvent, Stage
 from service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
 from service.answering.retrieve import measure_coverage
-from service.configuration.config import OpenQuestions
-from service.configuration.models import SENTENCES
+from service.configuration.config import SENTENCES, OpenQuestions
 from service.grounding.ground import Grounder
 from service.grounding.read import read
 from service.grounding.show import evidence_for
@@ -100,9 +99,8 @@ class _Choice(NamedTuple):
 
 
 def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: OpenQuestions, on_event: OnEvent) -> Table:
-    """The table of a question; `grounder` must have a path."""
+    """The table of a question; `grounder` must read papers."""
     reader = grounder.reader
-    assert reader is not None
 
     def choose(pmids: Sequence[str]) -> Collection[str]:
         documents = (entry.document for entry in grounder.index.entries(pmids) if len(entry))

@@ -44,7 +44,6 @@ _WORDS: Mapping[Outcome, TextVerdict] = {
     "support": "supported",
     "mixed": "mixed",
     "uncertain": "uncertain",
-    "unjudged": "uncertain",
     "silent": "nothing found",
     "nothing": "nothing found",
 }
@@ -115,7 +114,7 @@ def cited_paper(grounder: Grounder, claim: str, citation: CitedPaper) -> CitedOu
     facts = facts_of(entry.document)
     details = name | {field: facts[field] for field in ("pmid", "title", "year", "journal", "retracted")}
     no_words = not len(entry) and entry.pmid not in grounder.index.store.hash_texts([entry.pmid])
-    if grounder.reader is None or no_words or not has_findings(entry.document):
+    if not grounder.reads_papers or no_words or not has_findings(entry.document):
         return CitedOut(status="not judged", **details)
     (reading,) = grounder.read(Claim(claim), [entry])
     verdict = reading.verdict

@@ -19,7 +19,7 @@ from nli.text.roles import ROLES, is_report, load_role_model
 from service.checking.citations import without_citations
 from service.grounding.claims import MAX_CHARACTERS, drop_lead
 
-SURE = 0.95
+KEYWORDS = 0.95
 """From this probability on, a text is certainly keywords; whatever is less certain might be a claim, and is taken for one."""
 _NAMED = 0.65
 """From this probability on, a sentence of a text is a title, a heading or an entry of a list, and states nothing."""
@@ -67,7 +67,7 @@ def claim_in(sentence: str, section: str = "other", given: bool = False) -> tupl
     if len(bare) > MAX_CHARACTERS:
         return "", "long"
     if given:
-        return (bare, None) if _QUESTION.search(bare) or rate_keywords(bare) < SURE else ("", "fragment")
+        return (bare, None) if _QUESTION.search(bare) or rate_keywords(bare) < KEYWORDS else ("", "fragment")
     if _QUESTION.search(bare):
         return "", "question"
     if len(words) < _FEWEST:

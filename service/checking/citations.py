@@ -16,8 +16,7 @@ from retrieval.store.documents import Documents, Entry
 # so that no text takes more than a time in proportion to its length.
 _NAMED = r"\bPMIDs?(?![a-z])[\s:#\"]{0,5}"
 _PMID = re.compile(
-    rf"{_NAMED}((?:\d{{1,9}}|[a-z][\w-]{{0,99}}\d)(?:\s{{0,3}}(?:[,;]|and)\s{{0,3}}(?:{_NAMED})?\d{{4,9}}(?!\d))*)",
-    re.IGNORECASE,
+    rf"{_NAMED}((?:\d{{1,9}}|[a-z][\w-]{{0,99}}\d)(?:\s{{0,3}}(?:[,;]|and)\s{{0,3}}(?:{_NAMED})?\d{{4,9}}(?!\d))*)", re.IGNORECASE
 )
 _AGAIN, _ID = re.compile(_NAMED, re.IGNORECASE), re.compile(r"[\w-]*\d")
 _PUBMED = re.compile(

@@ -43,7 +43,7 @@ class TextRequest(Sent):
                     "(PMID demo-betacarotene-atbc-1994). Intensive insulin therapy lowers mortality in critically ill patients."
                 }
             ]
-        },
+        }
     )
 
     text: str = Field(

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import time
+from contextlib import ExitStack, closing
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,6 +14,7 @@ import typer
 
 from retrieval.cluster.client import is_address, read_address, show_place
 from retrieval.core.english import format_count
+from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_library, read_place, report_errors
 from service.configuration import defaults
 
@@ -36,8 +42,7 @@ SourcesArgument = Annotated[
 FormatOption = Annotated[
     str,
     typer.Option(
-        "--format",
-        help="pyserini, counterpoint, scifact, pubmed, europepmc, nbib, ris, csl, bibtex or csv; auto detects it.",
+        "--format", help="pyserini, counterpoint, scifact, pubmed, europepmc, nbib, ris, csl, bibtex or csv; auto detects it."
     ),
 ]
 ColumnOption = Annotated[
@@ -52,13 +57,9 @@ ColumnOption = Annotated[
 
 
 def _read_skipped(given: str) -> int:
-    import sys
-
-    if str(given) == "all":
-        return sys.maxsize
-    if not str(given).isdecimal():
+    if str(given) != "all" and not str(given).isdecimal():
         raise typer.BadParameter("expected a number from 0 on, or all")
-    return int(given)
+    return sys.maxsize if str(given) == "all" else int(given)
 
 
 SkipBadOption = Annotated[
@@ -126,15 +127,12 @@ def index_build(
     examples: ExamplesOption = True,
 ) -> None:
     """Build one BM25 index of every document in SOURCE, with its sentences and negation cues."""
-    import time
-
     from indexes.cluster.places import build_at
-    from retrieval.core.errors import BadInput
     from retrieval.dense.codes import check_factory
 
     with report_errors():
         # Report a missing model before hours of work, not after them.
-        model = _load_encoder(out, profile, encoder) if dense else None
+        model = _load_encoder(profile, encoder) if dense else None
         if factory and model is None:
             raise BadInput("--factory says how vectors are kept; add --dense to encode them.")
         if factory and model:
@@ -154,9 +152,7 @@ def index_build(
             f"{format_count(counts.cues, 'negation cue')}{resumed}, in {seconds:.1f} s ({added / seconds:,.0f} "
             "documents a second)."
         )
-        _finish_vectors(out, model, dense, factory)
-        if examples:
-            _make_examples(out, profile)
+        _complete(out, model, dense, profile if examples else None, factory=factory)
 
 
 @index_app.command("update")
@@ -179,13 +175,11 @@ def index_update(
     examples: ExamplesOption = True,
 ) -> None:
     """Replace documents by PMID, apply deletions, mark retractions; queries use the old index until the update is complete."""
-    from contextlib import ExitStack
-
     from indexes.cluster.places import update_at
     from indexes.full_texts import join_to
 
     with report_errors(), ExitStack() as stack:
-        model = _load_encoder(index, profile, encoder) if dense else None
+        model = _load_encoder(profile, encoder) if dense else None
         print_note(f"Updating the index at {show_place(index)}.")
         _check_sources(sources, full_text)
         if joins:
@@ -200,12 +194,9 @@ def index_update(
             f"{report.manifest.counts.retracted:,} "
             "marked as retracted."
         )
-        if model:
-            _add_vectors_to(index, model, dense)
-        elif report.manifest.dense and not report.manifest.vectors_fit:
+        if not model and report.manifest.dense and not report.manifest.vectors_fit:
             print_note(f"Its vectors are for the previous version: `counterpoint index dense {index}` encodes what changed.")
-        if examples:
-            _make_examples(index, profile)
+        _complete(index, model, dense, profile if examples else None, is_new=False)
 
 
 @index_app.command("fetch")
@@ -231,7 +222,7 @@ def index_fetch(
     with report_errors():
         # Report an unusable --out before hours of work, not after them.
         check_target(out, overwrite)
-        model = _load_encoder(out, profile, encoder) if dense else None
+        model = _load_encoder(profile, encoder) if dense else None
         papers = name_papers_folder(out)
         remote = connect(source)
         try:
@@ -251,9 +242,7 @@ def index_fetch(
         mark_built(papers, search)
         _list_left_out(report.read)
         print_note(f"Built {show_place(out)}: {format_count(report.manifest.counts.documents, 'document')}.")
-        _finish_vectors(out, model, dense)
-        if examples:
-            _make_examples(out, profile)
+        _complete(out, model, dense, profile if examples else None)
 
 
 @index_app.command("zotero")
@@ -284,7 +273,6 @@ def index_zotero(
     from indexes.fetch.fetching import name_papers_folder
     from indexes.fetch.zotero import ZoteroSource, find_collection, list_collections
     from indexes.fetch.zotero_link import Link, list_sources, mark_built, read_link, sync
-    from retrieval.core.errors import BadInput
     from retrieval.store.manifest import NAME as MANIFEST
     from service.operating.settings import load_settings
 
@@ -302,7 +290,7 @@ def index_zotero(
         known, is_update = read_link(papers), (out / MANIFEST).is_file()
         if not is_update:
             check_target(out, overwrite=False)
-        model = _load_encoder(out, profile, encoder) if dense else None
+        model = _load_encoder(profile, encoder) if dense else None
         wanted = None if collection == "all" else find_collection(list_collections(source), collection)
         link = Link(source, wanted.key if wanted else "", "/".join(wanted.path) if wanted else "", pdfs)
         synced = sync(link, papers)
@@ -322,12 +310,7 @@ def index_zotero(
         mark_built(papers)
         _list_left_out(report.read)
         print_note(f"{show_place(out)} has {format_count(report.manifest.counts.documents, 'document')} now.")
-        if model and is_update:
-            _add_vectors_to(out, model, dense)
-        else:
-            _finish_vectors(out, model, dense)
-        if examples:
-            _make_examples(out, profile)
+        _complete(out, model, dense, profile if examples else None, is_new=not (model and is_update))
 
 
 @index_app.command("dense")
@@ -345,18 +328,15 @@ def index_dense(
     with report_errors():
         if not is_address(index):
             read_manifest(index)
-        _add_vectors_to(index, _load_encoder(index, profile, encoder), dense, overwrite, factory)
+        _add_vectors_to(index, _load_encoder(profile, encoder), dense, overwrite, factory)
         _make_examples(index, profile)
 
 
 @index_app.command("info")
 def index_info(
-    index: IndexArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
+    index: IndexArgument, as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False
 ) -> None:
     """Print the contents, the sources and the build settings of an index."""
-    import json
-
     from retrieval.index import read_index_manifest
     from service.output.terminal import manifest_lines
 
@@ -378,13 +358,12 @@ def index_follow(
 ) -> None:
     """Apply new update files in their order, once each, after a check of their .md5; resumes where it was stopped."""
     from indexes.cluster.places import follow, read_interval
-    from retrieval.cluster.client import is_address
     from retrieval.index import read_index_manifest
     from service.examples.schemas import has_examples
 
     with report_errors():
         seconds = read_interval(every)
-        model = _load_encoder(index, profile, encoder) if dense else None
+        model = _load_encoder(profile, encoder) if dense else None
 
         def bring_up_to_date() -> None:
             if model and not read_index_manifest(index).vectors_fit:
@@ -404,8 +383,6 @@ def index_copy(
 ) -> None:
     """Copy an index from a folder to a cluster, or back; no text is read anew, and vectors stay behind."""
     from indexes.cluster.places import copy_to_cluster, copy_to_folder
-    from retrieval.cluster.client import is_address, read_address
-    from retrieval.core.errors import BadInput
     from retrieval.index import read_index_manifest
 
     with report_errors():
@@ -432,7 +409,6 @@ def index_pack(
 ) -> None:
     """Write an index with its name, texts and vectors into one file, to keep or to move; keys and history stay behind."""
     from indexes.packing import write_pack
-    from retrieval.core.errors import BadInput, translate_write_errors
     from retrieval.store.manifest import write_atomically
 
     with report_errors():
@@ -485,15 +461,19 @@ def index_merge(
         _make_examples(index, defaults.PROFILE)
 
 
-def _finish_vectors(out: Path, encoder: Encoder | None, dense: Dense, factory: str | None = None) -> None:
-    """Add the vectors to a new index, or say how to."""
+def _complete(
+    place: Path, encoder: Encoder | None, dense: Dense, profile: str | None, is_new: bool = True, factory: str | None = None
+) -> None:
+    """Add the vectors to an index, or say of a new one how to; with a profile, also find its examples."""
     if encoder:
-        _add_vectors_to(out, encoder, dense, factory=factory)
-    elif not is_address(out):
-        print_note(f"Claims find more papers with vectors: `counterpoint index dense {out}` encodes them.")
+        _add_vectors_to(place, encoder, dense, factory=factory)
+    elif is_new and not is_address(place):
+        print_note(f"Claims find more papers with vectors: `counterpoint index dense {place}` encodes them.")
+    if profile:
+        _make_examples(place, profile)
 
 
-def _load_encoder(index: Path, profile: str, name: str) -> Encoder:
+def _load_encoder(profile: str, name: str) -> Encoder:
     """The encoder of this name in the profile."""
     from service.configuration.config import load_profile
     from service.configuration.models import load_encoder
@@ -503,8 +483,6 @@ def _load_encoder(index: Path, profile: str, name: str) -> Encoder:
 
 def _add_vectors_to(index: Path, encoder: Encoder, dense: Dense, overwrite: bool = False, factory: str | None = None) -> None:
     """Encode the documents that have no vector yet, and say how many there were."""
-    import time
-
     from indexes.cluster.vectors import add_vectors_on_cluster
     from indexes.vectors import add_vectors
 
@@ -524,8 +502,6 @@ def _add_vectors_to(index: Path, encoder: Encoder, dense: Dense, overwrite: bool
 
 
 def _parse_columns(options: list[str]) -> dict[str, str]:
-    from retrieval.core.errors import BadInput
-
     columns: dict[str, str] = {}
     for one in options:
         part, sign, name = one.partition("=")
@@ -536,18 +512,13 @@ def _parse_columns(options: list[str]) -> dict[str, str]:
 
 
 def _check_sources(sources: list[Path], full_text: list[Path]) -> None:
-    from retrieval.core.errors import BadInput
-
     if not sources and not full_text:
         raise BadInput("Name what to read: files or folders of records, or full texts with --full-text.")
 
 
 def _check_joined(index: Path, pmid: str, files: list[Path], confirmed: bool) -> None:
     """Raise `BadInput` unless one full text can join a document, and was confirmed where that is doubtful."""
-    from contextlib import closing
-
     from indexes.full_texts import find_doubts
-    from retrieval.core.errors import BadInput
     from retrieval.index import open_documents
 
     if is_address(index) or len(files) != 1 or not files[0].is_file():
@@ -609,10 +580,6 @@ def _make_examples(place: Path, profile: str) -> None:
 
     An index on a cluster has none.
     """
-    import time
-
-    from retrieval.cluster.client import is_address
-    from retrieval.core.errors import CounterpointError
 
     if is_address(place):
         return
@@ -632,8 +599,6 @@ def _make_examples(place: Path, profile: str) -> None:
 
 
 def _find_and_keep(place: Path, profile: str) -> int:
-    from itertools import islice
-
     from tqdm import tqdm
 
     from retrieval.index import open_documents

@@ -91,8 +91,7 @@ def run_task_a(
         report = run(items, input, grounder, out, team, run_id, fill)
         print_note(
             f"Wrote {out}: {format_count(report.sentences, 'sentence')}, {report.with_support:,} with support, "
-            f"{report.with_contradiction:,} with a contradiction ({format_count(report.resumed, 'item')} "
-            f"{_were(report.resumed)} done in an earlier attempt)."
+            f"{report.with_contradiction:,} with a contradiction {_resumed(report.resumed, 'item')}."
         )
 
 
@@ -129,17 +128,16 @@ def run_task_b(
             f"Wrote {out}: {format_count(report.topics, 'topic')}, {format_count(report.sentences, 'sentence')}; "
             f"on {format_count(report.too_little, 'topic')} the index "
             f"has too little{f', {report.empty:,} without a sentence' if fill else ''}. "
-            f"{format_count(report.removed, 'sentence')} {_were(report.removed)} removed, "
+            f"{format_count(report.removed, 'sentence')} {'was' if report.removed == 1 else 'were'} removed, "
             f"{format_count(report.conflicts, 'conflict')} found"
             + (f", {format_count(report.tokens, 'token')} used" if report.tokens else "")
             + (f" for {report.cost:,.2f} dollars" if report.cost else "")
-            + f" ({format_count(report.resumed, 'topic')} {_were(report.resumed)} done in an earlier attempt). "
-            + f"The evidence is in {answers_path(out)}."
+            + f" {_resumed(report.resumed, 'topic')}. The evidence is in {answers_path(out)}."
         )
 
 
-def _were(count: int) -> str:
-    return "was" if count == 1 else "were"
+def _resumed(count: int, unit: str) -> str:
+    return f"({format_count(count, unit)} {'was' if count == 1 else 'were'} done in an earlier attempt)"
 
 
 def _corpus(path: Path | None) -> Corpus | None:

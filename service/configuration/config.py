@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Collection
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -12,13 +13,16 @@ from retrieval.store.manifest import DensePart, View
 from service.configuration.files import Count, Strict, load_yaml
 from service.configuration.kinds import Options, choose_kind
 
+SENTENCES = "sentences"
+"""The name of the judge for single sentences and for the gate."""
+
 
 class Retrieve(Strict):
     """Where candidates come from: the best `k` documents for the claim, with or without its question in the query.
 
-    `dense` searches the vectors that the profile's `encoder` made. Several rankings, from two sources or from the many queries
-    of `adversarial`, are fused by reciprocal rank with the constant `rrf`; each is `each` deep, or `k` if that is not given. A
-    rank among the vectors counts as many times as much as one of BM25's as `dense_weight` says for the index's view of documents.
+    `dense` searches the vectors that the profile's `encoder` made. Several rankings are fused by reciprocal rank with the
+    constant `rrf`; each is `each` deep, or `k` if that is not given. A rank among the vectors counts as many times as much as one
+    of BM25's as `dense_weight` says for the index's view of documents.
     With `spellings`, BM25 searches for the British and the American form of every word.
     `vectors` says what `dense` means for an index without vectors of the encoder, or for a profile without the encoder: they are
     `required`, or used `if-present` and BM25 searches alone otherwise (`service.grounding.ground.adapt`).
@@ -29,7 +33,6 @@ class Retrieve(Strict):
     sources: list[Literal["bm25", "dense"]] = Field(default=["bm25"])
     k: Count
     query: Literal["question+claim", "claim"] = "question+claim"
-    queries: Literal["plain", "adversarial"] = "plain"
     encoder: str = "dense"
     vectors: Literal["required", "if-present"] = "required"
     rrf: Count = 60
@@ -41,7 +44,7 @@ class Retrieve(Strict):
     @property
     def fused(self) -> bool:
         """Whether there is more than one ranking."""
-        return len(self.sources) > 1 or self.queries == "adversarial"
+        return len(self.sources) > 1
 
     def weigh(self, source: str, dense: DensePart | None) -> float:
         """How much a rank of this source counts, in an index with these vectors."""
@@ -56,8 +59,6 @@ class Retrieve(Strict):
     def _combination_is_known(self) -> Retrieve:
         if not self.sources or len(set(self.sources)) < len(self.sources):
             raise ValueError("sources should name bm25, dense or both, each once")
-        if self.queries == "adversarial" and self.sources != ["dense"]:
-            raise ValueError("adversarial queries are for dense retrieval: use them with sources: [dense]")
         if self.spellings and "bm25" not in self.sources:
             raise ValueError("spellings are for lexical search: use them with the source bm25")
         if self.passages != "ignored" and "bm25" not in self.sources:
@@ -70,71 +71,7 @@ class Retrieve(Strict):
         if self.dense_weight and len(self.sources) < 2:
             raise ValueError("dense_weight weighs two sources: use it with sources: [bm25, dense], or leave it out")
         if (self.rrf != 60 or self.each) and not self.fused:
-            raise ValueError("rrf and each fuse several rankings: use two sources or adversarial queries, or leave them out")
-        return self
-
-
-class Rerank(Strict):
-    """Which reranker of the profile orders the candidates, and what it takes as the query.
-
-    With `first` it reads only that many, those with most of the query's rare words (`retrieval.words.terms.find_most_alike`); the
-    others are dropped.
-    """
-
-    model: str
-    query: Literal["claim", "question+claim"] = "claim"
-    first: Count | None = None
-
-
-class JudgeStep(Strict):
-    """Which judge of the profile reads the documents, and how many from the ranking: all, unless `documents` says otherwise.
-
-    `level` says what the judge is given: each `sentence`, or the whole `document` as one text. With two `directions` each pair is
-    read both ways round. `skim` lets the profile bound how many texts the judge is asked about (its key `skim`); the rest counts
-    as neutral.
-    """
-
-    model: str
-    documents: Count | None = None
-    level: Literal["sentence", "document"] = "sentence"
-    directions: Literal[1, 2] = 1
-    skim: bool = False
-
-
-class Select(Strict):
-    """Which candidates are returned: the `top` n of the ranking, the `first` n in its order with a sentence of the label, or the
-    n with the best `penalised` score (the paper's appendix B, for contradictions)."""
-
-    rule: Literal["top", "first", "penalised"]
-    label: Literal["support", "contradict"] | None = None
-    n: Count = 3
-
-
-class EvidenceStep(Strict):
-    """Which sentence of a chosen document is shown: a judge's highest score, or the one with the largest word overlap."""
-
-    by: str = "overlap"
-
-
-class Branch(Strict):
-    """retrieve → drop known → rerank → filter → judge → select → show, every step but the first and last optional."""
-
-    retrieve: Retrieve
-    drop_known: bool
-    rerank: Rerank | None = None
-    filter: Literal["negex"] | None = None
-    judge: JudgeStep | None = None
-    select: Select
-    evidence: EvidenceStep | None = None
-
-    @model_validator(mode="after")
-    def _rule_has_what_it_reads(self) -> Branch:
-        if (self.select.rule == "top") == (self.judge is not None):
-            raise ValueError(
-                "the rules first and penalised need a judge and the rule top takes none: give judge with those two only"
-            )
-        if self.select.rule == "penalised" and self.judge is not None and self.judge.level != "document":
-            raise ValueError("the rule penalised scores whole documents: give judge the level document")
+            raise ValueError("rrf and each fuse several rankings: use two sources, or leave them out")
         return self
 
 
@@ -183,8 +120,16 @@ class Spending(Strict):
         return Budget(self.requests, self.tokens)
 
 
-class GroundingConfig(Strict):
-    """One grounding variant: a `path`, or, for the variants of the paper, a branch for either side.
+class Needs(NamedTuple):
+    """The names of the models that a grounding variant takes from a profile."""
+
+    rerankers: Collection[str]
+    judges: Collection[str]
+    encoders: Collection[str]
+
+
+class Variant(Strict):
+    """A grounding variant.
 
     `budget` is what a claim may ask of a language model, and `text_budget` what all claims of a text may ask together; without
     them the only limit is the model's own.
@@ -192,44 +137,33 @@ class GroundingConfig(Strict):
 
     name: str
     description: str = ""
-    path: PathStep | None = None
     budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
     text_budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
-    contradict: Branch | None = None
-    support: Branch | None = None
 
-    def branch(self, stance: Literal["support", "contradict"]) -> Branch:
-        """The branch of a side; only for a variant that has branches."""
-        branch = self.support if stance == "support" else self.contradict
-        assert branch is not None
-        return branch
+    def needs(self, profile: Profile) -> Needs:
+        """The models that it takes from the profile."""
+        raise NotImplementedError
 
-    @property
-    def branches(self) -> tuple[Branch, ...]:
-        """The branches, none for a path."""
-        return tuple(one for one in (self.contradict, self.support) if one)
 
-    @property
-    def finds(self) -> tuple[Retrieve, ...]:
-        """Every first step."""
-        return (self.path.find,) if self.path else tuple(one.retrieve for one in self.branches)
+class GroundingConfig(Variant):
+    """A variant of the product's own path."""
 
-    @property
-    def judges(self) -> bool:
-        """Whether a model judges the stance of what is found against the claim."""
-        return self.path is not None or any(one.judge for one in self.branches)
+    path: PathStep
 
-    @model_validator(mode="after")
-    def _path_or_branches(self) -> GroundingConfig:
-        if len(self.branches) != (0 if self.path else 2):
-            raise ValueError("a variant has either path, or both contradict and support")
-        return self
+    def needs(self, profile: Profile) -> Needs:
+        """The reader and the gate's models; vectors that are not required only if the profile has their encoder."""
+        path, rerankers = self.path, set(self.path.gate) - {SENTENCES}
+        # Beside a reranker the small reader may be missing; alone, what stands for it chooses.
+        able = {SENTENCES} & set(profile.judges) if rerankers else {SENTENCES}
+        find = path.find
+        dense = "dense" in find.sources and (find.vectors == "required" or find.encoder in profile.encoders)
+        return Needs(rerankers, {path.read.model} | (able & set(path.gate)), {find.encoder} if dense else ())
 
 
 class Profile(Strict):
     """Which models stand behind the names that configurations use: `kind` says which model, the other keys are its options.
 
-    `skim` is how many texts a branch may ask its judge about if its configuration allows such a limit; without it, all.
+    `skim` is how many texts the judge of a variant of the paper is asked about for a side; without it, all.
     """
 
     name: str
@@ -239,11 +173,6 @@ class Profile(Strict):
     judges: dict[str, Annotated[Options, choose_kind("judges")]] = Field(default_factory=dict)
     encoders: dict[str, Annotated[Options, choose_kind("encoders")]] = Field(default_factory=dict)
     generators: dict[str, Annotated[Options, choose_kind("generators")]] = Field(default_factory=dict)
-
-
-def load_config(name: str) -> GroundingConfig:
-    """Load a shipped configuration by name, or any by the path of its YAML file; raises `BadConfig`."""
-    return load_yaml(GroundingConfig, name, "configs", "configuration")
 
 
 def load_profile(name: str) -> Profile:
@@ -325,7 +254,9 @@ class Attribute(Strict):
     """How citations are checked: a judge of the profile reads each sentence of a cited document against the answer's sentence.
 
     A citation holds if the document's best sentence supports the answer's with a probability of at least `support`, and none of
-    its sentences contradicts it with a higher probability that is at least `contradict`. For a sentence left with fewer than
+    its sentences contradicts it with a higher probability that is at least `contradict`. If the judge reads documents, one of the
+    paper's sentences must support it with at least `stated` when it is read alone. From the probability `side`, the answer's
+    sentence takes a side on the question, and may not contradict its paper or the lead. For a sentence left with fewer than
     `least` citations, `replace` other documents are tried, starting with those that share most of its rare words; then, if
     `rewrite` is set, it is rewritten once.
     """
@@ -333,6 +264,8 @@ class Attribute(Strict):
     model: str
     support: Share
     contradict: Share
+    stated: Share = 0.5
+    side: Share = 0.7
     least: Annotated[int, Field(ge=1, le=10)] = 1
     replace: Annotated[int, Field(ge=0, le=100)] = 3
     rewrite: bool = True
@@ -340,12 +273,11 @@ class Attribute(Strict):
 
 class Conflicts(Strict):
     """Where disagreement is looked for: the contradiction branch of a grounding variant runs for the `most` sentences nearest
-    to the question; a paper with a probability of at least `at_least` is a conflict, and the answer mentions the strongest if
-    `report` is set."""
+    to the question; a paper that is judged to contradict one is a conflict, and the answer mentions the strongest if `report` is
+    set."""
 
     grounding: str
     most: Annotated[int, Field(ge=1, le=100)]
-    at_least: Share
     report: bool = True
 
 

@@ -32,23 +32,23 @@ from service.configuration.files import KIND, Strict
 KINDS: Mapping[str, Mapping[str, str]] = {
     "rerankers": {
         "embedded": "retrieval.rerank.embedded:EmbeddedReranker",
-        "cross-encoder": "retrieval.rerank.cross_encoder:HuggingFaceReranker",
+        "cross-encoder": "service.baseline.hub_models:CrossEncoder",
     },
     "judges": {
         "reader": "nli.reader.judge:DocumentReader",
-        "classifier": "nli.judges.classifier:ClassifierJudge",
-        "t5": "nli.judges.t5:T5Judge",
+        "classifier": "service.baseline.hub_models:ClassifierJudge",
+        "t5": "service.baseline.hub_models:T5Judge",
         "chat": "nli.reader.chat:ChatReader",
     },
     "encoders": {
         "embedded": "retrieval.dense.embedded_encoder:EmbeddedEncoder",
-        "medcpt": "retrieval.dense.bi_encoder:MedCPTEncoder",
-        "bi-encoder": "retrieval.dense.bi_encoder:BiEncoder",
+        "medcpt": "service.baseline.hub_models:MedCPTEncoder",
+        "bi-encoder": "service.baseline.hub_models:BiEncoder",
     },
     "generators": {
         "extractive": "generation.extractive:ExtractiveGenerator",
         "chat": "generation.language_models:ChatGenerator",
-        "causal": "generation.language_models:CausalGenerator",
+        "causal": "service.baseline.hub_models:CausalGenerator",
     },
 }
 """For each section of a profile, the kinds of models in it and the class of each, as "module:class"."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
-from types import MappingProxyType
 from typing import cast
 
 from generation.draft import Generator
@@ -17,53 +17,35 @@ from retrieval.dense import encoder
 from retrieval.dense.encoder import Encoder
 from retrieval.rerank import reranker as rerank
 from retrieval.rerank.reranker import Reranker
-from service.configuration.config import AnswerConfig, Branch, GroundingConfig, Profile
+from service.configuration.config import SENTENCES, AnswerConfig, Profile, Variant
 from service.configuration.kinds import Options
 
-STANCE, SENTENCES = "stance", "sentences"
-"""The names of the judge that grounds claims and of the one for single sentences; a profile without the second uses the first."""
+STANCE = "stance"
+"""The name of the judge that grounds claims; a profile without one for single sentences uses it for both."""
 FINDER = "answers"
 """The name of the model that finds what papers answer to an open question: the small reader that ships, whatever the profile."""
 FALLBACK = "extractive fallback"
 """The name of the embedded generator when it stands in for another."""
 
 
+@dataclass
 class Models:
     """The loaded models that a configuration needs, by the names it uses; nothing else is loaded."""
 
-    def __init__(
-        self,
-        profile: Profile,
-        rerankers: Mapping[str, Reranker],
-        judges: Mapping[str, Judge],
-        encoders: Mapping[str, Encoder] = MappingProxyType({}),
-        generators: Mapping[str, Generator] = MappingProxyType({}),
-        finder: AnswerFinder | None = None,
-    ) -> None:
-        self.profile = profile
-        self.rerankers = dict(rerankers)
-        self.judges = dict(judges)
-        self.encoders = dict(encoders)
-        self.generators = dict(generators)
-        self.finder = finder
-
-    def with_encoders(self, encoders: Mapping[str, Encoder]) -> Models:
-        """The same models with these encoders."""
-        return Models(self.profile, self.rerankers, self.judges, encoders, self.generators, self.finder)
-
-    def with_judge(self, name: str, one: Judge) -> Models:
-        """The same models with another judge of this name."""
-        return Models(self.profile, self.rerankers, {**self.judges, name: one}, self.encoders, self.generators, self.finder)
+    profile: Profile
+    rerankers: dict[str, Reranker]
+    judges: dict[str, Judge]
+    encoders: dict[str, Encoder] = field(default_factory=dict)
+    generators: dict[str, Generator] = field(default_factory=dict)
+    finder: AnswerFinder | None = None
 
     def with_caches(self) -> Models:
         """The same models with caches: both sides of a claim often read the same documents."""
-        return Models(
-            self.profile,
-            {name: rerank.CachingReranker(reranker) for name, reranker in self.rerankers.items()},
-            {name: judge.cache_verdicts(one) for name, one in self.judges.items()},
-            {name: encoder.CachingEncoder(one) for name, one in self.encoders.items()},
-            self.generators,
-            self.finder,
+        return replace(
+            self,
+            rerankers={name: rerank.CachingReranker(reranker) for name, reranker in self.rerankers.items()},
+            judges={name: judge.cache_verdicts(one) for name, one in self.judges.items()},
+            encoders={name: encoder.CachingEncoder(one) for name, one in self.encoders.items()},
         )
 
     def names(self) -> dict[str, str]:
@@ -74,19 +56,9 @@ class Models:
         return {role: models[role].name for role in sorted(models)}
 
 
-def load_models(config: GroundingConfig, profile: Profile) -> Models:
+def load_models(config: Variant, profile: Profile) -> Models:
     """Load what `config` names, as `profile` says; raises `BadConfig` for a name or option that does not exist."""
-    rerankers = {b.rerank.model for b in config.branches if b.rerank}
-    judges = {name for b in config.branches for name in _judges_of(b)}
-    if config.path:
-        ranking = set(config.path.gate) - {SENTENCES}
-        rerankers |= ranking
-        # Beside a reranker the small reader may be missing; alone, what stands for it chooses.
-        able = {SENTENCES} & set(profile.judges) if ranking else {SENTENCES}
-        judges |= {config.path.read.model} | (able & set(config.path.gate))
-    dense = [step for step in config.finds if "dense" in step.sources]
-    encoders = {step.encoder for step in dense if step.vectors == "required" or step.encoder in profile.encoders}
-    return _load(profile, Models(profile, {}, {}), rerankers, judges, encoders)
+    return _load(profile, Models(profile, {}, {}), *config.needs(profile))
 
 
 def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | None = None) -> Models:
@@ -162,13 +134,6 @@ def load_judge(name: str, profile: Profile) -> Judge:
 def load_encoder(name: str, profile: Profile) -> Encoder:
     """Load the encoder that `profile` has under this name; raises `BadConfig` if it has none."""
     return cast(Encoder, _options(name, profile.encoders, "encoder", profile).build())
-
-
-def _judges_of(branch: Branch) -> set[str]:
-    names = {branch.judge.model} if branch.judge else set()
-    if branch.evidence and branch.evidence.by != "overlap":
-        names.add(branch.evidence.by)
-    return names
 
 
 def _options(name: str, options: Mapping[str, Options], what: str, profile: Profile) -> Options:

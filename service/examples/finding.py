@@ -132,6 +132,5 @@ def _read_sides(statement: Statement, grounding: Grounding) -> Example | None:
 
 
 def _likely(placed: Placed) -> float:
-    """How probably the paper takes its side; 0 if no judge read it."""
-    verdict = placed.evidence.verdict
-    return 0.0 if verdict is None else float(getattr(verdict, placed.place))
+    """How probably the paper takes its side."""
+    return float(getattr(placed.evidence.verdict, placed.place))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from retrieval.core.english import format_count
-from retrieval.core.values import BranchCounts, Evidence, Grounding
+from retrieval.core.values import Grounding
 
 if TYPE_CHECKING:
     from service.schemas import UsageOut
@@ -14,29 +13,20 @@ if TYPE_CHECKING:
 
 def summary(grounding: Grounding) -> str:
     """What was found and how much was checked, in one to three sentences; even if nothing was found."""
-    counts = grounding.checked["contradict"]
-    if not counts.documents and not grounding.checked["support"].documents:
+    checked = grounding.checked
+    if not checked.documents:
         return "No document of the index shares a word with this claim, so nothing could be checked."
-    sentences, candidates = format_count(counts.judged, "sentence"), format_count(counts.candidates, "candidate sentence")
-    where = f"{sentences} checked" if counts.judged else candidates
-    against = len(grounding.contradicting)
+    some = f"{checked.read:,} of " if 0 < checked.read < checked.documents else ""
+    sentences, among = format_count(checked.sentences, "sentence"), some + format_count(checked.documents, "document")
+    against, for_it, close = map(len, (grounding.contradicting, grounding.supporting, grounding.uncertain))
     opening = (
-        f"{format_count(against, 'document')} found that may contradict the claim; {where}"
+        f"{format_count(against, 'document')} found that may contradict the claim; {sentences} checked"
         if against
-        else f"No contradiction found among {where}"
+        else f"No contradiction found among {sentences} checked"
     )
-    opening += f" in {_describe_documents(counts)}."
-    for_it, among = len(grounding.supporting), _describe_documents(grounding.checked["support"], grounding.supporting)
     support = f"{format_count(for_it, 'document')} found that may support it," if for_it else "No support found"
-    close = len(grounding.uncertain)
     third = f" {format_count(close, 'document')} {'is' if close == 1 else 'are'} listed as uncertain." if close else ""
-    return f"{opening} {support} among {among}.{third}"
-
-
-def _describe_documents(counts: BranchCounts, evidence: Sequence[Evidence] = ()) -> str:
-    """The documents looked at, "n of m" if not all were read; a judge that only chose the sentences `evidence` read none."""
-    some = f"{counts.read:,} of " if len(evidence) < counts.read < counts.documents else ""
-    return some + format_count(counts.documents, "document")
+    return f"{opening} in {among}. {support} among {among}.{third}"
 
 
 def describe_usage(usage: UsageOut | None) -> str:

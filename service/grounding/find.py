@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 
 from nli.text.designs import is_notice
-from nli.variants import make_adversarial_queries
 from retrieval.core.values import Claim, Hit
 from retrieval.dense.encoder import Encoder
 from retrieval.index import DEEPER, Index, lead_to_papers, reciprocal_rank_fusion
@@ -21,7 +19,7 @@ Only = Callable[[Sequence[str]], Collection[str]]
 def find(index: Index, models: Models, step: Retrieve, claim: Claim, only: Only | None = None) -> list[Entry]:
     """At most `step.k` papers, best first, without notices of a retraction or correction, which repeat another paper's words."""
     deep = step if only is None else step.model_copy(update={"k": step.k * DEEPER, "each": step.each and step.each * DEEPER})
-    hits = retrieve(deep, make_queries(claim, step), index, models.encoders, claim.own)
+    hits = retrieve(deep, [make_query(claim, step.query)], index, models.encoders, claim.own)
     if only is not None:
         pmids = only([hit.pmid for hit in hits])
         hits = [hit for hit in hits if hit.pmid in pmids]
@@ -32,12 +30,6 @@ def find(index: Index, models: Models, step: Retrieve, claim: Claim, only: Only 
 def make_query(claim: Claim, parts: str) -> str:
     """What is searched for: the claim, or the claim behind the question that it answers."""
     return f"{claim.question} {claim.text}".strip() if parts == "question+claim" else claim.text
-
-
-def make_queries(claim: Claim, step: Retrieve) -> list[str]:
-    """The queries of a step: one, or one for each adversarial wording of the claim."""
-    texts = make_adversarial_queries(claim.text) if step.queries == "adversarial" else [claim.text]
-    return [make_query(replace(claim, text=text), step.query) for text in texts]
 
 
 def retrieve(
@@ -64,6 +56,6 @@ def retrieve(
             rankings += index.search_vectors(encoder.name, encoder.queries(queries), depth)
             votes += range(len(queries), 2 * len(queries))
         weights += [step.weigh(source, index.manifest.dense)] * (len(rankings) - len(weights))
-    fused = step.fused or len(rankings) > 1
+    fused = len(rankings) > 1
     ranking = reciprocal_rank_fusion(rankings, step.rrf, weights, votes)[:limit] if fused else rankings[0]
     return [hit for hit in ranking if hit.pmid not in without][: step.k]

@@ -1,7 +1,6 @@
 """Grounding a claim: the papers that contradict it and those that support it, no paper on both sides.
 
-Our own path is find → gate → read → show; `weigh` gives the verdict on what is shown. The paper's variants have a branch for
-either side instead (service.grounding.variants).
+The path is find → gate → read → show; `weigh` gives the verdict on what is shown.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from retrieval.runtime.usage import count_usage
 from retrieval.store.documents import Entry
-from service.configuration.config import Branch, GroundingConfig, PathStep, ReadStep, Retrieve
+from service.configuration.config import GroundingConfig, PathStep, ReadStep, Variant
 from service.configuration.defaults import MOST_READ
 from service.configuration.models import Models
-from service.grounding import variants
 from service.grounding.claims import state_claim
 from service.grounding.find import Only, find
 from service.grounding.full_text import Windows, find_windows
@@ -34,36 +32,40 @@ from service.grounding.values import GroundStage, OnStage, PaperReading, ReadPap
 class Grounder:
     """Grounds claims on one index with one configuration and its models; safe to use from several threads at once."""
 
-    def __init__(self, index: Index, config: GroundingConfig, models: Models) -> None:
-        """Ground on `index` as `config` says; raises `IndexUnusable` if the index lacks vectors that are required.
+    reads_papers = True
+    """Whether `reader`, `find`, `rank` and `read` can be used."""
+    config: Variant
+    """The configuration as far as the index allows it."""
+    asked_config: Variant
 
-        `config` and `models` are then what the index allows, `asked_config` what was asked for.
-        """
-        self.index, self.asked_config, self._asked_models = index, config, models
-        self.config, self.models = adapt(index, config, models)
+    def __init__(self, index: Index, config: GroundingConfig, models: Models) -> None:
+        """Ground on `index` as `config` says; raises `IndexUnusable` if the index lacks vectors that are required."""
+        self.index, self._asked, self._asked_models = index, config, models
+        self.path, self.models = adapt(index, config.path, models)
+        self.asked_config, self.config = config, config.model_copy(update={"path": self.path})
 
     def over(self, index: Index) -> Grounder:
         """The same grounder over another index; raises `IndexUnusable` if that lacks vectors that are required."""
-        return Grounder(index, self.asked_config, self._asked_models)
+        return Grounder(index, self._asked, self._asked_models)
 
     def over_abstracts(self) -> Grounder:
         """The same grounder without full texts, for callers that quote abstracts."""
-        path = self.asked_config.path
-        if path is None or path.find.passages == "ignored":
+        path = self._asked.path
+        if path.find.passages == "ignored":
             return self
         find = path.find.model_copy(update={"passages": "ignored"})
-        config = self.asked_config.model_copy(update={"path": path.model_copy(update={"find": find})})
+        config = self._asked.model_copy(update={"path": path.model_copy(update={"find": find})})
         return Grounder(self.index, config, self._asked_models)
 
     def with_reader(self, reader: Reader) -> Grounder:
-        """The same grounder with another reader of papers; only for our own path."""
-        assert self.asked_config.path is not None
-        return Grounder(self.index, self.asked_config, self._asked_models.with_judge(self.asked_config.path.read.model, reader))
+        """The same grounder with another reader of papers."""
+        judges = {**self._asked_models.judges, self._asked.path.read.model: reader}
+        return Grounder(self.index, self._asked, replace(self._asked_models, judges=judges))
 
     @property
-    def reader(self) -> Reader | None:
-        """What reads papers for our own path; None for the paper's variants."""
-        return make_reader(self.models.judges[self.config.path.read.model]) if self.config.path else None
+    def reader(self) -> Reader:
+        """What reads papers."""
+        return make_reader(self.models.judges[self.path.read.model])
 
     def ground(
         self,
@@ -78,8 +80,7 @@ class Grounder:
 
         With `only`, nothing is read but the documents that it returns, and with `full_text` none without one. `papers` is how
         many are read, whatever they say, if not as many as configured. From the time `until` on (by `time.monotonic`), no further
-        paper is read; the others are weighed. Raises `BadInput` for a number of papers that is not possible, and for any with a
-        variant that reads sentences.
+        paper is read; the others are weighed. Raises `BadInput` for a number of papers that is not possible.
         """
         if papers is not None and not 1 <= papers <= MOST_READ:
             raise BadInput(f"{papers} papers cannot be read for a claim; expected 1 to {MOST_READ}.")
@@ -87,15 +88,7 @@ class Grounder:
         if full_text:
             only = self._keep_texts(only)
         with count_usage(self.config.budget.budget if self.config.budget else None) as tally:
-            if self.config.path is None:
-                if papers is not None:
-                    raise BadInput(
-                        f"The configuration {self.config.name} reads sentences, not papers; leave out how many to read."
-                    )
-                # Both sides read much the same: the models cache their results while this claim is grounded.
-                grounding = variants.ground(stated, self.index, self.config, self.models.with_caches(), tell, only)
-            else:
-                grounding = self._ground(self.config.path, stated, tell, only, papers, until)
+            grounding = self._ground(stated, tell, only, papers, until)
         return replace(grounding, claim=claim, usage=tally.total)
 
     def _keep_texts(self, only: Only | None) -> Only:
@@ -105,23 +98,20 @@ class Grounder:
             raise BadInput("This index has no full texts; add them with `counterpoint index update INDEX --full-text FOLDER`.")
         return store.hash_texts if only is None else lambda pmids: store.hash_texts(list(only(pmids)))
 
-    def _ground(
-        self, path: PathStep, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None
-    ) -> Grounding:
-        tell(GroundStage("retrieve", None, self.index.manifest.counts.documents))
+    def _ground(self, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None) -> Grounding:
+        tell(GroundStage("retrieve", self.index.manifest.counts.documents))
         found = self.find(claim, only)
-        tell(GroundStage("rerank", None, len(found)))
+        tell(GroundStage("rerank", len(found)))
         windows = self._choose_windows(claim, [entry for entry in found if not len(entry)])
         ranked = self.rank(claim, found, windows)
-        step = path.read if papers is None else path.read.model_copy(update={"papers": papers, "most": papers})
+        step = self.path.read if papers is None else self.path.read.model_copy(update={"papers": papers, "most": papers})
         readings = self._read_best(step, claim, ranked, tell, until, windows)
         entries = {entry.pmid: entry for entry in ranked}
-        grounding = show(claim, readings, entries, len(found), path.show)
-        if self.reader and (until is None or time.monotonic() < until):
+        grounding = show(claim, readings, entries, len(found), self.path.show)
+        if until is None or time.monotonic() < until:
             grounding = replace(grounding, contrasts=contrast(self.reader, claim, grounding, entries))
-        for side, counts in grounding.checked.items():
-            evidence = grounding.contradicting if side == "contradict" else grounding.supporting
-            tell(GroundStage("decided", side, counts.documents, counts.sentences, counts.judged, len(evidence)))
+        sides, checked = (len(grounding.contradicting), len(grounding.supporting)), grounding.checked
+        tell(GroundStage("decided", checked.documents, checked.sentences, checked.read, *sides))
         return grounding
 
     def _read_best(
@@ -141,40 +131,34 @@ class Grounder:
     def ground_both(self, first: Claim, second: Claim) -> tuple[Grounding, Grounding]:
         """Two claims that are set against each other: the papers found and read for the first are read on the second as well."""
         grounding = self.ground(first)
-        if self.config.path is None:
-            return grounding, self.ground(second)
         entries = {entry.pmid: entry for entry in self.index.entries([one.document.pmid for one in list_papers(grounding)])}
-        looked_at = grounding.checked["support"].documents
+        looked_at = grounding.checked.documents
         readings = self.read(second, list(entries.values()))
-        return grounding, show(_state(second), readings, entries, looked_at, self.config.path.show)
+        return grounding, show(_state(second), readings, entries, looked_at, self.path.show)
 
     def find(self, claim: Claim, only: Only | None = None, k: int | None = None) -> list[Entry]:
-        """The papers that a claim may be about, best first, at most `k` if not as many as configured; only for our own path."""
-        assert self.config.path is not None
-        step = self.config.path.find
+        """The papers that a claim may be about, best first, at most `k` if not as many as configured."""
+        step = self.path.find
         return find(self.index, self.models, step if k is None else step.model_copy(update={"k": k}), claim, only)
 
     def rank(self, claim: Claim, found: Sequence[Entry], windows: Windows | None = None) -> list[Entry]:
-        """Those of the papers found that are worth reading, best first; only for our own path.
+        """Those of the papers found that are worth reading, best first.
 
         Of a paper without an abstract its window of `windows` counts; without them, they are chosen.
         """
-        assert self.config.path is not None
-        models, names = self.models, self.config.path.gate
+        models, names = self.models, self.path.gate
         rerankers = [models.rerankers[name] for name in names if name in models.rerankers]
         if windows is None:
             windows = self._choose_windows(claim, [entry for entry in found if not len(entry)])
         return gate(rerankers, self._gate_readers(), claim, found, windows)
 
     def _gate_readers(self) -> list[Reader]:
-        assert self.config.path is not None
-        return [make_reader(self.models.judges[name]) for name in self.config.path.gate if name in self.models.judges]
+        return [make_reader(self.models.judges[name]) for name in self.path.gate if name in self.models.judges]
 
     def _choose_windows(self, claim: Claim, entries: Sequence[Entry]) -> Windows:
         """What to read of the full texts of these papers, by the gate's reader or, if it has none, the reader."""
-        if self.config.path is None or self.config.path.find.passages == "ignored":
+        if self.path.find.passages == "ignored":
             return {}
-        assert self.reader is not None
         reader = next(iter(self._gate_readers()), self.reader)
         return find_windows(self.index, reader, self.reader.paper.full_text, claim.text, entries)
 
@@ -187,13 +171,12 @@ class Grounder:
         before: Sequence[PaperReading] = (),
         windows: Windows = MappingProxyType({}),
     ) -> list[PaperReading]:
-        """What each of these papers says on a claim, whether or not a search would find them; only for our own path.
+        """What each of these papers says on a claim, whether or not a search would find them.
 
         Those read `before` are counted in what `tell` is told; `windows` are those that are chosen already.
         """
-        assert self.reader is not None
         documents, done = {entry.pmid: entry.document for entry in entries}, count(len(before) + 1)
-        stage = GroundStage("judge", None, len(before) + len(entries), sum(map(len, entries)), len(before))
+        stage = GroundStage("judge", len(before) + len(entries), sum(map(len, entries)), len(before))
         tell(stage)
 
         def tell_reading(reading: PaperReading) -> None:
@@ -211,25 +194,15 @@ def _state(claim: Claim) -> Claim:
     return replace(claim, text=state_claim(claim.text))
 
 
-def adapt(index: Index, config: GroundingConfig, models: Models) -> tuple[GroundingConfig, Models]:
-    """The configuration and the models without the full texts and the vectors that the index lacks, as far as these are not
-    required."""
-
-    def adapt_step(step: Retrieve) -> Retrieve:
-        encoder = models.encoders.get(step.encoder)
-        kept = step.vectors == "required" or (encoder is not None and index.has_vectors(encoder.name))
-        if not index.has_texts:
-            step = step.model_copy(update={"passages": "ignored"})
-        return step if kept else step.without_vectors()
-
-    def adapt_branch(branch: Branch | None) -> Branch | None:
-        return branch and branch.model_copy(update={"retrieve": adapt_step(branch.retrieve)})
-
-    path = config.path and config.path.model_copy(update={"find": adapt_step(config.path.find)})
-    sides = {"contradict": adapt_branch(config.contradict), "support": adapt_branch(config.support)}
-    config = config.model_copy(update={"path": path, **sides})
-    used = {step.encoder for step in config.finds if "dense" in step.sources}
-    encoders = {name: encoder for name, encoder in models.encoders.items() if name in used}
-    for encoder in encoders.values():
-        index.dense(encoder.name)
-    return config, models.with_encoders(encoders)
+def adapt(index: Index, path: PathStep, models: Models) -> tuple[PathStep, Models]:
+    """The path and the models without the full texts and the vectors that the index lacks, as far as these are not required."""
+    step = path.find
+    encoder = models.encoders.get(step.encoder)
+    if not index.has_texts:
+        step = step.model_copy(update={"passages": "ignored"})
+    if step.vectors == "if-present" and not (encoder and index.has_vectors(encoder.name)):
+        step = step.without_vectors()
+    encoders = {step.encoder: encoder} if encoder and "dense" in step.sources else {}
+    for one in encoders.values():
+        index.dense(one.name)
+    return path.model_copy(update={"find": step}), replace(models, encoders=encoders)

@@ -17,30 +17,26 @@ _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
 def why(
     stance: Stance,
     sentence: Sentence | None,
-    verdict: Verdict | None,
+    verdict: Verdict,
     scopes: Sequence[NegationScope],
     qualifiers: Sequence[Qualifier],
-    scored_by: str,
 ) -> str:
-    """One line: the judge's verdict, or that none was asked, and what the sentence negates or qualifies."""
+    """One line: the judge's verdict, and what the sentence negates or qualifies."""
     parts = []
     if sentence is None:
         parts.append("the document has no sentence to show")
-    if verdict is None:
-        parts.append(f"ranked by {scored_by}; its stance was not judged")
+    if verdict.of == "document" and verdict.label == "neutral":
+        # A figure as low as 14 % reads like a finding; words say what it means.
+        doubt = "it more likely says nothing" if verdict.neutral > HALF else "too close to call"
+        parts.append(f"the paper may {stance} the claim ({doubt})")
     else:
-        if verdict.of == "document" and verdict.label == "neutral":
-            # A figure as low as 14 % reads like a finding; words say what it means.
-            doubt = "it more likely says nothing" if verdict.neutral > HALF else "too close to call"
-            parts.append(f"the paper may {stance} the claim ({doubt})")
-        else:
-            what = "paper" if verdict.of == "document" else "sentence"
-            partly = " in part" if verdict.partial else ""
-            parts.append(f"{verdict.probability(stance):.0%} likely that the {what} {_VERBS[stance]} the claim{partly}")
-        if verdict.label != stance and verdict.of == "sentence":
-            parts.append(f"the judge's own label is {verdict.label}")
-        if verdict.reason:
-            parts.append(verdict.reason.rstrip("."))
+        what = "paper" if verdict.of == "document" else "sentence"
+        partly = " in part" if verdict.partial else ""
+        parts.append(f"{verdict.probability(stance):.0%} likely that the {what} {_VERBS[stance]} the claim{partly}")
+    if verdict.label != stance and verdict.of == "sentence":
+        parts.append(f"the judge's own label is {verdict.label}")
+    if verdict.reason:
+        parts.append(verdict.reason.rstrip("."))
     if sentence is not None:
         for scope in scopes:
             words = _words(sentence, scope.scope_start, scope.scope_end).strip(" .,;:")

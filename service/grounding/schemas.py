@@ -109,7 +109,6 @@ class WeighedOut(OfValue):
     strong: PapersOut = Field(description="The systematic reviews and randomised trials among them.")
     reports: int = Field(description="Further reports of trials that are counted already; they are not counted again.")
     retracted: int = Field(description="Retracted papers; they are not counted.")
-    unjudged: int = Field(description="Papers whose stance no model judged; they are not counted.")
 
 
 class NegationOut(BaseModel):
@@ -181,7 +180,7 @@ class EvidenceOut(RankedPaper):
     stance: str
     place: Place = Field(
         description="Where the paper belongs: on the side of its stance only if the judge's own label says so, otherwise "
-        "`uncertain`; `silent` if it says nothing about the claim; `unjudged` if no judge was asked."
+        "`uncertain`; `silent` if it says nothing about the claim."
     )
     sentence: SentenceOut | None
     other: SentenceOut | None = Field(
@@ -200,8 +199,8 @@ class EvidenceOut(RankedPaper):
         "If the verdict is on the whole paper, it is the calibrated probability of this stance."
     )
     scored_by: str = Field(description="The model (with the hash of its weights) or method behind `score`.")
-    verdict: VerdictOut | None = Field(
-        description="The judge's verdict on the sentence or on the whole paper (`of`); null if no judge was asked."
+    verdict: VerdictOut = Field(
+        description="The judge's verdict on the sentence or on the whole paper (`of`); neutral if no judge was asked."
     )
     why: str
     trial: str = Field(
@@ -227,7 +226,7 @@ class EvidenceOut(RankedPaper):
             standing=evidence.standing,
             score=evidence.score,
             scored_by=evidence.scored_by,
-            verdict=VerdictOut.model_validate(evidence.verdict) if evidence.verdict else None,
+            verdict=VerdictOut.model_validate(evidence.verdict),
             why=evidence.why,
             trial=evidence.trial,
         )
@@ -241,21 +240,12 @@ class ContrastOut(OfValue):
     second: str = Field(description="The words of the first supporting paper.")
 
 
-class CountsOut(OfValue):
-    """How much was checked on one side."""
+class CheckedOut(OfValue):
+    """How much was looked at for the claim."""
 
-    documents: int = Field(description="Documents retrieved.")
-    sentences: int = Field(description="Sentences in the documents that were read.")
-    candidates: int = Field(description="Sentences that passed this side's filter.")
-    judged: int = Field(description="Sentences that the judge read before the side was decided.")
-    read: int = Field(description="Documents that the judged sentences come from.")
-
-
-class CheckedOut(BaseModel):
-    """How much was checked on each side."""
-
-    contradict: CountsOut
-    support: CountsOut
+    documents: int = Field(description="Documents found.")
+    read: int = Field(description="How many of them were read.")
+    sentences: int = Field(description="The sentences that were read.")
 
 
 class ClaimOut(OfValue):

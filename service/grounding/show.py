@@ -9,7 +9,7 @@ from math import floor
 from nli.text.negation import negation_scopes
 from nli.text.qualify import find_qualifiers
 from nli.text.trials import name_trials
-from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Sentence, Stance, Verdict
+from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Sentence, Stance, Verdict
 from retrieval.store.documents import Entry
 from service.configuration.config import Show
 from service.grounding.reasons import why
@@ -31,13 +31,11 @@ def show(claim: Claim, readings: Sequence[PaperReading], entries: Mapping[str, E
         trials = name_trials([one.document for one in lists[side]])
         lists[side] = [replace(one, trial=trial) for one, trial in zip(lists[side], trials, strict=True)]
     against, for_it, uncertain, silent = (_order(lists[name], step.recency) for name in lists)
-    sentences = sum(len(entries[one.pmid]) for one in shown)
-    counts = BranchCounts(looked_at, sentences, sentences, sentences, len(shown))
     return Grounding(
         claim,
         _rank(against[: step.n]),
         _rank(for_it[: step.n]),
-        {"contradict": counts, "support": counts},
+        Checked(looked_at, len(shown), sum(len(entries[one.pmid]) for one in shown)),
         _rank(uncertain[: step.n]),
         _rank([*against[step.n :], *for_it[step.n :], *uncertain[step.n :]], step.n + 1),
         _rank(silent),
@@ -54,10 +52,10 @@ def restate(evidence: Evidence, claim: str, stance: Stance) -> Evidence:
     """A paper as it relates to another claim, on which it takes this side: what it says of the opposite is turned."""
     if evidence.stance == stance:
         return evidence
-    verdict = evidence.verdict.turn() if evidence.verdict else None
     turned = evidence_for(
-        claim, stance, evidence.document, evidence.sentence, verdict, evidence.rank, evidence.score, evidence.scored_by
-    )
+        claim, stance, evidence.document, evidence.sentence, evidence.verdict.turn(), evidence.rank, evidence.score,
+        evidence.scored_by,
+    )  # fmt: skip
     return replace(turned, trial=evidence.trial)
 
 
@@ -99,7 +97,7 @@ def evidence_for(
     stance: Stance,
     document: Document,
     sentence: Sentence | None,
-    verdict: Verdict | None,
+    verdict: Verdict,
     rank: int,
     score: float,
     scored_by: str,
@@ -118,5 +116,5 @@ def evidence_for(
         verdict=verdict,
         negations=scopes,
         qualifiers=qualifiers,
-        why=note or why(stance, sentence, verdict, scopes, qualifiers, scored_by),
+        why=note or why(stance, sentence, verdict, scopes, qualifiers),
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.core.values import Label, Sentence, Stance, Verdict
+from retrieval.core.values import Label, Sentence, Verdict
 
 StageName = Literal["retrieve", "rerank", "judge", "decided"]
 
@@ -38,15 +38,14 @@ class ReadPaper:
 
 @dataclass(frozen=True, slots=True)
 class GroundStage:
-    """A step begins, a `paper` was read, or (`decided`) a side is done; the counts are what is known at that point. `side` is
-    None for a step that serves both."""
+    """A step begins, a `paper` was read, or (`decided`) all is done; the counts are what is known at that point."""
 
     name: StageName
-    side: Stance | None
     documents: int
     sentences: int = 0
     judged: int = 0
-    found: int = 0
+    contradicting: int = 0
+    supporting: int = 0
     paper: ReadPaper | None = None
 
 

@@ -1,8 +1,8 @@
 """Weigh: the verdict on a claim from all papers read, on one scale for claims, questions and the sentences of a text.
 
 Papers are counted twice: each as one, and each by the probability of its side and the weight of its design (nli.text.designs).
-Of several papers on one side that report the same trial, only the one that weighs most is counted. Retracted papers, and those
-whose stance no model judged, count for nothing. Both are reported separately.
+Of several papers on one side that report the same trial, only the one that weighs most is counted. Retracted papers count for
+nothing, and are reported separately.
 """
 
 from __future__ import annotations
@@ -11,24 +11,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from nli.reader.certainty import find_certainty, measure_agreement
 from nli.text.designs import find_design
 from retrieval.core.english import format_count
-from retrieval.core.probabilities import log_odds, logistic
 from retrieval.core.values import Evidence, Grounding
 
-Place = Literal["contradict", "uncertain", "support", "silent", "unjudged"]
-"""Where a paper belongs: on a side, between the sides, or on neither; or no model judged it."""
-Counted = Literal["contradict", "uncertain", "support", "silent"]
-COUNTED: tuple[Counted, ...] = get_args(Counted)
-Outcome = Literal["contradict", "support", "mixed", "uncertain", "silent", "unjudged", "nothing"]
+Place = Literal["contradict", "uncertain", "support", "silent"]
+"""Where a paper belongs: on a side, between the sides, or on neither."""
+PLACES: tuple[Place, ...] = get_args(Place)
+Outcome = Literal["contradict", "support", "mixed", "uncertain", "silent", "nothing"]
 """Where the weight lies: on one side or on both, or else why on neither."""
 MIXED = 0.5
 """The evidence is mixed if the lighter side has at least this share of the heavier side's weight."""
-CONSTANT, AGREEMENT, STRONGEST = 0.05, 0.80, 0.70
-"""The certainty of a verdict in log odds: a constant; how far the sides agree, from 0 to 1; and the log odds of the strongest
-paper. Fitted on the questions of PubMedQA (docs/research/answers.md)."""
 SURE, LIKELY = 0.8, 0.6
-"""The least certainty for stating a verdict outright, and as probable; below both it is only possible."""
+"""The least probability for stating something outright, and as probable; below both it is only possible. They are fitted to no
+model, since the probabilities are calibrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,6 @@ class Weighed:
     strong: Tally
     reports: int
     retracted: int
-    unjudged: int
     looked_at: int
     read: int
 
@@ -92,8 +88,6 @@ class Weighed:
 
 def find_place(evidence: Evidence) -> Place:
     """Where a listed paper belongs: on its side only if the judge's own label says so, whatever ranked it there."""
-    if evidence.verdict is None:
-        return "unjudged"
     return evidence.stance if evidence.verdict.label == evidence.stance else "uncertain"
 
 
@@ -110,26 +104,24 @@ def weigh(grounding: Grounding) -> Weighed:
 
 def weigh_papers(placements: Sequence[Placed], grounding: Grounding) -> Weighed:
     """The verdict that these papers give, which were found and read as the grounding says."""
-    judged = [one for one in placements if not one.evidence.document.retracted and one.place != "unjudged"]
+    judged = [one for one in placements if not one.evidence.document.retracted]
     counted = count_trials_once(judged)
     papers, weights = _tally(counted), _tally(counted, weighted=True)
     strong = _tally(one for one in counted if find_design(one.evidence.document).strong)
     reports = len(judged) - len(counted)
     retracted = sum(one.evidence.document.retracted for one in placements)
-    unjudged = sum(one.place == "unjudged" and not one.evidence.document.retracted for one in placements)
-    looked_at, read = (max(getattr(counts, name) for counts in grounding.checked.values()) for name in ("documents", "read"))
-    outcome = _choose_outcome(papers, weights, unjudged)
+    looked_at, read = grounding.checked.documents, grounding.checked.read
+    outcome = _choose_outcome(papers, weights)
     return Weighed(
         outcome=outcome,
         certainty=_measure_certainty(counted, weights, strong),
         says=_say(outcome, papers, looked_at, retracted, len(judged), reports),
-        detail=_tell(papers, weights, strong, reports, retracted, unjudged, looked_at),
+        detail=_tell(papers, weights, strong, reports, retracted, looked_at),
         papers=papers,
         weights=weights,
         strong=strong,
         reports=reports,
         retracted=retracted,
-        unjudged=unjudged,
         looked_at=looked_at,
         read=read,
     )
@@ -154,20 +146,17 @@ def _tally(placements: Iterable[Placed], weighted: bool = False) -> Tally:
     sums: dict[Place, float] = {}
     for one in placements:
         sums[one.place] = sums.get(one.place, 0) + (_weigh(one) if weighted else 1)
-    return Tally(*(sums.get(place, 0) for place in COUNTED))
+    return Tally(*(sums.get(place, 0) for place in PLACES))
 
 
 def _weigh(one: Placed) -> float:
     """The weight of a paper: that of its design and, on a side, the probability that it takes it."""
-    verdict, on_a_side = one.evidence.verdict, one.place in ("contradict", "support")
-    likely = one.evidence.score if on_a_side and verdict and verdict.of == "document" else 1.0
+    likely = one.evidence.verdict.probability(one.place) if one.place in ("contradict", "support") else 1.0
     return find_design(one.evidence.document).weight * likely
 
 
-def _choose_outcome(papers: Tally, weights: Tally, unjudged: int) -> Outcome:
+def _choose_outcome(papers: Tally, weights: Tally) -> Outcome:
     if not papers.contradict and not papers.support:
-        if unjudged:
-            return "unjudged"
         return "uncertain" if papers.uncertain else "silent" if papers.silent else "nothing"
     if papers.contradict and papers.support:
         lighter, heavier = sorted((weights.contradict, weights.support))
@@ -181,12 +170,12 @@ def _choose_outcome(papers: Tally, weights: Tally, unjudged: int) -> Outcome:
 def _measure_certainty(placements: Iterable[Placed], weights: Tally, strong: Tally) -> float:
     """The probability that the heavier side is right; 0 without papers on a side. One paper alone that is no strong study is
     never sure."""
-    sided = [one.evidence.score for one in placements if one.place in ("contradict", "support")]
+    sided = [one.evidence for one in placements if one.place in ("contradict", "support")]
     if not sided:
         return 0.0
-    lighter, heavier = sorted((weights.contradict, weights.support))
-    agreement = (heavier - lighter) / heavier if heavier else 0.0
-    certainty = logistic(CONSTANT + AGREEMENT * agreement + STRONGEST * log_odds(min(max(sided), 1.0), 0.001))
+    surest = max(sided, key=lambda one: one.score)
+    agreement = measure_agreement((weights.contradict, weights.support))
+    certainty = find_certainty(surest.scored_by)(agreement, surest.score)
     alone = len(sided) == 1 and not (strong.contradict or strong.support)
     return min(certainty, SURE - 0.01) if alone else certainty
 
@@ -199,8 +188,6 @@ def _say(outcome: Outcome, papers: Tally, looked_at: int, retracted: int, read: 
             return "No paper found clearly contradicts or supports this claim."
         case "silent":
             return "The papers read say nothing about this claim."
-        case "unjudged":
-            return "These papers match the claim; no model judged whether they contradict or support it."
         case "nothing":
             if retracted:
                 return "Only retracted papers were found for this claim."
@@ -218,15 +205,13 @@ def _say(outcome: Outcome, papers: Tally, looked_at: int, retracted: int, read: 
     return f"{f'One trial, in {all_on_side:,.0f} reports,' if reports else 'One paper'} {verb} this claim{none}."
 
 
-def _tell(papers: Tally, weights: Tally, strong: Tally, reports: int, retracted: int, unjudged: int, looked_at: int) -> str:
+def _tell(papers: Tally, weights: Tally, strong: Tally, reports: int, retracted: int, looked_at: int) -> str:
     sentences = []
     if papers.total:
-        numbers = {place: getattr(papers, place) for place in COUNTED}
+        numbers = {place: getattr(papers, place) for place in PLACES}
         counts = [f"{n:,.0f} {_verb(place, n)}" for place, n in numbers.items() if n or place in ("contradict", "support")]
         sentences.append(f"Of {format_count(looked_at, 'paper')} found and {papers.total + reports:,.0f} read, {_join(counts)}.")
-        shares = [
-            f"{getattr(weights, place) / weights.total:.0%} {_NOUNS[place]}" for place in COUNTED if getattr(weights, place)
-        ]
+        shares = [f"{getattr(weights, place) / weights.total:.0%} {_NOUNS[place]}" for place in PLACES if getattr(weights, place)]
         sentences += [f"Weighted by study design: {_join(shares)}."] * (len(shares) > 1)
     if strong.contradict or strong.support:
         sentences.append(
@@ -238,17 +223,15 @@ def _tell(papers: Tally, weights: Tally, strong: Tally, reports: int, retracted:
         sentences.append(f"{format_count(reports, 'paper')} {are} counted already.")
     if retracted:
         sentences.append(f"{format_count(retracted, 'paper')} {'is' if retracted == 1 else 'are'} retracted and not counted.")
-    if unjudged:
-        sentences.append(f"{format_count(unjudged, 'paper')} {'was' if unjudged == 1 else 'were'} not judged.")
     return " ".join(sentences)
 
 
-_NOUNS: dict[Counted, str] = {
+_NOUNS: dict[Place, str] = {
     "contradict": "contradicting", "uncertain": "uncertain", "support": "supporting", "silent": "silent",
 }  # fmt: skip
 
 
-def _verb(place: Counted, papers: float) -> str:
+def _verb(place: Place, papers: float) -> str:
     one = papers == 1
     return {
         "contradict": "contradicts it" if one else "contradict it",

@@ -18,7 +18,7 @@ from service.grounding.claims import check_claim
 from service.grounding.schemas import GroundResponse
 from service.http.library_routes import changes
 from service.http.requests import problems
-from service.http.requests.access import bearer_key, header_key, holder_of, require_key, sender_of
+from service.http.requests.access import bearer_key, header_key, require_key, sender_of
 from service.http.requests.bodies import JsonRoute, describe_formats, write_json, write_response
 from service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, run_grounding, whose_memory
 from service.memory.alerts import MEDIA_TYPE, write_feed
@@ -77,7 +77,7 @@ def about_memory(request: Request, whose: Own) -> MemoryOut:
 @router.delete("/v1/memory", status_code=204, response_class=Response)
 def forget_everything(request: Request) -> None:
     """Delete everything that is remembered for you: history, saved claims, alerts, feedback and the address of your feed."""
-    _memory(request).forget(holder_of(request))
+    _memory(request).forget(sender_of(request).holder)
 
 
 @router.get("/v1/history", response_model=HistoryPage)
@@ -112,7 +112,7 @@ def clear_history(request: Request, whose: Own) -> None:
 @router.post("/v1/saved", response_model=SavedOut, dependencies=ON_LIBRARY, responses=_WORK)
 async def save_claim(body: SaveRequest, request: Request) -> Response:
     """Ground a claim and save it with the result; it is watched from then on. Saving it again replaces its result and note."""
-    parts, live, holder = parts_of(request), live_of(request), holder_of(request)
+    parts, live, holder = parts_of(request), live_of(request), sender_of(request).holder
     memory = _memory(request)
     claim = check_claim(body.claim, body.question, body.known_pmids)
     refuse_keywords(claim.text)
@@ -149,7 +149,7 @@ def delete_saved(id: Id, request: Request, whose: Own) -> None:
 @router.post("/v1/feedback", response_model=FeedbackOut, dependencies=ON_LIBRARY, responses=_WORK)
 async def give_feedback(body: FeedbackRequest, request: Request) -> Response:
     """Say which side a paper is really on. Only the last opinion on each claim and paper is kept."""
-    parts, live, memory, holder = parts_of(request), live_of(request), _memory(request), holder_of(request)
+    parts, live, memory, holder = parts_of(request), live_of(request), _memory(request), sender_of(request).holder
     claim = check_claim(body.claim, body.question)
 
     def work(_job: Job[Response]) -> Response:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
 from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
-from retrieval.core.values import Label, Passage, Stance
+from retrieval.core.values import Label, Passage
 from retrieval.store.documents import Documents, Entry
 from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME
 from retrieval.store.texts import StoredText, write_passage
@@ -75,15 +75,15 @@ class BatchResponse(BaseModel):
 
 
 class GroundStageEvent(BaseModel):
-    """A step begins, a paper was read, or (`decided`) a side is done (event "stage")."""
+    """A step begins, a paper was read, or (`decided`) all is done (event "stage")."""
 
     name: Literal["retrieve", "rerank", "judge", "decided"]
-    side: Stance | None = Field(description="The side; null for a step that serves both.")
     detail: str = Field(description="The stage in words.")
     documents: int = Field(description="For `retrieve`, the documents of the index; afterwards, the documents found.")
     sentences: int = Field(description="The sentences in these documents; 0 until this is known.")
-    judged: int = Field(description="For `judge`, the papers read so far, if papers are read whole; later, the sentences judged.")
-    found: int = Field(description="The documents on this side, once it is decided.")
+    judged: int = Field(description="The papers read so far.")
+    contradicting: int = Field(description="The documents listed as contradicting, once all is done.")
+    supporting: int = Field(description="The documents listed as supporting, once all is done.")
     pmid: str | None = Field(None, description="For `judge`, the paper that was just read, if papers are read whole.")
     title: str | None = Field(None, description="Its title.")
     stance: Label | None = Field(None, description="The side that it takes; neutral for none, and for a retracted paper.")
@@ -91,22 +91,13 @@ class GroundStageEvent(BaseModel):
     @classmethod
     def of(cls, stage: GroundStage) -> GroundStageEvent:
         """From the value."""
-        verb = "contradict" if stage.side == "contradict" else "support"
-        for_both = {
-            "retrieve": f"Searching {format_count(stage.documents, 'document')}.",
+        documents = format_count(stage.documents, "document")
+        details = {
+            "retrieve": f"Searching {documents}.",
             "rerank": f"Choosing the papers to read among {stage.documents:,}.",
             "judge": f"Read {stage.judged:,} of {format_count(stage.documents, 'paper')}.",
+            "decided": f"Of {documents}, {stage.contradicting:,} contradict the claim and {stage.supporting:,} support it.",
         }
-        for_side = {
-            "retrieve": f"Searching {format_count(stage.documents, 'document')} for evidence that may {verb} the claim.",
-            "rerank": f"Reading {format_count(stage.documents, 'document')}.",
-            "judge": f"Judging the sentences of the best of {format_count(stage.documents, 'document')}.",
-            "decided": (
-                f"{stage.found:,} of {format_count(stage.documents, 'document')} {verb} the claim; "
-                f"{format_count(stage.judged, 'sentence')} judged."
-            ),
-        }
-        details = for_side if stage.side else for_both
         counts = asdict(stage)
         paper = counts.pop("paper") or {}
         return cls(detail=details[stage.name], **counts, **paper)

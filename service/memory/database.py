@@ -53,22 +53,7 @@ CREATE TABLE IF NOT EXISTS made (
     UNIQUE (holder, library, digest)
 );
 """
-_DROP_INDEXES = "DROP INDEX IF EXISTS history_by_time;\nDROP INDEX IF EXISTS alerts_by_time;\n"
 _OF_LIBRARIES = ("history", "saved", "alerts", "feedback")
-# What the file of version 1 said instead of a library: the folder of a saved claim's index, and the id of its texts elsewhere.
-_FROM_1 = """
-INSERT OR IGNORE INTO saved
-    SELECT id, holder, library_of(folder, json_extract(data, '$.provenance.index')), at, asked, version, index_id, sources, data
-    FROM old_saved ORDER BY at DESC;
-INSERT INTO history
-    SELECT id, holder, library_of('', json_extract(data, '$.provenance.index')), at, data FROM old_history;
-INSERT INTO alerts
-    SELECT old.id, old.holder, ifnull(saved.library, library_of('', json_extract(old.data, '$.index'))), old.at, old.saved,
-        old.kind, old.pmid, old.data
-    FROM old_alerts AS old LEFT JOIN saved ON saved.id = old.saved;
-INSERT INTO feedback
-    SELECT id, holder, library_of('', json_extract(data, '$.provenance.index')), at, claim, pmid, data FROM old_feedback
-"""
 TABLES = ("history", "saved", "alerts", "feedback", "shared", "made")
 """The tables with a holder and a library; `feeds` has a holder alone."""
 
@@ -119,7 +104,7 @@ class Database:
     """The file in a folder, created if missing; safe to use from several threads and processes at once."""
 
     def __init__(self, folder: Path, libraries: Libraries) -> None:
-        """`libraries` says whose the rows of an older file are. Raises `MemoryUnusable` if the file cannot be written."""
+        """Rows that fit no library go to the first of `libraries`. Raises `MemoryUnusable` if the file cannot be written."""
         self.path = folder / NAME
         try:
             # Nobody else may read what was asked.
@@ -128,19 +113,16 @@ class Database:
             with closing(self._open()) as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-                if version > _VERSION:
-                    raise MemoryUnusable(
-                        f"{self.path} was written by a newer Counterpoint; install that, or name another folder."
+                if version not in (0, _VERSION):
+                    newer, older = (
+                        "was written by a newer Counterpoint; install that",
+                        "is of a form that is no longer read; move it away",
                     )
-                old = version == 1
-                for table in _OF_LIBRARIES if old else ():
-                    connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
-                connection.create_function("library_of", 2, libraries.owner)
-                for statement in f"{_DROP_INDEXES if old else ''}{_SCHEMA}{_FROM_1 if old else ''}".split(";\n"):
+                    raise MemoryUnusable(f"{self.path} {newer if version > _VERSION else older}, or name another folder.")
+                for statement in _SCHEMA.split(";\n"):
                     connection.execute(statement)
-                for table in _OF_LIBRARIES if old else ():
-                    connection.execute(f"DROP TABLE old_{table}")
-                self._give_to(connection, libraries.first())
+                for table in _OF_LIBRARIES if (first := libraries.first()) else ():
+                    connection.execute(f"UPDATE OR IGNORE {table} SET library = ? WHERE library = ''", (first,))
                 connection.execute(f"PRAGMA user_version={_VERSION}")
                 connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
@@ -173,11 +155,6 @@ class Database:
                 connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
-
-    def _give_to(self, connection: sqlite3.Connection, first: str) -> None:
-        """Give the rows that fit no library to the first one, once there is one."""
-        for table in _OF_LIBRARIES if first else ():
-            connection.execute(f"UPDATE OR IGNORE {table} SET library = ? WHERE library = ''", (first,))
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)

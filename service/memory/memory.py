@@ -37,10 +37,7 @@ class Memory:
             watching=self.watching,
             holder=whose.holder,
             entries=counts["history"],
-            saved=counts["saved"],
-            alerts=counts["alerts"],
-            feedback=counts["feedback"],
-            shared=counts["shared"],
+            **{name: counts[name] for name in ("saved", "alerts", "feedback", "shared")},
             feed=f"v1/alerts.atom?token={self.alerts.token(whose.holder)}",
         )
 

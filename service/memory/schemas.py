@@ -35,16 +35,9 @@ class KeptPaper(BaseModel):
     @classmethod
     def of(cls, evidence: EvidenceOut) -> KeptPaper:
         """From a piece of evidence in a response."""
-        return cls(
-            pmid=evidence.pmid,
-            title=evidence.title,
-            year=evidence.year,
-            journal=evidence.journal,
-            retracted=evidence.retracted,
-            stance="contradict" if evidence.stance == "contradict" else "support",
-            score=evidence.score,
-            sentence=evidence.sentence.text if evidence.sentence else "",
-        )
+        same = evidence.model_dump(include={"pmid", "title", "year", "journal", "retracted", "score"})
+        sentence = evidence.sentence.text if evidence.sentence else ""
+        return cls(**same, stance="contradict" if evidence.stance == "contradict" else "support", sentence=sentence)
 
 
 def papers_of(response: GroundResponse) -> list[KeptPaper]:
@@ -157,7 +150,7 @@ class FeedbackRequest(Sent):
                     "right": "contradict",
                 }
             ]
-        },
+        }
     )
 
     claim: str = Field(max_length=MAX_CHARACTERS)

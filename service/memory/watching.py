@@ -173,15 +173,14 @@ def _contradictions(old_papers: Sequence[KeptPaper], grounding: Grounding) -> li
 
 def _is_sound(evidence: Evidence) -> bool:
     """Whether a model judged that the paper contradicts the claim, and the paper is not retracted."""
-    is_contradiction = evidence.verdict is not None and evidence.verdict.label == "contradict"
-    return is_contradiction and not evidence.document.retracted
+    return evidence.verdict.label == "contradict" and not evidence.document.retracted
 
 
 def _join(old_papers: Sequence[KeptPaper], grounding: Grounding, changes: Only | None) -> list[KeptPaper]:
     """The papers on the claim's sides now: those found, and those from before that were not read again."""
     retracted = [one for one in grounding.uncertain if one.document.retracted]
     found = (*grounding.contradicting, *grounding.supporting, *retracted)
-    new = [KeptPaper.of(EvidenceOut.of(one)) for one in found if one.verdict]
+    new = [KeptPaper.of(EvidenceOut.of(one)) for one in found if one.document.retracted or one.verdict.label != "neutral"]
     if changes is None:
         return new
     reread = {*changes([one.pmid for one in old_papers]), *(one.pmid for one in new)}

@@ -190,15 +190,6 @@ class Libraries:
             os.rename(draft, deleted)
         self.refresh()
 
-    def owner(self, place: str, index: str | None) -> str:
-        """The id of the library at a place or, if no index is there, of the first with an index of this id; "" for neither."""
-        libraries = self._all()
-        ids = [one.id for one in libraries if place and name_place(one.place) == place]
-        if not ids and place and not is_address(place) and look_at_index(Path(place)):
-            ids = [_read_library(Path(place)).id]
-        ids += [one.id for one in libraries if one.manifest and one.manifest.id == index]
-        return ids[0] if ids else ""
-
     def first(self) -> str:
         """The id of the library that requests go to by default; "" if there is none."""
         try:

@@ -145,8 +145,7 @@ class Settings(BaseSettings):
     )
     body_seconds: Annotated[float, _SECONDS] = Field(default=30.0, description="How long a request body may take to arrive.")
     keys: dict[str, SecretStr] = Field(
-        default_factory=dict,
-        description="API keys by their holder's name, plain or as sha256:HEX; none: no key is required.",
+        default_factory=dict, description="API keys by their holder's name, plain or as sha256:HEX; none: no key is required."
     )
     scopes: dict[str, KeyScope] = Field(
         default_factory=dict,

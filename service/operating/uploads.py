@@ -6,7 +6,6 @@ A ticket lets who has it download a library for a minute: a browser that saves a
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import re
 import secrets
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+from retrieval.store.journal import hash_file
 from retrieval.store.library import is_id, make_id
 
 FOLDER = ".work"
@@ -161,18 +161,13 @@ def _append(folder: Path, name: str, chunk: bytes, offset: int, total: int, most
                 raise
         received = offset + len(chunk)
     if received == total and not done:
-        if sha256 and (digest := _hash(partial)) != sha256:
+        if sha256 and (digest := hash_file(partial)) != sha256:
             partial.unlink()
             raise BadInput(f"Expected a file with the SHA-256 {sha256}, got one with {digest}; send it anew.")
         made_by.parent.mkdir(exist_ok=True)
         made_by.write_text(f"{total}-{id}")
         os.replace(partial, whole)
     return Upload(name, received, received == total, id)
-
-
-def _hash(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check_file_name(name: str) -> None:

@@ -208,7 +208,7 @@ _OPTIONAL = ("answer", "trial", "people", "number", "effect", "condition")
 """The columns of the table of papers that it has only where a paper fills them."""
 _READABLE = ("answer", "direction", "design", "trial", "year", "people", "number", "effect", "condition", "quotation", "pmid")
 """Those that it has in Markdown."""
-_ORDER: tuple[Place, ...] = ("contradict", "support", "uncertain", "unjudged")
+_ORDER: tuple[Place, ...] = ("contradict", "support", "uncertain")
 
 # Characters that begin CommonMark or HTML markup anywhere in a line.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
@@ -308,7 +308,7 @@ class _Row(NamedTuple):
 
 def _write_row(claim: str, answer: str, one: EvidenceOut, condition: str) -> _Row:
     quotation = one.sentence.text if one.sentence else ""
-    details = (one.verdict and one.verdict.details) or Details()
+    details = one.verdict.details or Details()
     return _Row(
         claim, answer, _tell_direction(one), round(one.score, 4), one.design.says, one.trial, one.year or "", details.people,
         details.number, details.effect, condition, quotation, one.title, one.pmid, find_url(one),
@@ -350,7 +350,7 @@ def _answer_blocks(answer: Answer) -> list[str]:
     if answer.rows:
         columns, rows = make_table(answer)
         # The embedded models list only what supports its statement; a language model's grade is told.
-        told = any(row.evidence.verdict and row.evidence.verdict.quote for row in answer.rows)
+        told = any(row.evidence.verdict.quote for row in answer.rows)
         kept = [place for place, name in enumerate(columns) if name != "direction" or told]
         cells = [[row[place] for place in kept] for row in rows[: len(answer.rows)]]
         blocks += [f"## {answer.heading}", _table_block([columns[place] for place in kept], cells)]

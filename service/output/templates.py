@@ -18,9 +18,5 @@ def load_templates(package: str) -> Environment:
         return (own if own.is_file() else files("service.output").joinpath(name)).read_text("utf-8")
 
     return Environment(
-        loader=FunctionLoader(read),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=FunctionLoader(read), undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True
     )

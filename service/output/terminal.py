@@ -14,12 +14,12 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from retrieval.cluster.client import is_address, read_address, show_place
+from retrieval.cluster.client import show_place
 from retrieval.core.english import format_count
 from retrieval.store.manifest import Manifest, TextPart
 from service.grounding.coverage import describe_usage
 from service.grounding.reasons import tell_contrasts, tell_direction
-from service.grounding.weigh import COUNTED, Counted
+from service.grounding.weigh import PLACES, Place
 from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ _HEADINGS = (
 
 
 _COLOURS = {"contradict": "red", "support": "green"}
-_CELLS: dict[Counted, tuple[str, str]] = {
+_CELLS: dict[Place, tuple[str, str]] = {
     "contradict": ("█", "red"), "uncertain": ("▒", "yellow"), "support": ("▓", "green"), "silent": ("░", "dim"),
 }  # fmt: skip
 _BAR = 40
@@ -99,7 +99,7 @@ def print_grounding(response: GroundResponse) -> None:
     console = Console(highlight=False)
     console.print(Text(response.claim.text, style="bold"))
     console.print(Text(response.balance.says, style=f"bold {_COLOURS.get(response.balance.leans, 'yellow')}"))
-    if any(getattr(response.balance.papers, place) for place in COUNTED):
+    if any(getattr(response.balance.papers, place) for place in PLACES):
         console.print(_draw_bar(response.balance.papers))
     console.print(Text(f"{response.balance.certain} {response.balance.detail}".strip(), style="dim"))
     for field, heading, colour in _HEADINGS:
@@ -115,31 +115,19 @@ def print_grounding(response: GroundResponse) -> None:
         console.print(Text(differing))
     console.print(response.summary)
     _print_follow_ups(console, response.follow_ups)
-    lines = (_tell_checked(response), _tell_models(response), describe_usage(response.usage))
-    console.print(Text("\n".join(filter(None, lines)), style="dim"))
-
-
-def _tell_checked(response: GroundResponse) -> str:
-    """What was looked at: once where both sides share it, otherwise a side at a time."""
-    against, for_it = response.checked.contradict, response.checked.support
-    if against == for_it:
-        return (
-            f"Checked: {format_count(against.documents, 'document')} found, {against.read:,} read, "
-            f"{format_count(against.sentences, 'sentence')}."
-        )
-    return (
-        f"Checked for contradiction: {format_count(against.documents, 'document')}, "
-        f"{format_count(against.sentences, 'sentence')}, "
-        f"{format_count(against.candidates, 'candidate')}, {against.judged:,} judged. "
-        f"For support: {format_count(for_it.documents, 'document')}, "
-        f"{format_count(for_it.sentences, 'sentence')}, {for_it.judged:,} judged."
+    checked = response.checked
+    looked_at = (
+        f"Checked: {format_count(checked.documents, 'document')} found, {checked.read:,} read, "
+        f"{format_count(checked.sentences, 'sentence')}."
     )
+    lines = (looked_at, _tell_models(response), describe_usage(response.usage))
+    console.print(Text("\n".join(filter(None, lines)), style="dim"))
 
 
 def _draw_bar(papers: PapersOut) -> Text:
     """Draw the papers as a bar about forty cells wide, each segment in its colour and with its sign."""
-    total, bar = sum(getattr(papers, place) for place in COUNTED), Text()
-    for place in COUNTED:
+    total, bar = sum(getattr(papers, place) for place in PLACES), Text()
+    for place in PLACES:
         sign, colour = _CELLS[place]
         bar.append(sign * round(_BAR * getattr(papers, place) / total), style=colour)
     return bar
@@ -175,7 +163,7 @@ def _first_author(authors: list[str]) -> str:
 
 def _reason(evidence: EvidenceOut) -> str:
     """Say why the paper is listed, and by which model; its score is the probability that `why` gives, and is not repeated."""
-    if evidence.verdict and evidence.verdict.of == "document":
+    if evidence.verdict.of == "document":
         return f"{evidence.why} (judged by {evidence.scored_by})"
     return f"score {evidence.score:.3f} ({evidence.scored_by}); {evidence.why}"
 
@@ -200,7 +188,7 @@ def marked_sentence(evidence: EvidenceOut, styled: bool) -> Text:
 
 def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
     """Describe what is in an index, for people."""
-    counts, place = manifest.counts, read_address(folder) if is_address(folder) else folder
+    counts, place = manifest.counts, show_place(folder)
     lines = [
         f"Index {place}, version {manifest.version}, built {manifest.created}",
         f"  documents        {counts.documents:,} ({counts.retracted:,} marked as retracted)",
@@ -333,7 +321,7 @@ def _print_findings(response: AnswerResponse, console: Console) -> None:
         if row.answer != before:
             console.print(Text(f"\n{row.answer}", style="bold"))
         before = row.answer
-        if row.evidence.verdict and row.evidence.verdict.quote:
+        if row.evidence.verdict.quote:
             console.print(Padding(Text(_tell_row(row, row.evidence.verdict)), (0, 0, 0, 3)))
         _print_finding(row.evidence, row.evidence.trial, console)
     if response.others:

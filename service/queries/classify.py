@@ -17,7 +17,7 @@ from nli.text.forms import load_form_model
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.store.documents import Documents
-from service.checking.checkable import SURE
+from service.checking.checkable import KEYWORDS
 from service.checking.citations import CitedPaper, list_ids
 from service.grounding.claims import MAX_CHARACTERS, drop_lead
 
@@ -101,7 +101,7 @@ def classify_query(raw: str, store: Documents | None = None) -> Query:
     if _ASKS.search(text) or (not _STOP.search(text) and form["question"] > max(form["statement"], form["phrase"])):
         choice = parse_choice(text)
         return Query("question", text, _state(choice.claims[0] if choice else _parse(text)), choice=choice)
-    if form["phrase"] >= SURE:
+    if form["phrase"] >= KEYWORDS:
         return Query("keywords", text)
     return Query("claim", text, text, unsure=form["phrase"] > form["statement"])
 

@@ -55,7 +55,7 @@ class _Candidate:
 def find_follow_ups(grounder: Grounder, asked: str, rows: Sequence[Row] = (), found: str = "") -> tuple[FollowUp, ...]:
     """At most five questions and claims to go on with after `asked`, for which `found` is what the papers say in words and `rows`
     are the answers."""
-    if grounder.config.path is None:
+    if not grounder.reads_papers:
         return ()
     index = grounder.index
     near = _search(index, asked, _NEAR)

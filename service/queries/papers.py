@@ -51,12 +51,7 @@ def search_words(index: Index, query: str, end: int, begin: int = 0) -> list[Fou
     found = [joined.get(pmid, Hit(pmid, 0.0)) for pmid in order][begin:end]
     entries = index.entries([hit.pmid for hit in found])
     return [
-        FoundPaper(
-            Hit(hit.pmid, hit.score),
-            entry.document,
-            _read_passage(index, hit),
-            known.get(hit.pmid, ""),
-        )
+        FoundPaper(Hit(hit.pmid, hit.score), entry.document, _read_passage(index, hit), known.get(hit.pmid, ""))
         for hit, entry in zip(found, entries, strict=True)
     ]
 

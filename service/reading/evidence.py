@@ -44,12 +44,7 @@ class EvidenceFinder:
         )
 
     def find(
-        self,
-        hypothesis: str,
-        paper: FullText,
-        k: int = 5,
-        results_only: bool = False,
-        check: Callable[[], None] = lambda: None,
+        self, hypothesis: str, paper: FullText, k: int = 5, results_only: bool = False, check: Callable[[], None] = lambda: None
     ) -> PaperEvidence:
         """The `k` sentences that together carry the most evidence.
 

@@ -73,7 +73,7 @@ class EvidenceRequest(Sent):
                     "k": 2,
                 }
             ]
-        },
+        }
     )
 
     hypothesis: str = Field(description="One sentence that the paper may support or contradict.")

@@ -66,7 +66,8 @@ def check_settings(settings: Settings) -> None:
     """
     from retrieval.cluster.client import ClusterBusy
     from retrieval.index import read_index_manifest
-    from service.configuration.config import load_answer_config, load_config, load_profile
+    from service.assembly import load_config
+    from service.configuration.config import load_answer_config, load_profile
 
     folder = settings.libraries_folder()
     if settings.index:

@@ -24,7 +24,7 @@ def choose_best(grounding: Grounding) -> dict[Stance, list[Evidence]]:
         (one, {"support": one.verdict.support, "contradict": one.verdict.contradict})
         for part in found
         for one in part
-        if one.verdict and not one.document.retracted and one.document.pmid not in grounding.claim.known_pmids
+        if not one.document.retracted and one.document.pmid not in grounding.claim.known_pmids
     ]
     sides: list[list[tuple[tuple[int, ...], float]]] = []
     for side in ("support", "contradict"):

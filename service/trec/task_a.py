@@ -125,20 +125,14 @@ class TaskARunReport:
 
 
 def run(
-    items: Sequence[Item],
-    input: Path,
-    grounder: Grounder,
-    out: Path,
-    team: str,
-    run_id: str,
-    fill: bool = False,
+    items: Sequence[Item], input: Path, grounder: Grounder, out: Path, team: str, run_id: str, fill: bool = False
 ) -> TaskARunReport:
     """Ground every sentence of every item and write the official format, one item per line, with a manifest beside it.
 
     With `fill`, these are the citations with the highest expected score (service.trec.fill), which needs a variant that reads
     papers: raises `BadInput` for another.
     """
-    if fill and grounder.config.path is None:
+    if fill and not grounder.reads_papers:
         raise BadInput(
             f"--fill chooses by the probability of each paper, and the variant {grounder.config.name} gives none; leave out "
             "--fill or choose a variant that reads papers, such as the default."

@@ -98,13 +98,7 @@ def answers_path(out: Path) -> Path:
 
 
 def run(
-    topics: Sequence[Topic],
-    input: Path,
-    answerer: Answerer,
-    out: Path,
-    team: str,
-    run_id: str,
-    fill: bool = False,
+    topics: Sequence[Topic], input: Path, answerer: Answerer, out: Path, team: str, run_id: str, fill: bool = False
 ) -> TaskBRunReport:
     """Answer every topic and write the official format, one topic per line, with the full answers and a manifest beside it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 import os
 import re
@@ -16,7 +17,8 @@ import pytest
 HERE = Path(__file__).parent
 UPDATE = "GOLDEN_UPDATE"
 ACCEPT = "If every change is meant, accept it with `python -m tests.golden` and say in the commit what changed and why."
-WIDTH, SHOWN = 150, 40
+WIDTH, SHOWN, REPEATED = 150, 40, 90
+"""Characters of a line; lines of a difference; characters from which a value is written once a file."""
 _TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?UTC|Z|\+00:00)?"
 _CHANGING = {  # hashes of code and files, the version, times, random ids (but not those of an index, which is its content)
     r'("(?:code_sha256|input_sha256|run|answers\.jsonl)": )"[0-9a-f]{64}"': r'\1"HASH"',
@@ -38,17 +40,35 @@ def rounded(number: str) -> float:
     return round(float(number), 6)
 
 
-def pretty(value: Any, indent: int = 0) -> str:
-    """JSON with sorted keys, what fits on a line on one line."""
+FACTS = ("authors", "design", "doi", "journal", "pmcid", "pmid", "retracted", "subjects", "title", "trial", "types", "year")
+"""What a paper says of itself, wherever it is listed; written as one value, so that it stands in a file once."""
+
+
+def pretty(value: Any, seen: dict[str, str], indent: int = 0, name: str = "") -> str:
+    """JSON with sorted keys, as much on a line as fits; a long value that is in `seen` is named by the start of its hash."""
+    if isinstance(value, dict) and 3 < len(facts := {key: value[key] for key in FACTS if key in value}) < len(value):
+        value = {"FACTS": facts} | {key: one for key, one in value.items() if key not in facts}
     line = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    if len(line) + indent <= WIDTH or not isinstance(value, dict | list) or not value:
+    if not isinstance(value, dict | list) or not value:
+        return line
+    if len(line) > REPEATED:  # a value that stands in the file already
+        if line in seen:
+            return json.dumps(seen[line], ensure_ascii=False)
+        seen[line] = f"as above: {name} {hashlib.sha256(settle(line).encode()).hexdigest()[:8]}"
+    if len(line) + indent <= WIDTH:
         return line
     inside = [
-        (f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(value, dict) else "") + pretty(one, indent + 1)
+        (f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(value, dict) else "") + pretty(one, seen, indent + 1, str(key))
         for key, one in (sorted(value.items()) if isinstance(value, dict) else enumerate(value))
     ]
     (left, right), pad = ("{}" if isinstance(value, dict) else "[]"), " " * (indent + 1)
-    return f"{left}\n{pad}" + f",\n{pad}".join(inside) + f"\n{pad[1:]}{right}"
+    lines = [inside[0]]
+    for one in inside[1:]:
+        if "\n" in one + lines[-1] or len(pad) + len(lines[-1]) + len(one) > WIDTH:
+            lines.append(one)
+        else:
+            lines[-1] += f", {one}"
+    return f"{left}\n{pad}" + f",\n{pad}".join(lines) + f"\n{pad[1:]}{right}"
 
 
 def frozen(topic: str) -> dict[str, str]:

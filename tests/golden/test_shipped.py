@@ -14,9 +14,10 @@ from indexes.vectors import add_vectors
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
 from service.answering.lead import ground_question
+from service.assembly import load_config, make_grounder
 from service.checking.check import Checker, Reading
 from service.checking.reading import read_text
-from service.configuration.config import load_config, load_profile
+from service.configuration.config import load_profile
 from service.configuration.defaults import CONFIG, PROFILE
 from service.configuration.models import load_encoder, load_models
 from service.grounding.ground import Grounder
@@ -34,7 +35,7 @@ def grounder(demo_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     add_vectors(folder, load_encoder("dense", profile))
     config = load_config(CONFIG)
     with closing(Index(folder)) as index:
-        yield Grounder(index, config, load_models(config, profile))
+        yield make_grounder(index, config, load_models(config, profile))
 
 
 def tell(grounding: Grounding) -> str:

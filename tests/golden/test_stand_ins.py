@@ -29,7 +29,7 @@ from tests.helpers.ready import wait_until_ready
 
 INPUTS = HERE / "inputs" / "stand-ins"
 PAPERS = ("paper-v1", "paper-v2", "paper-v3", "paper-v4", "counterpoint")
-VARIANTS = ("v1", "v2", "v3", "v4", "v5", "v5-documents", "bm25")
+VARIANTS = ("v1", "v2", "v3", "v4", "v5-documents", "bm25")
 LOWERS = "Zelatine lowers blood pressure in adults with hypertension."
 IMPROVES = "Omegrel improves sleep in adults with insomnia."
 CLAIMS: dict[str, tuple[str, ...]] = {
@@ -64,7 +64,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def call(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
+def seen() -> dict[str, str]:
+    """What a file has written out already; empty it before another file."""
+    return {}
+
+
+@pytest.fixture
+def call(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: dict[str, str]) -> Call:
     """Runs a command in a folder with the inputs and an index; what it tells is settled, and JSON made pretty."""
     shutil.copytree(made, tmp_path / "index")
     shutil.copytree(INPUTS, tmp_path, dirs_exist_ok=True)
@@ -78,7 +84,7 @@ def call(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
     def run(*arguments: str) -> str:
         result = CliRunner().invoke(app, [place(one) for one in arguments])
         code = f"exit code {result.exit_code}\n" if result.exit_code else ""
-        told = "\n".join(map(shown, [result.stdout])) if "--json" in arguments else result.stdout
+        told = shown(result.stdout, seen) if "--json" in arguments else result.stdout
         return settle(f"{result.stderr}{code}{told}".replace(str(tmp_path), "FOLDER"))
 
     return run
@@ -89,10 +95,10 @@ def place(argument: str) -> str:
     return str(Path("index").absolute()) if argument == "INDEX" else argument
 
 
-def shown(text: str) -> str:
+def shown(text: str, seen: dict[str, str]) -> str:
     """A body, or a line of a stream, its JSON made pretty."""
     head, body = re.fullmatch(r"(?s)((?:data: )?)(.*)", text).groups()  # type: ignore[union-attr]
-    return head + pretty(json.loads(body, parse_float=rounded)) if body.startswith(("{", "[")) else text
+    return head + pretty(json.loads(body, parse_float=rounded), seen) if body.startswith(("{", "[")) else text
 
 
 def test_ground(call: Call) -> None:
@@ -102,18 +108,35 @@ def test_ground(call: Call) -> None:
     hold("ground", asked | {f"text: {case}": call(*one) for case, one in cases.items()} | formats)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_variants(call: Call, variant: str) -> None:
-    settings = (*INDEX, "--config", variant)
+def test_variants(call: Call) -> None:
+    cases = {}
+    for variant in VARIANTS:
+        settings = (*INDEX, "--config", variant, "--json")
+        for claim, more in [*CLAIMS.items()][:3]:
+            cases[f"{variant}: {claim}"] = listed(json.loads(call("ground", claim, *more, *settings)))
+    hold("variants", cases)
+
+
+def listed(response: dict[str, Any]) -> str:
+    """The papers of both sides: PMID, place of the sentence, and the judge's label."""
+    papers = [(side, one) for side in ("contradicting", "supporting") for one in response[side]]
+    places = [one["sentence"]["index"] if one["sentence"] else "-" for _, one in papers]
+    lines = zip(papers, places, strict=True)
+    return "\n".join(f"{side} {one['pmid']} [{place}] {one['verdict']['label']}" for (side, one), place in lines)
+
+
+def test_v5(call: Call) -> None:
+    settings = (*INDEX, "--config", "v5")
     asked = {claim: call("ground", claim, *more, *settings, "--json") for claim, more in [*CLAIMS.items()][:3]}
-    hold(f"ground-{variant}", asked | {"text": call("ground", LOWERS, *settings)})
+    hold("ground-v5", asked | {"text": call("ground", LOWERS, *settings)})
 
 
-def test_answers(call: Call) -> None:
+def test_answers(call: Call, seen: dict[str, str]) -> None:
     quoted = {f"{question} {' '.join(more)}": ("answer", question, *more, *INDEX) for question, more in QUESTIONS.items()}
     asked = {case: call(*one, "--json") for case, one in quoted.items()}
     formats = {name: call("answer", LOWER, *INDEX, "--format", name) for name in ("markdown", "ris", "bibtex")}
     hold("answer", asked | {f"text: {case}": call(*one) for case, one in quoted.items()} | formats)
+    seen.clear()
     written = (*INDEX, "--profile", "paper", "--answers")
     yes_no = {name: call("answer", LOWER, *written, name, "--json") for name in PAPERS}
     hold("answer-written", yes_no | {f"{name}, open": call("answer", EFFECTS, *written, name) for name in PAPERS})
@@ -167,7 +190,7 @@ def test_runs(call: Call, task: str, asked: str, dies: str) -> None:
     hold(f"task-{task}", {"told": told} | {one.name: settle(one.read_text()) for one in files})
 
 
-def test_api(call: Call) -> None:
+def test_api(call: Call, seen: dict[str, str]) -> None:
     index = Path(place("INDEX"))
     asked: dict[str, Any] = {
         "ground/stream": {"claim": LOWERS},
@@ -181,20 +204,23 @@ def test_api(call: Call) -> None:
         wait_until_ready(client)
         told = {path: client.post(f"/v1/{path}", json=body).text for path, body in asked.items()}
         told["examples"] = client.get("/v1/examples").text
-        hold("api", {path: settle("\n".join(map(shown, text.splitlines()))) for path, text in told.items()})
-        hold("openapi", {"openapi.json": settle(pretty(leave_examples(client.get("/openapi.json").json())))})
+        hold("api", {path: settle("\n".join(shown(line, seen) for line in text.splitlines())) for path, text in told.items()})
+        hold("openapi", {"openapi.json": settle(pretty(leave_known(client.get("/openapi.json").json()), {}))})
 
 
-def leave_examples(value: Any) -> Any:
-    """The description without its examples of whole answers, which are files of the repository already."""
+def leave_known(value: Any, name: str = "") -> Any:
+    """The description without its examples of whole answers, which are files of the repository, and titles made from names."""
     if isinstance(value, dict):
-        return {key: "…" if key == "example" else leave_examples(one) for key, one in value.items()}
-    return [leave_examples(one) for one in value] if isinstance(value, list) else value
+        made = {one.replace("_", " ").title() for one in (name, str(value.get("operationId")), str(value.get("name")))} | {name}
+        kept = {key: one for key, one in value.items() if not (key in ("title", "summary") and str(one) in made)}
+        of = {"schema": str(value.get("name", ""))}
+        return {key: "…" if key == "example" else leave_known(one, of.get(key, key)) for key, one in kept.items()}
+    return [leave_known(one) for one in value] if isinstance(value, list) else value
 
 
 def test_help() -> None:
     def told(one: Any, name: str, parent: Any = None) -> Iterator[tuple[str, str]]:
-        context = one.context_class(one, info_name=name, parent=parent, terminal_width=80)
+        context = one.context_class(one, info_name=name, parent=parent, terminal_width=120, max_content_width=120)
         yield context.command_path, one.get_help(context)
         for inner in one.list_commands(context) if hasattr(one, "commands") else ():
             yield from told(one.get_command(context, inner), inner, context)

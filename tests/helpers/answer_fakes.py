@@ -14,9 +14,9 @@ from retrieval.core.errors import CounterpointError
 from retrieval.core.values import Premise, Topic, Verdict
 from retrieval.index import Index
 from service.answering.answer import Answerer
-from service.configuration.config import AnswerConfig, load_answer_config, load_config, load_profile
+from service.assembly import load_config, make_grounder
+from service.configuration.config import AnswerConfig, load_answer_config, load_profile
 from service.configuration.models import FALLBACK, Models
-from service.grounding.ground import Grounder
 from tests.helpers.fakes import WordReranker
 
 SURE, NONE = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.9, 0.05)
@@ -111,5 +111,5 @@ def make_answerer(
     )  # fmt: skip
     if settings.generate.fallback or settings.budget:
         models.generators[FALLBACK] = ExtractiveGenerator()
-    grounder = Grounder(index, load_config(settings.grounding), models) if settings.grounding else None
+    grounder = make_grounder(index, load_config(settings.grounding), models) if settings.grounding else None
     return Answerer(index, settings, models, grounder)

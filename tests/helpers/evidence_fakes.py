@@ -35,5 +35,5 @@ def reader() -> EvidenceReader:
 
 def finder(profile: Profile | None = None) -> EvidenceFinder:
     chosen = profile or load_profile("embedded")
-    judges, encoders = {"sentences": WordJudge()}, {"dense": WordEncoder()}
-    return EvidenceFinder(chosen, Models(chosen, {"relevance": WordReranker()}, judges, encoders))
+    models = Models(chosen, {"relevance": WordReranker()}, {"sentences": WordJudge()}, {"dense": WordEncoder()})
+    return EvidenceFinder(chosen, models)

@@ -10,12 +10,13 @@ from typing import Any
 
 from indexes.build import build
 from nli.judge import Abstract, Decide, FullTextRule, Judge, Reader, Reading
-from retrieval.core.values import Answer, Citation, CitedSentence, Claim, Hit, Premise, Stance, Topic, Verdict
+from retrieval.core.values import Answer, Citation, CitedSentence, Hit, Premise, Topic, Verdict
 from retrieval.index import Index
-from service.configuration.config import ReadStep, load_config, load_profile
+from service import assembly
+from service.assembly import load_config
+from service.configuration.config import GroundingConfig, ReadStep, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
-from service.grounding.variants import Request, Side, run
 
 CONTRADICTS, SUPPORTS = Verdict(0.1, 0.1, 0.8), Verdict(0.7, 0.25, 0.05)
 NEUTRAL, SILENT = Verdict(0.2, 0.6, 0.2), Verdict(0.02, 0.96, 0.02)
@@ -101,7 +102,7 @@ def make_index(folder: Path, documents: Iterable[dict[str, Any]]) -> Index:
 def make_grounder(index: Index, config: str = "v5") -> tuple[Grounder, WordJudge]:
     """The named variant over an index, with the stand-ins for models."""
     judge = WordJudge()
-    return Grounder(index, load_config(config), _models(judge)), judge
+    return assembly.make_grounder(index, load_config(config), _models(judge)), judge
 
 
 def make_reading_grounder(
@@ -110,15 +111,10 @@ def make_reading_grounder(
     """Our own variant over an index with a reader for its judge: every verdict shown is on a whole paper. It reads five papers,
     or what the fields `read` of its step say, chosen by the models of its `gate`."""
     config = load_config("counterpoint")
-    assert config.path
+    assert isinstance(config, GroundingConfig)
     step = ReadStep(model="stance", papers=5).model_copy(update=read)
     config = config.model_copy(update={"path": config.path.model_copy(update={"read": step, "gate": list(gate)})})
     return Grounder(index, config, _models(reader or WordReader()))
-
-
-def run_side(grounder: Grounder, claim: Claim, stance: Stance, without: frozenset[str] = frozenset()) -> Side:
-    """One side alone of a variant with branches."""
-    return run(Request(claim, stance, grounder.index, grounder.config, grounder.models, without=without))
 
 
 def _models(judge: Judge) -> Models:

@@ -54,7 +54,7 @@ def make_grounding(papers: list[dict[str, Any]], says: str = "Most evidence foun
     balance = {
         "leans": "contradict" if against > for_it else "support", "certainty": 0.7, "word": "probable", "says": says,
         "detail": f"Of {len(papers)} papers read, some do.",
-        **tallies, "retracted": sum(one["retracted"] for one in papers), "unjudged": 0,
+        **tallies, "retracted": sum(one["retracted"] for one in papers),
     }  # fmt: skip
     return {**example("ground"), **lists, "balance": balance}
 

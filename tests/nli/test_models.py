@@ -18,7 +18,6 @@ from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Premise
 from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
 from retrieval.runtime.engine import make_model_name, read_card
-from retrieval.words.terms import find_most_alike
 
 CLAIM = "Aspirin reduces the risk of stroke."
 PREMISES = [
@@ -141,13 +140,6 @@ def test_the_models_are_small_and_their_cards_name_their_file() -> None:
     assert sum(sizes[1:]) <= 60_000_000 and sum(sizes) < 145_000_000
     for folder in folders:
         assert read_card(folder)["sha256"] in (folder / "README.md").read_text("utf-8")
-
-
-def test_the_texts_most_alike_are_kept_in_their_order() -> None:
-    texts = ["Nothing.", "Aspirin in patients.", "Patients.", "Aspirin and platelets."]
-    assert find_most_alike("aspirin blocks platelets", texts, 2) == [1, 3]
-    assert find_most_alike("aspirin blocks platelets", texts, 9) == [0, 1, 2, 3]
-    assert find_most_alike("of the and", texts, 2) == [0, 1]
 
 
 def test_the_probes_are_answered_better_than_by_chance(judge: DocumentReader) -> None:

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
 from indexes.vectors import add_vectors
-from nli.variants import PLACE, make_adversarial_queries, read_templates
 from retrieval.core.errors import BadConfig, IndexUnusable
-from retrieval.core.values import Claim, Hit
+from retrieval.core.values import Hit
 from retrieval.index import Index, reciprocal_rank_fusion
-from service.assembly import assemble
-from service.configuration.config import Retrieve, load_config, load_profile
+from service.assembly import assemble, load_config
+from service.baseline.choosing import make_adversarial_queries
+from service.baseline.config import Retrieve
+from service.configuration.config import GroundingConfig, load_profile
 from service.configuration.models import Models
-from service.grounding.find import find, retrieve
+from service.grounding.find import retrieve
 from service.grounding.ground import Grounder
-from service.grounding.variants import describe_ranking
 from tests.helpers.fake_encoder import WordEncoder
-from tests.helpers.fakes import WordJudge, WordReranker, make_index
+from tests.helpers.fakes import WordReader, WordReranker, make_index
 
 # --- fusion
 
@@ -52,10 +51,8 @@ def test_a_document_scores_the_sum_of_its_reciprocal_ranks() -> None:
 
 
 def test_a_claim_is_set_into_every_template_without_its_full_stop() -> None:
-    assert len(read_templates()) == len(set(read_templates())) == 25
-    assert all(template.count(PLACE) == 1 and template == template.strip() for template in read_templates())
     queries = make_adversarial_queries(" Zinc {claim} helps. ")
-    assert len(queries) == 25
+    assert len(queries) == len(set(queries)) == 25
     assert queries[0] == "There is no evidence that Zinc {claim} helps"
     assert "Zinc {claim} helps: this was not confirmed" in queries
 
@@ -77,7 +74,7 @@ DENSE: dict[str, Any] = {"sources": ["dense"], "encoder": "dense"}
     ],
 )
 def test_an_unknown_combination_is_refused_in_one_sentence(tmp_path: Path, options: dict[str, Any], told: str) -> None:
-    branch = {"retrieve": {"k": 10, **options}, "drop_known": False, "select": {"rule": "top"}}
+    branch = {"retrieve": {"k": 10, **options}, "rule": "top"}
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump({"name": "mine", "contradict": branch, "support": branch}))
     with pytest.raises(BadConfig, match=r"mine\.yaml") as error:
@@ -119,29 +116,23 @@ def test_each_step_gives_its_ranking_and_name(index: Index) -> None:
     for step, queries, expected, name in steps:
         ranking = expected if "rrf" not in name else reciprocal_rank_fusion(expected, 60)[: step.k]
         assert retrieve(step, queries, index, ENCODERS) == ranking
-        assert describe_ranking(step, ENCODERS) == name
         assert Retrieve.model_validate(step.model_dump()) == step, "as it is dumped, with its defaults, it is read"
-    models: Any = SimpleNamespace(encoders=ENCODERS)
-    found = [entry.pmid for entry in find(index, models, adversarial, Claim(zinc))]
-    assert found == [hit.pmid for hit in retrieve(adversarial, asked, index, ENCODERS)]
 
 
 # --- grounding with it
 
 
 def grounder(index: Index, retrieve: dict[str, Any], encoder: WordEncoder) -> Grounder:
-    """V5's branches with another first step and no reranker: what is shown for support is the retrieval's own order."""
-    config = load_config("v5")
-    step = Retrieve(**retrieve)
-    support = config.branch("support").model_copy(update={"retrieve": step, "rerank": None})
-    contradict = config.branch("contradict").model_copy(update={"retrieve": step})
-    config = config.model_copy(update={"support": support, "contradict": contradict})
-    models = Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": WordJudge()}, {"dense": encoder})
+    """Our own path with another first step."""
+    config = load_config("counterpoint")
+    assert isinstance(config, GroundingConfig)
+    config = config.model_copy(update={"path": config.path.model_copy(update={"find": Retrieve(**retrieve)})})
+    models = Models(load_profile("embedded"), {"relevance": WordReranker()}, {"stance": WordReader()}, {"dense": encoder})
     return Grounder(index, config, models)
 
 
 def test_an_index_that_does_not_fit_is_told_when_the_service_is_put_together(index: Index, tmp_path: Path) -> None:
-    branch = {"retrieve": {"k": 3, **DENSE}, "drop_known": False, "select": {"rule": "top"}}
+    branch = {"retrieve": {"k": 3, **DENSE}, "rule": "top"}
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump({"name": "mine", "contradict": branch, "support": branch}))
     with pytest.raises(IndexUnusable, match="made by words@1, and this search uses relevance-minilm"):
@@ -157,10 +148,9 @@ IF_PRESENT: dict[str, Any] = {"sources": ["bm25", "dense"], "vectors": "if-prese
 
 def test_vectors_if_present_are_searched_only_where_the_index_has_them(index: Index, tmp_path: Path) -> None:
     with_vectors = grounder(index, IF_PRESENT, WordEncoder())
-    assert with_vectors.ground(Claim("Zinc helps.")).supporting[0].scored_by == "rrf(bm25, words@1)"
     bare = make_index(tmp_path / "bare", DOCUMENTS)
     without = with_vectors.over(bare)
-    assert {one.scored_by for one in without.ground(Claim("Zinc helps.")).supporting} == {"bm25"}
+    assert without.path.find.sources == ["bm25"]
     assert "dense" in with_vectors.models.names() and "dense" not in without.models.names(), "provenance names what is used"
     add_vectors(bare.folder, WordEncoder())
     bare.close()

@@ -42,7 +42,7 @@ def test_t5_and_classifier_profiles_ground_a_claim(index: Index, tmp_path: Path)
         grounder = assemble(index.folder, "v5", profile(tmp_path, judge, reranker))
         grounding = grounder.ground(Claim("Aspirin reduces pain"))
         # What tiny random models say is noise; that every part was asked, and by which name, is not.
-        assert grounding.checked["contradict"].judged > 0
+        assert grounding.checked.sentences > 0
         assert {one.scored_by for one in grounding.supporting} == {grounder.models.names()["relevance"]}
         assert grounder.models.names()["stance"].startswith(Path(str(judge["model"])).name)
         grounder.index.close()

@@ -1,8 +1,8 @@
-"""Export the trained reader, calibrate it and fit its decision: `python -m nli.training.reader.fit --data DIR --out DIR`.
+"""Fit the numbers that depend on a reader's weights, and write them to its card: `python -m nli.training.reader.fit --data DIR`.
 
-Everything is fitted on claims held out of training: the held-out folds of SciFact and HealthVer train, half of the papers of
-ordinary's dev split, and our own searches. Figures on the other half come from
-`counterpoint eval reader`.
+These are the calibration of its logits, the decision on a paper and the certainty of a verdict. Everything is fitted on claims
+held out of training: the held-out folds of SciFact and HealthVer train, half of the papers of ordinary's dev split, and our own
+searches. Figures on the other half come from `counterpoint eval reader`. With `--out` a training run is exported first.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,15 +24,22 @@ from torch.nn import functional
 from tqdm import tqdm
 
 from nli.judge import Abstract, FullTextRule, Reader, cache_verdicts_on_disk
+from nli.reader.answers import AnswerRule
+from nli.reader.certainty import NEAREST, Certainty, measure_agreement
 from nli.reader.judge import LARGE, Calibration, DocumentReader
-from nli.reader.paper import FEATURES, make_features, read_twice
+from nli.reader.paper import FEATURES, PaperDecision, TwoReadings, judge_paper, make_features, read_twice
+from nli.text.designs import find_design
 from nli.training.reader import cases
 from nli.training.reader.cases import PaperCollection, ReaderCase
 from nli.training.reader.lesson import LABELS, NEUTRAL
 from nli.training.reader.train import choose_served, load_start, make_tokenizer, restore_reader
 from nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
+from retrieval.core.errors import BadInput
+from retrieval.core.probabilities import log_odds
 from retrieval.core.result_cache import DiskCache
+from retrieval.core.values import OPPOSITE, Document, Stance, Verdict
 from retrieval.rerank.embedded import EmbeddedReranker
+from retrieval.runtime.engine import BY_HAND
 from retrieval.training.command import return_exit_code
 from retrieval.training.export import export
 from retrieval.training.folds import is_held_out
@@ -44,9 +52,11 @@ QUOTES = 2
 """How many sentences of a paper are read once more."""
 SIDE = 0.5
 """The probability above which a paper is listed for a side (docs/research/experiments.md shows the effect of others)."""
-PULL = 0.05
-"""The inverse strength of the pull of the decision's weights to 0."""
+PULL, CERTAINTY_PULL = 0.05, 1.0
+"""The inverse strength of the pull to 0 of the decision's weights, and of the certainty's."""
+SIDES: tuple[Stance, ...] = ("support", "contradict")
 CACHE_MB = 500
+FITTED = ("calibration", "paper", "certainty")
 EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
 UNDECIDED = {"weights": {name: [0.0] * (FEATURES + 1) for name in ("support", "contradict")}, "side": SIDE, "quotes": QUOTES}
 """The decision of a reader for which none was fitted yet."""
@@ -117,20 +127,47 @@ def fit_calibration(logits: NDArray[np.float32], labels: NDArray[np.int64]) -> C
     return Calibration(round(float(scale.detach()), 4), (support, neutral, contradict))
 
 
-def fit_paper(reader: Reader, held_out: HeldOut) -> dict[str, Any]:
-    """The decision on a paper (nli.reader.paper) by the readings of open retrieval's cases."""
+def read_cases(reader: Reader, held_out: HeldOut) -> tuple[list[tuple[ReaderCase, TwoReadings]], NDArray[np.float64]]:
+    """Open retrieval's cases, each with both readings, and their weights [cases]."""
     home, away = ([one for one in some if one.open] for some in (held_out.claims, held_out.away))
     shares = ((home, 1.0), (away, AWAY), (held_out.own, ORDINARY), (held_out.searched, SEARCHED))
     every = [one for some, _ in shares for one in some]
     counts = np.concatenate([np.full(len(some), share * len(home) / len(some)) for some, share in shares])
-    features = np.array([read_features(reader, one) for one in tqdm(every, desc="papers, read twice")])
-    return {"weights": fit_weights(features, np.array([one.gold for one in every]), counts), "side": SIDE, "quotes": QUOTES}
+    return [(one, read_twice(reader, one.claim, one.abstract)) for one in tqdm(every, desc="papers, read twice")], counts
 
 
-def read_features(reader: Reader, case: ReaderCase) -> NDArray[np.float64]:
-    """[FEATURES] of one case, as the decision reads them."""
-    readings = read_twice(reader, case.claim, case.abstract)
-    return make_features(readings.whole, list(readings.quoted.values()))
+def fit_paper(read: Sequence[tuple[ReaderCase, TwoReadings]], counts: NDArray[np.float64]) -> dict[str, Any]:
+    """The decision on a paper (nli.reader.paper) by cases that were read and their weights [cases]."""
+    features = np.array([make_features(both.whole, list(both.quoted.values())) for _, both in read])
+    return {"weights": fit_weights(features, np.array([one.gold for one, _ in read]), counts), "side": SIDE, "quotes": QUOTES}
+
+
+def fit_certainty(read: Sequence[tuple[ReaderCase, TwoReadings]], reader: Reader) -> Certainty:
+    """How certain a verdict is (nli.reader.certainty): how often the heavier side of a claim's papers is the one that most of
+    their labels name, for the claims of which a paper takes a side by the reader's decision."""
+    claims: dict[str, list[tuple[ReaderCase, Verdict]]] = {}
+    for one, both in read:
+        claims.setdefault(one.claim, []).append((one, judge_paper(reader, both)[0]))
+    rows, right = [], []
+    for papers in claims.values():
+        weights = dict.fromkeys(SIDES, 0.0)
+        for one, verdict in papers:
+            if verdict.label in weights:
+                design = find_design(Document(one.paper, one.abstract.title, " ".join(one.abstract.sentences)))
+                weights[verdict.label] += design.weight * verdict.probability(verdict.label)
+        surest = max((verdict.probability(verdict.label) for _, verdict in papers if verdict.label in weights), default=0.0)
+        if not surest or weights["support"] == weights["contradict"]:
+            continue
+        labels = Counter(LABELS[one.gold] for one, _ in papers)
+        side = max(SIDES, key=weights.__getitem__)
+        rows.append((measure_agreement((weights["support"], weights["contradict"])), log_odds(surest, NEAREST)))
+        right.append(labels[side] > labels[OPPOSITE[side]])
+    if len({*right}) < 2:
+        raise BadInput(
+            f"{len(right)} verdicts on a side, none or all of them right, fit no certainty; read more claims (--most)."
+        )
+    model = LogisticRegression(C=CERTAINTY_PULL).fit(np.array(rows), np.array(right))
+    return Certainty(*(round(float(number), 4) for number in (model.intercept_[0], *model.coef_[0])))
 
 
 def fit_weights(features: NDArray[np.float64], gold: NDArray[np.int64], counts: NDArray[np.float64]) -> dict[str, list[float]]:
@@ -153,22 +190,32 @@ def _read_alone(reader: DocumentReader, some: Sequence[ReaderCase]) -> list[tupl
     return examples
 
 
-def change_card(folder: Path, **fields: Any) -> None:
-    """Set fields of a model's card."""
-    path = folder / "model.json"
-    content = json.loads(path.read_text("utf-8")) | fields
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+def fit_numbers(folder: Path, held_out: HeldOut, cache: Path | None = None) -> None:
+    """Fit every number anew to the weights in a folder, and write them to its card with their hash."""
+    card: dict[str, Any] = json.loads((folder / "model.json").read_text("utf-8"))
+    unfitted = {"calibration": {part: asdict(EVEN) for part in ("document", "sentence", "alone")}, "paper": UNDECIDED}
+    by_hand = {part: BY_HAND for part in ("full_text", "answers") if part in card}
+    card |= {**unfitted, "fitted_to": dict.fromkeys(FITTED, card["sha256"]) | by_hand}
+    card["calibration"] = fit_calibrations(DocumentReader(folder, card=card), held_out)
+    reader: Any = DocumentReader(folder, card=card)
+    if cache:
+        reader = cache_verdicts_on_disk(reader, DiskCache(cache, CACHE_MB))
+    read, counts = read_cases(reader, held_out)
+    card["paper"] = fit_paper(read, counts)
+    reader.paper = PaperDecision.read(card)
+    card["certainty"] = asdict(fit_certainty(read, reader))
+    (folder / "model.json").write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Export, calibrate, fit; the model is then in OUT/reader."""
+    """Export if a training run is given, then fit; the model is in OUT/reader, or where it was."""
     parser = argparse.ArgumentParser(
-        prog="python -m nli.training.reader.fit", description="Export the reader and fit its decision."
+        prog="python -m nli.training.reader.fit", description="Fit every number that depends on a reader's weights."
     )
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    parser.add_argument("--out", type=Path, help="the folder of the training run; without it, only the decision is fitted anew")
-    parser.add_argument("--model", type=Path, default=LARGE, help="the model whose decision is fitted, without --out")
+    parser.add_argument("--out", type=Path, help="the folder of a training run, to export first")
+    parser.add_argument("--model", type=Path, default=LARGE, help="the model whose numbers are fitted, without --out")
     parser.add_argument("--vocabulary", type=Path, default=LARGE, help=VOCABULARY_HELP)
     parser.add_argument(
         "--mean", nargs=2, metavar=("FILE", "SHARE"), help="mix in this share of other weights, given as --start of train"
@@ -179,19 +226,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cache", type=Path, help="a file that keeps the readings, so that a stopped fit resumes")
     options = parser.parse_args(arguments)
     held_out = read_held_out(options.data, options.most)
-    folder = options.model
     if options.out:
-        folder = options.out / "reader"
         export_reader(options.out, options.vocabulary, options.mean)
-        change_card(folder, calibration=fit_calibrations(DocumentReader(folder), held_out))
-    reader: Any = DocumentReader(folder)
-    if options.cache:
-        reader = cache_verdicts_on_disk(reader, DiskCache(options.cache, CACHE_MB))
-    change_card(folder, paper=fit_paper(reader, held_out))
+    fit_numbers(options.out / "reader" if options.out else options.model, held_out, options.cache)
 
 
 def export_reader(out: Path, vocabulary: Path, mean: Sequence[str] | None) -> None:
-    """Write the model of a training run to OUT/reader, neither calibrated nor fitted."""
+    """Write the model of a training run to OUT/reader, with no number fitted yet."""
     words = read_words(vocabulary)
     state = choose_served(load_start(out / "checkpoint.pt", words))
     if mean:
@@ -204,9 +245,7 @@ def export_reader(out: Path, vocabulary: Path, mean: Sequence[str] | None) -> No
     make_tokenizer(words).save(str(folder / "words.json"))
     card: dict[str, Any] = {
         "name": size.name, "reads": "documents", "labels": list(LABELS), "max_tokens": MAX_TOKENS,
-        "base": size.base, "glosses": True,
-        "calibration": {part: asdict(EVEN) for part in ("document", "sentence", "alone")}, "paper": UNDECIDED,
-        "full_text": asdict(FullTextRule()),
+        "base": size.base, "glosses": True, "full_text": asdict(FullTextRule()), "answers": asdict(AnswerRule()),
     }  # fmt: skip
     export(model, "logits", folder, folder / "words.json", card)
     (folder / "words.json").unlink()

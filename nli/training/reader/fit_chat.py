@@ -75,7 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shares = cross_validate(papers)
     loss = -np.log(shares[np.arange(len(shares)), papers.gold]).mean()
     weights = {name: round(float(weight), 4) for name, weight in zip(FEATURES, fit(papers.sides, papers.gold), strict=True)}
-    options.out.write_text(f"{json.dumps({'weights': weights, 'side': SIDE}, indent=1)}\n", "utf-8")
+    options.out.write_text(
+        f"{json.dumps({'weights': weights, 'side': SIDE, 'fitted_to': options.file.name}, indent=1)}\n", "utf-8"
+    )
     right = (shares.argmax(1) == papers.gold).mean()
     print(f"{len(shares)} papers of {len(set(papers.claims))} claims; held out: log loss {loss:.3f}, right {right:.1%}")
 

@@ -17,10 +17,9 @@ const TOLD = ["contradict", "support", "uncertain"];
 /** Fills the columns of an answer; returns what filters and sorts them, and what shows one paper. */
 export function fillColumns(at, answer) {
   const found = papersOf(answer);
-  const unjudged = found.length > 0 && found.every((one) => one.place === "unjudged");
   const columns = PLACES.map((place) => {
     const papers = found.filter((one) => columnOf(one) === place);
-    return column(place, at(`#${place}`).parentElement, papers, answer, unjudged);
+    return column(place, at(`#${place}`).parentElement, papers, answer);
   });
   const filled = columns.filter((one) => !(one.place in BELOW) && one.cards.length).length;
   at(".sides").dataset.columns = String(Math.max(filled, 1));
@@ -37,9 +36,9 @@ export function fillColumns(at, answer) {
   };
 }
 
-function column(place, side, papers, answer, unjudged) {
+function column(place, side, papers, answer) {
   const heading = side.querySelector("h2");
-  heading.firstChild.data = `${unjudged && !(place in BELOW) ? `May ${place}` : NAMES[place]} `;
+  heading.firstChild.data = `${NAMES[place]} `;
   if (!papers.length) {
     if (place === "contradict" || place === "support") tellEmpty(side, place, answer);
     else side.remove();
@@ -102,12 +101,11 @@ function focusOn(shown) {
 function tellEmpty(side, place, answer) {
   side.classList.add("empty");
   side.querySelector("h2 span").textContent = "none found";
-  side.append(element("p", nothingFound(answer.checked[place], place === "support" ? "support" : "contradiction"), "none"));
+  side.append(element("p", nothingFound(answer.checked, place === "support" ? "support" : "contradiction"), "none"));
 }
 
 function nothingFound(counts, noun) {
   if (!counts.documents) return "Nothing could be checked: no document in the index matches this claim.";
-  const where = counts.judged ? `${count(counts.judged, "sentence")} checked` : count(counts.candidates, "candidate sentence");
   const some = counts.read && counts.read < counts.documents ? `${number(counts.read)} of ` : "";
-  return `No ${noun} found among ${where} in ${some}${count(counts.documents, "document")}.`;
+  return `No ${noun} found among ${count(counts.sentences, "sentence")} checked in ${some}${count(counts.documents, "document")}.`;
 }

@@ -3,7 +3,7 @@
 import { balanceOf, isEmpty, saysOf } from "./balance.js";
 import { watchChoices } from "./choosing.js";
 import { fillColumns } from "./columns.js";
-import { announce, button, copyOf, element, number } from "./dom.js";
+import { announce, button, copyOf, element, holding, number } from "./dom.js";
 import { fillTerms, originOf } from "./evidence.js";
 import { fillFollowUps } from "./next.js";
 import { papersOf } from "./papers.js";
@@ -46,7 +46,7 @@ function readersOf(papers) {
 
 /** A button, alone in a list, that has more papers read; none where papers are not read whole or there are no more. */
 function readMore({ checked }, papers, asked, again) {
-  const { read, documents } = checked.contradict;
+  const { read, documents } = checked;
   const next = Math.min(MOST_READ, documents, Math.max(10, 2 * read));
   const whole = papers.some(({ verdict }) => verdict?.of === "document");
   return again && whole && read < next && read >= (asked ?? 0) ? [button("Read more papers", "quiet read-more", () => again({ read: next }))] : [];
@@ -58,18 +58,16 @@ function fillLegend(legend, evidence) {
 }
 
 const CHECKED = [
-  ["documents", "Documents retrieved"],
-  ["sentences", "Sentences in them"],
-  ["candidates", "Sentences that passed the filter"],
-  ["judged", "Sentences judged"],
-  ["read", "Documents with judged sentences"],
+  ["documents", "Documents found"],
+  ["read", "Documents read"],
+  ["sentences", "Sentences read"],
 ];
 
-function countsRow([key, name], { contradict, support }) {
+function countsRow([key, name], checked) {
   const row = document.createElement("tr");
   const head = element("th", name);
   head.scope = "row";
-  row.append(head, element("td", number(contradict[key])), element("td", number(support[key])));
+  row.append(head, element("td", number(checked[key])));
   return row;
 }
 
@@ -77,21 +75,17 @@ function countsRow([key, name], { contradict, support }) {
 
 const READ = { contradict: "Contradicts", support: "Supports", neutral: "Takes no side" };
 
-/** Shows each stage of the stream in a place, one line a side, and below them each paper as it is read. */
+/** Shows the stage of the stream in a place, and below it each paper as it is read. */
 export function stagesIn(place) {
-  const lines = new Map();
-  const list = element("ol", "", "stages");
+  const line = element("li");
+  const list = holding("ol", "stages", line);
   const read = element("ol", "", "stages read");
   place.replaceChildren(list, read);
   return (name, data) => {
     if (name !== "stage") return;
     if (data.pmid) read.append(element("li", `${READ[data.stance]}: ${data.title || "(no title)"}`, data.stance));
-    if (!lines.has(data.side)) {
-      lines.set(data.side, element("li"));
-      list.append(lines.get(data.side));
-    }
-    lines.get(data.side).textContent = data.detail;
-    lines.get(data.side).className = data.name === "decided" ? "done" : "";
+    line.textContent = data.detail;
+    line.className = data.name === "decided" ? "done" : "";
     announce(data.detail);
   };
 }

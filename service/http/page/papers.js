@@ -21,8 +21,8 @@ export function missingFrom(typed) {
 /** Every paper that was read, those that are listed first. */
 export const papersOf = ({ contradicting, supporting, uncertain, more, silent }) => [...contradicting, ...supporting, ...uncertain, ...more, ...silent];
 
-/** The column that a paper stands in; what nobody judged stands where its rank put it, and a retracted paper takes no side. */
-export const columnOf = ({ place, stance, retracted }) => (retracted ? "retracted" : place === "unjudged" ? stance : place);
+/** The column that a paper stands in; a retracted paper takes no side. */
+export const columnOf = ({ place, retracted }) => (retracted ? "retracted" : place);
 
 /** A design as the service names it, as a label: “a cohort study” is “Cohort study”. */
 export function designOf({ name, says }) {

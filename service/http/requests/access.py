@@ -165,9 +165,7 @@ class AccessControl:
                 reset = self._counts.get_window_stats(limit, who).reset_time
                 metrics.REFUSED.labels(reason="too many").inc()
                 raise Refused(
-                    f"The limit is {limit}; try again later.",
-                    429,
-                    {"Retry-After": str(max(1, ceil(reset - time.time())))},
+                    f"The limit is {limit}; try again later.", 429, {"Retry-After": str(max(1, ceil(reset - time.time())))}
                 )
         for limit in self._limits:
             self._counts.hit(limit, who, cost=claims)
@@ -176,11 +174,6 @@ class AccessControl:
 def sender_of(request: Request) -> Sender:
     """Who sent a request that was let through."""
     return cast(Sender, request.scope["state"]["sender"])
-
-
-def holder_of(request: Request) -> str:
-    """The name of the key that a request came with; "" if it came without."""
-    return sender_of(request).holder
 
 
 async def require_key(

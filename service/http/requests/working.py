@@ -130,12 +130,11 @@ def run_grounding(
     clock, until = metrics.StageClock("ground"), time.monotonic() + IN_TIME * parts.workers.limits.work
 
     def on_stage(stage: GroundStage) -> None:
-        clock.begin("" if stage.name == "decided" else f"{stage.side or ''} {stage.name}".lstrip())
+        clock.begin("" if stage.name == "decided" else stage.name)
         tell(stage)
 
     grounding = serving.grounder.ground(claim, on_stage, papers=papers, until=until, full_text=full_text)
-    for side, counts in grounding.checked.items():
-        metrics.JUDGED.labels(side=side).inc(counts.judged)
+    metrics.JUDGED.inc(grounding.checked.sentences)
     return grounding
 
 

@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 from eval.claims.reading import PaperClaim, read_paper_claims
 from retrieval.core.errors import BadInput
 from retrieval.index import Index
+from service.assembly import load_config, make_grounder
 from service.cli.commands import app
-from service.configuration.config import load_config, load_profile
+from service.configuration.config import load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from tests.helpers.fakes import StoppingJudge, WordJudge, WordReranker, make_index
@@ -51,7 +52,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> list[WordJudge]:
 
     def assembled(index: Path, config: str, profile: str) -> Grounder:
         models = Models(load_profile(profile), {"relevance": WordReranker()}, {"stance": judges[0]})
-        return Grounder(Index(index), load_config(config), models)
+        return make_grounder(Index(index), load_config(config), models)
 
     monkeypatch.setattr("service.assembly.assemble", assembled)
     return judges

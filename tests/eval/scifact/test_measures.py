@@ -18,7 +18,7 @@ def claim(id: str, support: str = "", contradict: str = "") -> LabelledClaim:
 
 def side(returned: str = "", whole: str = "") -> ObservedSide:
     """Returned documents, each with its first sentence, and the whole ranking."""
-    return ObservedSide(tuple(Returned(pmid, 0, None, 1.0) for pmid in returned), tuple(whole))
+    return ObservedSide(tuple(Returned(pmid, 0, (0.0, 1.0, 0.0), 1.0) for pmid in returned), tuple(whole))
 
 
 CLAIMS = [

@@ -11,7 +11,8 @@ from eval.scifact.files import Gold, LabelledClaim
 from eval.scifact.observing import observe, rank_to_gold
 from retrieval.core.values import Claim
 from retrieval.index import Index
-from service.configuration.config import GroundingConfig, Profile, load_config
+from service.assembly import load_config, make_grounder
+from service.configuration.config import GroundingConfig, Profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from tests.helpers.fakes import WordJudge, WordReranker, make_index
@@ -44,13 +45,14 @@ def variant(index: Index) -> Variant:
     """A shipped variant, its path or its contradiction branch changed, with the judge and the reranker that go by words."""
 
     def make(name: str, skim: int | None = None, **steps: Any) -> Grounder:
-        config: GroundingConfig = load_config(name)
-        part = "path" if config.path else "contradict"
+        config: Any = load_config(name)
+        part = "path" if isinstance(config, GroundingConfig) else "contradict"
         for step, keys in steps.items():
-            changed = getattr(getattr(config, part), step).model_copy(update=keys)
+            value = getattr(getattr(config, part), step)
+            changed = value.model_copy(update=keys) if isinstance(keys, dict) else keys
             config = config.model_copy(update={part: getattr(config, part).model_copy(update={step: changed})})
         models = Models(Profile(name="words", skim=skim), {"relevance": WordReranker()}, {"stance": WordJudge()})
-        return Grounder(index, config, models)
+        return make_grounder(index, config, models)
 
     return make
 
@@ -59,7 +61,7 @@ CLAIM = Claim("zeta pressure", id="1")
 
 
 def test_whole_rankings_go_down_to_the_last_gold_document(variant: Variant) -> None:
-    assert rank_to_gold(variant("v5", select={"n": 1}), CLAIM, "contradict", frozenset({"4"})) == ("2", "4")
+    assert rank_to_gold(variant("v5", n=1), CLAIM, "contradict", frozenset({"4"})) == ("2", "4")
     assert rank_to_gold(variant("v5"), CLAIM, "contradict", frozenset({"9"})) == ()
     path = rank_to_gold(variant("counterpoint", read={"papers": 3}), CLAIM, "contradict", frozenset({"3", "4"}))
     assert path[-1] == "3", "4 is not among the three that are read"

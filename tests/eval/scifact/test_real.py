@@ -77,7 +77,7 @@ def test_the_independent_scorer_agrees_on_real_predictions(index: Index, tmp_pat
     theirs = json.loads(scored.stdout.splitlines()[-1])
 
     def side(of_claim: Predicted, stance: Stance) -> ObservedSide:
-        return ObservedSide(tuple(Returned(pmid, 0, None, 0.0) for pmid, p in of_claim.items() if p.stance == stance))
+        return ObservedSide(tuple(Returned(pmid, 0, (0.0, 1.0, 0.0), 0.0) for pmid, p in of_claim.items() if p.stance == stance))
 
     results = [
         ClaimResult(one.claim.id, side(said, "support"), side(said, "contradict"))

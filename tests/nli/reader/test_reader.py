@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -12,14 +13,14 @@ from tokenizers import Tokenizer
 
 from nli.judge import Abstract, Decide, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
 from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
-from nli.reader.judge import LARGE, DocumentReader
+from nli.reader.judge import LARGE, SMALL, DocumentReader
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.result_cache import DiskCache
 from retrieval.core.values import Claim, Premise, Verdict
 from retrieval.rerank.embedded import RELEVANCE_MODEL
-from service.configuration.config import load_config, load_profile
+from service.assembly import load_config, make_grounder
+from service.configuration.config import load_profile
 from service.configuration.models import Models
-from service.grounding.ground import Grounder
 from tests.helpers.fakes import WholePaper, make_index
 
 FOR, AGAINST, NEITHER = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.05, 0.9), Verdict(0.05, 0.9, 0.05)
@@ -145,7 +146,7 @@ class TestGrounding:
             "yes": Reading(FOR, (NEITHER, FOR)), "no": Reading(AGAINST, (AGAINST,)), "odd": Reading(FOR, (AGAINST, AGAINST)),
         })  # fmt: skip
         models = Models(load_profile("embedded"), {"relevance": _Alike()}, {"stance": reader})
-        found = Grounder(index, load_config("counterpoint"), models).ground(Claim(CLAIM_TEXT))
+        found = make_grounder(index, load_config("counterpoint"), models).ground(Claim(CLAIM_TEXT))
         assert [one.document.pmid for one in found.contradicting] == ["2"]
         assert [one.document.pmid for one in found.supporting] == ["1"]
         assert [one.document.pmid for one in found.uncertain] == ["3"]
@@ -186,3 +187,14 @@ class TestShippedModel:
     def test_a_folder_of_another_model_is_refused(self) -> None:
         with pytest.raises(ModelUnusable, match="does not contain a document reader"):
             DocumentReader(RELEVANCE_MODEL)
+
+    @pytest.mark.parametrize("fitted_to", [{"paper": "0" * 64}, {"certainty": None}])
+    def test_numbers_of_other_weights_are_refused(self, fitted_to: dict[str, str | None], tmp_path: Path) -> None:
+        card = json.loads((SMALL / "model.json").read_text("utf-8"))
+        card["fitted_to"] = {part: weights for part, weights in (card["fitted_to"] | fitted_to).items() if weights}
+        (tmp_path / "model.json").write_text(json.dumps(card), "utf-8")
+        (tmp_path / "model.onnx").symlink_to(SMALL / "model.onnx")
+        (part,) = fitted_to
+        told = rf"\({part}\) that were fitted to (?:0{{15}}|unknown weights); expected its own weights, fdfa.*fit a reader anew"
+        with pytest.raises(ModelUnusable, match=told):
+            DocumentReader(tmp_path)

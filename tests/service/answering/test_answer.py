@@ -139,7 +139,7 @@ def test_quotations_stand_in_for_a_generator_that_does_not_respond(index: Index)
 
 
 def test_conflicts_are_found_and_reported_with_both_sides(index: Index) -> None:
-    conflicts = {"grounding": "counterpoint", "most": 2, "at_least": 0.5, "report": True}
+    conflicts = {"grounding": "counterpoint", "most": 2, "report": True}
     text = f"Zeta lowers blood pressure in most adults [{number(index, '1')}]."
     answer = answered(index, text, conflicts=conflicts)
     assert [(one.sentence, one.evidence.document.pmid) for one in answer.conflicts] == [(0, "3")]
@@ -154,7 +154,7 @@ def test_conflicts_are_found_and_reported_with_both_sides(index: Index) -> None:
 def test_a_paper_on_another_drug_is_in_no_conflict(tmp_path: Path) -> None:
     against = "Eta did not lower blood pressure in adults with hypertension after twelve weeks."
     held = make_index(tmp_path, [DOCUMENTS[0], {**DOCUMENTS[2], "abstract": against}, *DOCUMENTS[4:]])
-    conflicts = {"grounding": "counterpoint", "most": 2, "at_least": 0.5, "report": True}
+    conflicts = {"grounding": "counterpoint", "most": 2, "report": True}
     text = "Zeta lowered blood pressure in adults with hypertension after twelve weeks [1]."
     assert answered(held, text, conflicts=conflicts).conflicts == ()
 

@@ -256,7 +256,7 @@ def test_conflicts_are_looked_for_once_and_the_embedded_reader_chooses_what_the_
     parts = dict.fromkeys(("population", "intervention", "comparison", "outcome"), True)
     opinion = {"sentence": 1, "quote": "Zeta did not lower blood pressure", **parts, "reason": "It did not.", "grade": -2}
     server.script = lambda body: message(json.dumps(opinion)) if "<paper>" in str(body) else draft(body)
-    conflicts = {"grounding": "counterpoint", "most": 4, "at_least": 0.45, "report": True}
+    conflicts = {"grounding": "counterpoint", "most": 4, "report": True}
     answer = ask(server, held, conflicts=conflicts)
     assert sum("<paper>" in str(body) for body in server.bodies) == 4
     assert len(answer.conflicts) == 4

@@ -12,7 +12,7 @@ from generation.question import YesNoQuestion, parse_question
 from nli.judge import Abstract, Reading
 from retrieval.core.values import (
     Answer,
-    BranchCounts,
+    Checked,
     Claim,
     Document,
     Evidence,
@@ -61,12 +61,10 @@ def evidence(pmid: str, stance: Stance, title: str = TRIAL, label: Label | None 
 
 
 def ground(*papers: Evidence, silent: tuple[Evidence, ...] = ()) -> GroundedQuestion:
-    parsed, counts = parse_question(QUESTION), BranchCounts(9, 9, 9, 9, 5)
+    parsed = parse_question(QUESTION)
     assert parsed is not None
     for_it, against = (tuple(one for one in papers if one.stance == side) for side in ("support", "contradict"))
-    return weigh_question(
-        parsed, Grounding(Claim(parsed.claim), against, for_it, {"contradict": counts, "support": counts}, silent=silent)
-    )
+    return weigh_question(parsed, Grounding(Claim(parsed.claim), against, for_it, Checked(9, 5, 9), silent=silent))
 
 
 FOR, AGAINST, UNSURE = evidence("1", "support"), evidence("2", "contradict"), evidence("3", "support", label="neutral")

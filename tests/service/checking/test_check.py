@@ -9,7 +9,7 @@ import pytest
 
 from indexes.build import build
 from retrieval.core.errors import BadInput
-from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Stance
+from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Stance
 from retrieval.index import Index
 from service.checking.check import Checker, Reading, explain, find_verdict, split_sides
 from service.checking.export import export_text
@@ -93,9 +93,9 @@ def test_a_text_without_a_claim_says_so(checker: Checker) -> None:
     )
 
 
-def evidence(stance: Stance, retracted: bool = False, neutral: bool = False, judged: bool = True) -> Evidence:
+def evidence(stance: Stance, retracted: bool = False, neutral: bool = False) -> Evidence:
     verdict = NEUTRAL if neutral else CONTRADICTS if stance == "contradict" else SUPPORTS
-    return Evidence(Document("1", "", "", retracted=retracted), stance, None, 1, 0.5, "x", verdict if judged else None)
+    return Evidence(Document("1", "", "", retracted=retracted), stance, None, 1, 0.5, "x", verdict)
 
 
 AGAINST, FOR = evidence("contradict"), evidence("support")
@@ -110,16 +110,13 @@ AGAINST, FOR = evidence("contradict"), evidence("support")
         ([], [], [], "nothing found", "3 of 9 papers read, none takes a side."),
         ([evidence("contradict", retracted=True)], [FOR], [], "supported", "1 paper supports it; 1 retracted and not counted."),
         ([], [evidence("support", retracted=True)], [], "uncertain", "1 retracted and not counted."),
-        ([evidence("contradict", judged=False)], [], [], "uncertain", "1 is uncertain."),
+        ([evidence("contradict", neutral=True)], [], [], "uncertain", "1 is uncertain."),
     ],
 )  # fmt: skip
 def test_no_side_is_chosen_where_papers_disagree(
     contradicting: list[Evidence], supporting: list[Evidence], uncertain: list[Evidence], verdict: str, why: str
 ) -> None:
-    counts = BranchCounts(9, 9, 9, 9, 3)
-    grounding = Grounding(
-        Claim("x"), tuple(contradicting), tuple(supporting), {"contradict": counts, "support": counts}, tuple(uncertain)
-    )
+    grounding = Grounding(Claim("x"), tuple(contradicting), tuple(supporting), Checked(9, 3, 9), tuple(uncertain))
     assert (find_verdict(grounding), explain(split_sides(grounding), grounding)) == (verdict, why)
 
 

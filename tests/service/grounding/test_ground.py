@@ -15,7 +15,7 @@ import pytest
 from nli.judge import Abstract, Reading
 from nli.reader.paper import PaperRead
 from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import BranchCounts, Claim, Contrast, Evidence, Grounding, Hit
+from retrieval.core.values import Checked, Claim, Contrast, Evidence, Grounding, Hit
 from retrieval.index import Index
 from retrieval.store.documents import Entry
 from service.grounding.coverage import summary
@@ -85,8 +85,7 @@ def test_where_a_paper_is_shown_and_whether_it_is_read(
         found = make_reading_grounder(index, reader).ground(claim)
     assert lists_of(found) == ({place: [facts.get("pmid", "1")]} if place else {})
     assert reader.read == [title] * is_read
-    assert found.checked["contradict"] == found.checked["support"]
-    assert found.checked["contradict"].read == (is_read and place != ""), "what is listed is what is counted"
+    assert found.checked.read == (is_read and place != ""), "what is listed is what is counted"
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +125,7 @@ def test_the_best_papers_are_read_once_for_both_sides_and_found_by_one_search(
     assert lists_of(found) == {"contradict": ["1"], "support": ["4", "3", "0"], "uncertain": ["2"]}
     assert len(reader.read) == len(set(reader.read)) == 5
     assert (len(searched), len(fetched)) == (1, len(set(fetched)))
-    assert found.checked["support"] == BranchCounts(len(fetched), 10, 10, 10, read=5)
+    assert found.checked == Checked(len(fetched), read=5, sentences=10)
     grounder.ground(CLAIM)
     assert len(searched) == 2, "nothing outlives its claim"
 
@@ -169,8 +168,8 @@ def test_each_step_is_told_and_an_exception_from_it_ends_the_work(index: Index) 
     told: list[GroundStage] = []
     grounder = make_reading_grounder(index)
     grounder.ground(CLAIM, told.append)
-    assert [one.name for one in told] == ["retrieve", "rerank", *["judge"] * 6, "decided", "decided"]
-    assert [(one.side, one.found) for one in told[-2:]] == [("contradict", 1), ("support", 3)]
+    assert [one.name for one in told] == ["retrieve", "rerank", *["judge"] * 6, "decided"]
+    assert (told[-1].contradicting, told[-1].supporting) == (1, 3)
     assert told[0].documents == 8
     assert all((one.documents, one.sentences) == (5, 10) for one in told if one.name == "judge")
     read = {one.paper.pmid: one.paper.stance for one in told if one.paper}
@@ -182,7 +181,7 @@ def test_each_step_is_told_and_an_exception_from_it_ends_the_work(index: Index) 
             raise InterruptedError
 
     told.clear()
-    told.append(GroundStage("retrieve", None, 0))
+    told.append(GroundStage("retrieve", 0))
     with pytest.raises(InterruptedError):
         grounder.ground(CLAIM, refuse)
     assert [one.name for one in told[1:]] == ["retrieve", "rerank", "judge", "judge"]
@@ -247,7 +246,7 @@ def test_what_was_found_and_checked_is_said_in_words(index: Index) -> None:
     assert say(grounder, "qwertz", 5).startswith("No document of the index shares a word")
     assert say(grounder, CLAIM.text, 1) == (
         "No contradiction found among 2 sentences checked in 1 of 8 documents. "
-        "1 document found that may support it, among 8 documents."
+        "1 document found that may support it, among 1 of 8 documents."
     )
     assert summary(grounder.ground(CLAIM)).endswith("1 document is listed as uncertain.")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from nli.text.designs import find_design
-from retrieval.core.values import BranchCounts, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Verdict
+from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Verdict
 from retrieval.index import Index
 from service.grounding.weigh import SURE, Outcome, describe_certainty, find_place, weigh
 from tests.helpers.fakes import make_grounder, make_index
@@ -19,19 +19,20 @@ MICE = Document("1", "Zeta in obese mice", "Mice were fed zeta. Gene expression 
 
 
 def paper(
-    stance: Stance, design: str = "trial", label: Label | None = None, retracted: bool = False, judged: bool = True,
+    stance: Stance, design: str = "trial", label: Label | None = None, retracted: bool = False,
     score: float = 0.6,
 ) -> Evidence:  # fmt: skip
     document = MICE if design == "animal" else Document("1", "Zeta", "Zeta.", types=TYPES[design], retracted=retracted)
-    verdict = Verdict(0.2, 0.2, 0.6, decided=label or stance, of="document") if judged else None
+    rest = (1 - score) / 2
+    shares = (score, rest, rest) if stance == "support" else (rest, rest, score)
+    verdict = Verdict(*shares, decided=label or stance, of="document")
     return Evidence(document, stance, Sentence("1", 0, 0, 5, "Zeta."), 1, score, "judge@1", verdict)
 
 
 def grounded(*listed: Evidence, silent: Sequence[Evidence] = (), found: int = 9) -> Grounding:
-    counts = BranchCounts(found, 9, 9, 9, 3)
     against = tuple(one for one in listed if one.stance == "contradict")
     for_it = tuple(one for one in listed if one.stance == "support")
-    return Grounding(Claim("x"), against, for_it, {"contradict": counts, "support": counts}, silent=tuple(silent))
+    return Grounding(Claim("x"), against, for_it, Checked(found, 3, 9), silent=tuple(silent))
 
 
 AGAINST, FOR = paper("contradict"), paper("support")
@@ -58,7 +59,6 @@ ZETA = replace(FOR, trial="ZETA-1")
         (grounded(silent=[QUIET]), "silent", "The papers read say nothing"),
         (grounded(), "nothing", "No paper found is about this claim."),
         (grounded(found=0), "nothing", "No paper in the index matches this claim."),
-        (grounded(paper("support", judged=False)), "unjudged", "no model judged"),
     ],
 )  # fmt: skip
 def test_the_verdict_says_where_the_evidence_lies(grounding: Grounding, outcome: Outcome, says: str) -> None:
@@ -101,7 +101,6 @@ def test_nothing_is_on_a_side_that_its_own_label_does_not_name() -> None:
     assert find_place(AGAINST) == "contradict"
     assert find_place(QUIET) == "uncertain"
     assert find_place(paper("support", label="contradict")) == "uncertain"
-    assert find_place(paper("support", judged=False)) == "unjudged"
 
 
 @pytest.fixture(scope="module")
@@ -115,5 +114,5 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 def test_a_side_filled_by_rank_alone_counts_for_no_side(index: Index) -> None:
     found = make_grounder(index, "bm25")[0].ground(Claim("zeta changes pressure"))
     weighed = weigh(found)
-    assert (weighed.outcome, weighed.papers.total) == ("unjudged", 0)
-    assert weighed.unjudged == len(found.supporting) + len(found.contradicting)
+    assert (weighed.outcome, weighed.papers.total) == ("uncertain", weighed.papers.uncertain)
+    assert weighed.papers.uncertain == len(found.supporting) + len(found.contradicting)

@@ -374,7 +374,7 @@ def test_metrics_by_route_and_stage(folder: Path) -> None:
     assert 'route="unknown",status="404"' in text and "nothing/here" not in text
     assert 'counterpoint_stage_seconds_count{stage="contradict judge",work="ground"}' in text
     assert 'counterpoint_stage_seconds_count{stage="retrieve",work="answer"}' in text
-    assert 'counterpoint_judged_sentences_total{side="contradict"}' in text
+    assert "\ncounterpoint_judged_sentences_total " in text
     assert "counterpoint_llm_tokens_total" in text or "counterpoint_llm_requests_total" in text
     assert "counterpoint_queue_working 0.0" in text
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.core.errors import BadInput, Interrupted
-from retrieval.core.values import Claim, Document, Evidence, Grounding, Verdict
+from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Verdict
 from retrieval.store.corpus import Corpus
 from service.trec.fill import choose_best, expect_f1
 from service.trec.task_a import check, read_items, run
@@ -30,7 +30,7 @@ def ground(papers: Chances, known: Sequence[str] = (), retracted: Sequence[str] 
         )
         for place, (support, contradict) in enumerate(papers)
     )  # fmt: skip
-    return Grounding(Claim("Zeta.", known_pmids=tuple(known)), (), (), {}, silent=silent)
+    return Grounding(Claim("Zeta.", known_pmids=tuple(known)), (), (), Checked(len(papers), len(papers), 0), silent=silent)
 
 
 def chosen(grounding: Grounding) -> tuple[list[str], list[str]]:

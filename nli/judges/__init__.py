@@ -1,1 +1,0 @@
-"""What a sentence says about a claim: the judge interface and the models that implement it."""
