@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nli.judge import Abstract
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from retrieval.core.probabilities import logistic
+from retrieval.words.forms import capitalise
 
 LEAST = 0.15
 """The least probability of a word that may name an answer."""
@@ -40,7 +41,7 @@ class Answers:
 
 def make_claim(question: str, answer: str) -> str:
     """An answer to a question as the claim that a reader reads: "What helps against cluster headache? Verapamil."."""
-    return f"{question.rstrip(' ?.!')}? {answer[:1].upper()}{answer[1:]}."
+    return f"{question.rstrip(' ?.!')}? {capitalise(answer)}."
 
 
 class AnswerFinder(Protocol):

@@ -75,7 +75,7 @@ class Answerer:
         With `fill`, an answer for which there is too little holds what the nearest papers found, and its note says so.
         Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
-        with count_usage(self.config.budget.budget if self.config.budget else None) as tally:
+        with count_usage(self.config.budget) as tally:
             answer = _AnswerInProgress(self, topic, on_event or (lambda event: None), fill, tally).finish()
             if fill or self.grounder is None:
                 return answer

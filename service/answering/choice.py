@@ -14,6 +14,7 @@ from itertools import zip_longest
 from generation.question import Choice, YesNoQuestion, parse_choice
 from retrieval.core.values import CitedSentence, Claim, Evidence, Grounding, Lead, LeadVerdict, Stance
 from retrieval.rerank.reranker import make_passage
+from retrieval.words.forms import capitalise
 from retrieval.words.terms import find_shared_terms, split_terms
 from service.answering.attribution import NUMBERS
 from service.answering.lead import GroundedQuestion, cite_lead, count_of_all, count_papers, list_studies, write_lead
@@ -143,7 +144,7 @@ def write_choice(question: str, grounded: GroundedChoice, lead: Lead) -> str:
         text = f"{sure}{what}: {who} did not find that {denied}."
     else:
         text = f"{sure}{lead.chosen}: {(first, second)[grounded.answer]}, by {who}."
-    return f"{text[:1].upper()}{text[1:]}"
+    return capitalise(text)
 
 
 def _write_plain(question: str, grounded: GroundedChoice, lead: Lead, studies: Sequence[Sequence[str]]) -> str:
@@ -155,4 +156,4 @@ def _write_plain(question: str, grounded: GroundedChoice, lead: Lead, studies: S
     sure = _HOW_SURE[describe_certainty(lead.certainty)]
     answers = "answers" if len(studies[grounded.answer]) == 1 else "answer"
     text = f"{sure}{lead.chosen}: {who} {answers} “{' '.join(question.split())}” this way."
-    return f"{text[:1].upper()}{text[1:]}"
+    return capitalise(text)

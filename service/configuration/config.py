@@ -171,18 +171,6 @@ class PathStep(Strict):
     show: Show = Show()
 
 
-class Spending(Strict):
-    """What one piece of work may ask of language models: requests, and tokens read and written."""
-
-    requests: Annotated[int, Field(ge=1)]
-    tokens: Annotated[int, Field(ge=1)]
-
-    @property
-    def budget(self) -> Budget:
-        """The same as a budget to keep."""
-        return Budget(self.requests, self.tokens)
-
-
 class GroundingConfig(Strict):
     """One grounding variant: a `path`, or, for the variants of the paper, a branch for either side.
 
@@ -193,8 +181,8 @@ class GroundingConfig(Strict):
     name: str
     description: str = ""
     path: PathStep | None = None
-    budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
-    text_budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
+    budget: Budget | None = Field(default=None, exclude_if=lambda value: value is None)
+    text_budget: Budget | None = Field(default=None, exclude_if=lambda value: value is None)
     contradict: Branch | None = None
     support: Branch | None = None
 
@@ -366,7 +354,7 @@ class AnswerConfig(Strict):
     limits: AnswerLimits = AnswerLimits()
     attribute: Attribute
     conflicts: Conflicts | None = None
-    budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
+    budget: Budget | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @property
     def grounding(self) -> str | None:

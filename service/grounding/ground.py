@@ -86,7 +86,7 @@ class Grounder:
         tell, stated = on_stage or tell_nobody, _state(claim)
         if full_text:
             only = self._keep_texts(only)
-        with count_usage(self.config.budget.budget if self.config.budget else None) as tally:
+        with count_usage(self.config.budget) as tally:
             if self.config.path is None:
                 if papers is not None:
                     raise BadInput(
