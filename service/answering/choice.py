@@ -136,7 +136,7 @@ def write_choice(question: str, grounded: GroundedChoice, lead: Lead) -> str:
         (some, what), *others = found
         rest = " and ".join(f"{count_papers(one)} {other}" for one, other in others)
         return f"Mixed: {count_papers(some)} {'finds' if len(some) == 1 else 'find'} {what}, {rest}."
-    who = count_of_all(len(studies[grounded.answer]), sum(map(len, studies)), studies[grounded.answer])
+    who = count_of_all(studies[grounded.answer], _join_others(studies, grounded.answer))
     sure = _HOW_SURE[describe_certainty(lead.certainty)]
     if grounded.answer == _NEITHER:
         what = "neither" if choice.opposed else "no clear difference"
@@ -147,12 +147,16 @@ def write_choice(question: str, grounded: GroundedChoice, lead: Lead) -> str:
     return capitalise(text)
 
 
+def _join_others(studies: Sequence[Sequence[str]], answer: int) -> list[str]:
+    return [name for at, some in enumerate(studies) if at != answer for name in some]
+
+
 def _write_plain(question: str, grounded: GroundedChoice, lead: Lead, studies: Sequence[Sequence[str]]) -> str:
     """The same without the claims, which are no English that can be shown; or that no paper is clear."""
     both = grounded.choice.both
     if grounded.answer is None:
         return write_lead(question, both, lead.verdict, "possible", studies[0], [*studies[1], *studies[2]], len(grounded.papers))
-    who = count_of_all(len(studies[grounded.answer]), sum(map(len, studies)), studies[grounded.answer])
+    who = count_of_all(studies[grounded.answer], _join_others(studies, grounded.answer))
     sure = _HOW_SURE[describe_certainty(lead.certainty)]
     answers = "answers" if len(studies[grounded.answer]) == 1 else "answer"
     text = f"{sure}{lead.chosen}: {who} {answers} “{' '.join(question.split())}” this way."

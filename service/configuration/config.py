@@ -288,9 +288,13 @@ class OpenQuestions(Strict):
 
 
 class LeadStep(Strict):
-    """How the first sentence answers a yes-or-no question: the question is grounded as a claim by this grounding variant."""
+    """How the first sentence answers a yes-or-no question: the question is grounded as a claim by this grounding variant.
+
+    Where a language model writes, `papers` are read, and it writes from these alone; else as many as the variant says.
+    """
 
     grounding: str
+    papers: Annotated[int, Field(ge=1, le=100)] | None = None
 
 
 class Generate(Strict):
@@ -340,7 +344,8 @@ class Conflicts(Strict):
 class AnswerConfig(Strict):
     """One answer variant: retrieve → rerank → lead or open question → generate → attribute → limits → conflicts.
 
-    `budget` is what an answer may ask of language models, the claims that it grounds included.
+    `budget` is what an answer may ask of language models, the claims that it grounds included, and `reading` what of it
+    reading the papers may take.
     """
 
     name: str
@@ -354,6 +359,7 @@ class AnswerConfig(Strict):
     limits: AnswerLimits = AnswerLimits()
     attribute: Attribute
     conflicts: Conflicts | None = None
+    reading: Budget | None = Field(default=None, exclude_if=lambda value: value is None)
     budget: Budget | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @property
