@@ -55,7 +55,7 @@ def vary(ranked: Sequence[Entry], most: int) -> list[Entry]:
     several reports of one study one comes first, of one group (by the last author) two."""
     best = ranked[: 2 * most]
     heaviest = sorted(best, key=lambda entry: -find_design(entry.document).weight)
-    fused = reciprocal_rank_fusion([[Hit(entry.pmid, 0.0) for entry in some] for some in (best, heaviest)])
+    fused = reciprocal_rank_fusion([[Hit(entry.pmid, 0.0) for entry in some] for some in (best, best, heaviest)])
     entries = {entry.pmid: entry for entry in best}
     order = [entries[hit.pmid] for hit in fused]
     seen, first, later = Counter[str](), list[Entry](), list[Entry]()

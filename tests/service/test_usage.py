@@ -42,10 +42,12 @@ CLAIM = "Zeta lowers pressure in adults."
 
 
 def answer_rightly(body: Body) -> Reply:
-    """An opinion of each paper by its words, what it answers, what differs between two, a rewrite, or two sentences."""
+    """An opinion of each paper by its words, what it answers, what differs between two, words, a rewrite, or two sentences."""
     said = "\n".join(one["content"] for one in body["messages"])
     if "Asked: " in said:
         return message('{"questions": []}')
+    if "technical words" in said:
+        return message('{"words": []}')
     if "Name what differs" in said:
         return message('{"differences": []}')
     if "<answers>" in said:
