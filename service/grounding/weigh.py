@@ -31,7 +31,8 @@ paper. Fitted on the questions of PubMedQA (docs/research/answers.md)."""
 BY_DESIGN = 0.9
 """The most certainty without a systematic review, if no paper is a randomised trial, or all only found no difference."""
 _NO_DIFFERENCE = re.compile(
-    r"\b(?:no|not|nor|neither|without|similar|comparable|unchanged|failed|fail|lack|absence|unaffected|unaltered)\b|n['’]t\b|\bnon-?significant",
+    r"\b(?:no|not|nor|neither|without|similar|comparable|unchanged|failed|fail|lack|absence|unaffected|unaltered)\b|n['’]t\b"
+    r"|\bnon-?significant|\bp ?[=>] ?0?\.(?:0[5-9]|[1-9])",
     re.IGNORECASE,
 )
 _ECOLOGICAL = re.compile(r"\becologic(?:al)? (?:study|studies|analys[ie]s|design|data|correlation|association)", re.IGNORECASE)
