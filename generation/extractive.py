@@ -19,6 +19,7 @@ from retrieval.core.values import Topic
 from retrieval.core.word_list import read_sections
 from retrieval.rerank.reranker import Reranker
 from retrieval.words.acronyms import find_acronyms
+from retrieval.words.forms import capitalise
 from retrieval.words.terms import find_subject, find_terms, weigh_share
 
 SHORTEST, LONGEST = 8, 48
@@ -89,7 +90,7 @@ def trim_sentence(sentence: str) -> str:
             text = text[sure.end() :]
         elif weak and _HEDGE.search(" ".join(text[weak.end() :].partition(",")[0].split()[:_HEDGE_WITHIN])):
             text = text[weak.end() :]
-        text = text[:1].upper() + text[1:] if re.match(r"[a-z]+\b", text) else text
+        text = capitalise(text) if re.match(r"[a-z]+\b", text) else text
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
@@ -206,7 +207,7 @@ def _write_finding(
     quote = drop_label(quote).strip().rstrip(".").rstrip()
     if not 3 <= len(quote.split()) <= longest:
         return None
-    study = f"By contrast, {finding.study}" if contrast else finding.study[:1].upper() + finding.study[1:]
+    study = f"By contrast, {finding.study}" if contrast else capitalise(finding.study)
     text = f"{study} reports: “{_explain_acronyms(quote, source)}”."
     return DraftSentence(text, (CitedSource(source.number, quote),))
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from generation.draft import CitedSource, DraftSentence, Source
 from generation.grammar import load_words
 from retrieval.core.values import Span
-from retrieval.words.forms import make_third_person
+from retrieval.words.forms import capitalise, make_third_person
 
 Splitter = Callable[[str], Sequence[Span]]
 
@@ -74,7 +74,7 @@ def drop_marks(text: str) -> str:
     named = iter(["one paper"])
     text = _MARK.sub(lambda match: next(named, "another paper") if _is_noun(match) else "", text.strip())
     text = _tidy(_ADDRESS.sub("", _AUTHORS.sub("", text)))
-    return f"{text[:1].upper()}{text[1:]}" if text.startswith(("one paper", "another paper")) else text
+    return capitalise(text) if text.startswith(("one paper", "another paper")) else text
 
 
 def _read_mark(match: re.Match[str], numbers: Mapping[str, int]) -> tuple[int, ...]:

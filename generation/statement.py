@@ -17,7 +17,7 @@ from pathlib import Path
 
 from generation.grammar import ARTICLES, AUXILIARIES, BE, DO, HAVE, MODAL, load_finite_forms, load_words
 from retrieval.core.word_list import read_sections
-from retrieval.words.forms import OPPOSITES, inflect_verb, load_irregular, make_third_person
+from retrieval.words.forms import OPPOSITES, capitalise, inflect_verb, load_irregular, make_third_person
 
 _FRAMES = Path(__file__).with_name("frames.txt")
 ANSWER = "{a}"
@@ -243,7 +243,7 @@ def _is_participle(word: str) -> bool:
 
 def _write(template: str, answer: str) -> str:
     text = template.replace(ANSWER, answer)
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{capitalise(text)}."
 
 
 @cache

@@ -14,6 +14,7 @@ from generation.choice import agree
 from generation.grammar import AUXILIARIES
 from generation.question import parse_question
 from retrieval.core.word_list import read_sections
+from retrieval.words.forms import capitalise
 
 _TITLES = Path(__file__).with_name("titles.txt")
 _STUDY = re.compile(
@@ -54,7 +55,7 @@ def ask_title(title: str, abstract: str) -> str:
 
 def _ask_as_written(text: str) -> str:
     asked = f"{text[: text.index('?')]}?"
-    return _begin(asked) if asked.split()[0].lower() in AUXILIARIES and ":" not in asked else ""
+    return capitalise(asked) if asked.split()[0].lower() in AUXILIARIES and ":" not in asked else ""
 
 
 def _ask_by_pattern(text: str) -> str:
@@ -67,12 +68,8 @@ def _ask_by_pattern(text: str) -> str:
             if "better than" in question and len(subject) < len(match["x"].split()):
                 return ""  # "toxicity of zetapril versus etapril" compares drugs, not toxicity
             said = question.format(**match.groupdict(), **{"is": agree("is", subject), "does": agree("does", subject)})
-            return _begin(said)
+            return capitalise(said)
     return ""
-
-
-def _begin(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _restore_case(title: str, abstract: str) -> str:

@@ -42,6 +42,7 @@ from retrieval.store.texts import (
     write_content,
     write_passage,
 )
+from retrieval.words.forms import capitalise
 
 Passages = list[tuple[str, str, str, str, str, int | None]]
 """What is searched of passages (`indexes.writer.Text`): id, title of the paper, words."""
@@ -280,7 +281,7 @@ def find_doubts(path: Path, documents: Documents, pmid: str) -> str:
     if held:
         doubts.append(f"the paper has a full text already (from {held.source}), which this one replaces")
     sentence = ", and ".join(doubts)
-    return sentence[:1].upper() + sentence[1:]
+    return capitalise(sentence)
 
 
 def make_own_record(text: FullText, has_doi: bool) -> Document:

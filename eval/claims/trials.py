@@ -18,6 +18,7 @@ from indexes.readers.base.jsonl import read_some
 from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
+from retrieval.words.forms import capitalise
 from service.grounding.ground import Grounder
 from service.grounding.weigh import Outcome, weigh
 
@@ -42,7 +43,7 @@ def read_prompts(path: Path, labels: Path = LABELS) -> list[DirectedQuestion]:
                 return None
         except (KeyError, TypeError, AttributeError):
             raise RecordError(f"expected {_FIELDS}") from None
-        higher, lower = (f"{outcome[:1].upper()}{outcome[1:]} is {way} with {first} than with {second}." for way in ANSWERS[:2])
+        higher, lower = (f"{capitalise(outcome)} is {way} with {first} than with {second}." for way in ANSWERS[:2])
         group = f"{'' if label['abstract'] else 'not '}decided by the abstract"
         return DirectedQuestion(f"{label['pmcid']} {label['prompt']}", higher, lower, label["label"], group)
 

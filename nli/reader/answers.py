@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nli.judge import Abstract
 from nli.reader.encode import DocumentTokenizer, EncodedDocument
 from retrieval.core.probabilities import logistic
+from retrieval.words.forms import capitalise
 
 _AROUND = " .,;:()[]{}\"'“”‘’"
 _WORD = re.compile(r"\S+")
@@ -45,7 +46,7 @@ class Answers:
 
 def make_claim(question: str, answer: str) -> str:
     """An answer to a question as the claim that a reader reads: "What helps against cluster headache? Verapamil."."""
-    return f"{question.rstrip(' ?.!')}? {answer[:1].upper()}{answer[1:]}."
+    return f"{question.rstrip(' ?.!')}? {capitalise(answer)}."
 
 
 class AnswerFinder(Protocol):

@@ -43,6 +43,7 @@ WORDS = 25
 PARTS = ("population", "intervention", "comparison", "outcome")
 """What a paper's findings may or may not share with a claim."""
 LEFT_OUT = "(left out)"
+DISAGREE = "the language model and the embedded reader disagree"
 DECISION = MODELS / "chat-reader" / "model.json"
 _NUMBER = re.compile(r"^\W*\[\d+\]\s*")
 _MARKS = " \"“”'‘’…"
@@ -231,7 +232,8 @@ def find_details(opinion: Opinion, paper: Abstract) -> Details:
 def combine(opinion: Opinion, embedded: PaperRead, paper: Abstract, name: str) -> PaperRead:
     """The verdict of the grade and the embedded reading together, with the model's quotation, reason and details."""
     verdict = ChatDecision.load()(opinion.grade, embedded.verdict)
-    verdict = replace(verdict, reason=give_reason(opinion), details=find_details(opinion, paper))
+    reason = "; ".join(filter(None, (verdict.reason, give_reason(opinion))))
+    verdict = replace(verdict, reason=reason, details=find_details(opinion, paper))
     if opinion.grade and (opinion.grade > 0) == (verdict.leaning == "support"):
         return PaperRead(replace(verdict, quote=" ".join(opinion.quote.split())), opinion.sentence - 1, name)
     return PaperRead(verdict, embedded.sentence, name)
@@ -252,7 +254,8 @@ FEATURES = ("plain", "partial", "odds", "constant")
 class ChatDecision:
     """A conditional logit: each side's score is the sum of its features (`measure_sides`) by `weights`; neither has the score 0.
 
-    The same weights serve both sides. A paper is given the more probable side if that has at least the probability `side`.
+    The same weights serve both sides. A paper is given the more probable side if that has at least the probability `side` and the
+    model's grade is on it; where the embedded reader outweighs the grade, the paper is uncertain.
     """
 
     weights: tuple[float, ...]
@@ -268,9 +271,11 @@ class ChatDecision:
     def __call__(self, grade: int, embedded: Verdict) -> Verdict:
         """The verdict on a paper that a model gave this grade."""
         shares = share_out(measure_sides(grade, embedded) @ np.array(self.weights)).tolist()
-        verdict = Verdict(*shares, of="document", partial=abs(grade) == 1)
+        verdict = Verdict(*shares, decided="neutral", of="document", partial=abs(grade) == 1)
         likely = verdict.probability(verdict.leaning) >= self.side
-        return replace(verdict, decided=verdict.leaning if likely else "neutral")
+        if likely and grade and (grade > 0) == (verdict.leaning == "support"):
+            return replace(verdict, decided=verdict.leaning)
+        return replace(verdict, reason=DISAGREE) if likely or grade else verdict
 
 
 def share_out(scores: NDArray[np.float64]) -> NDArray[np.float64]:

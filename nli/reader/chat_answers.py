@@ -1,4 +1,5 @@
-"""What papers answer to an open question, by a language model: one request a paper, and one that says which are the same.
+"""What papers answer to an open question, by a language model: one request for words to search with, one a paper, and one that
+tells which answers are the same.
 
 Nothing is taken over that the paper does not hold: the quotation and the details stand in it word for word, and the words of a
 name in one of its sentences. A reply that does not hold is asked for once more; then whoever asked goes on without it.
@@ -22,8 +23,9 @@ from retrieval.words.terms import find_terms
 
 MOST = 5
 """The most answers of a paper."""
-_LONGEST_NAME, _LONGEST_STATEMENT = 12, 40
-"""Words; the prompt asks for fewer."""
+NO_DIFFERENCE = "it was tested, and no difference was found"
+_LONGEST_NAME, _LONGEST_STATEMENT, _MOST_WORDS = 12, 40, 30
+"""Words; the prompts ask for fewer."""
 
 
 class FoundAnswer(BaseModel):
@@ -50,6 +52,12 @@ class FoundAnswers(BaseModel):
     ]
 
 
+class SearchWords(BaseModel):
+    """The technical words that papers use for what a question asks in everyday ones."""
+
+    words: list[str] = Field(json_schema_extra={"maxItems": 6})
+
+
 class Groups(BaseModel):
     """Answers that are the same, by their numbers from 1, the one with the clearest name first."""
 
@@ -72,21 +80,22 @@ def ask_answers(reader: ChatReader, question: str, paper: Abstract) -> list[Pape
     """What a paper answers to a question, for or against; raises `ChatUnanswered` where two replies are not usable."""
     user = f"Question: {strip_markup(question)}\n{fence(paper)}"
     found = reader.ask_in_form(read_prompt("read-answers"), user, FoundAnswers, lambda reply: _find_fault(reply, paper)).answers
-    once = {one.name.casefold(): one for one in reversed(found[:MOST]) if one.grade}
-    weighed = [(one, _weigh_answer(reader, one, paper)) for one in reversed(once.values())]
-    # Where the embedded reader is so sure of the other side that it outweighs the grade, neither says.
-    return [answer for one, answer in weighed if (one.grade > 0) == (answer.verdict.leaning == "support")]
+    once = {one.name.casefold(): one for one in reversed(found[:MOST]) if one.grade or not _find_fault_in(one, paper)}
+    return [_weigh_answer(reader, one, paper) for one in reversed(once.values())]
 
 
 def _find_fault(reply: FoundAnswers, paper: Abstract) -> str:
-    """Why a reply cannot be used, as a sentence; "" if it can. What the paper did not find out needs no quotation."""
-    for one in (one for one in reply.answers[:MOST] if one.grade):
-        if _locate(one, paper) is None:
-            return f"The language model's quotation for {one.name!r} is not in the paper."
-        if not _holds_name(one.name, paper):
-            return f"The language model's answer {one.name!r} is in no sentence of the paper."
-        if len(one.statement.split()) > _LONGEST_STATEMENT or not _states(one):
-            return f"The language model's statement for {one.name!r} is not one short sentence in English that names it."
+    """Why a reply cannot be used, as a sentence; "" if it can. What takes no side is only left out."""
+    return next((fault for one in reply.answers[:MOST] if one.grade and (fault := _find_fault_in(one, paper))), "")
+
+
+def _find_fault_in(one: FoundAnswer, paper: Abstract) -> str:
+    if _locate(one, paper) is None:
+        return f"The language model's quotation for {one.name!r} is not in the paper."
+    if not _holds_name(one.name, paper):
+        return f"The language model's answer {one.name!r} is in no sentence of the paper."
+    if len(one.statement.split()) > _LONGEST_STATEMENT or not _states(one):
+        return f"The language model's statement for {one.name!r} is not one short sentence in English that names it."
     return ""
 
 
@@ -117,8 +126,16 @@ def _weigh_answer(reader: ChatReader, one: FoundAnswer, paper: Abstract) -> Pape
     verdict = reader.weigh(statement, paper, one.grade)
     quoted = (find_quote(words, paper) for words in (one.people, one.number, one.effect, one.condition))
     *details, condition = (words[1] if words else "" for words in quoted)
-    verdict = replace(verdict, quote=located[1], details=Details(*details))
+    reason = verdict.reason if one.grade else NO_DIFFERENCE
+    verdict = replace(verdict, quote=located[1], reason=reason, details=Details(*details))
     return PaperAnswer(write_as(" ".join(one.name.split()), " ".join(paper.sentences)), statement, verdict, located[0], condition)
+
+
+def ask_search_words(reader: ChatReader, question: str) -> str:
+    """Technical words to search for besides a question's own, "" if the model gives none; raises `ChatUnanswered` as above."""
+    user = f"Question: {strip_markup(question)}"
+    found = reader.ask_in_form(read_prompt("search-words"), user, SearchWords, lambda _: "").words
+    return " ".join(" ".join(found).split()[:_MOST_WORDS])
 
 
 def ask_groups(reader: ChatReader, question: str, names: Sequence[str]) -> list[str]:

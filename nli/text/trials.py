@@ -29,18 +29,21 @@ _SHORTEST = 3
 _DOI = re.compile(r"\b10\.\d{4,9}/\S+")
 _FIGURE = re.compile(r"(?<![\d.,/-])\d{1,3}(?:[, ]\d{3})+(?![\d.,]*\d)|(?<![\d.,/-])\d{3,6}(?![\d.,]*\d)")
 _LARGE = 1000
+_WORD, _PHRASE, _FEWEST_PHRASES, _ALIKE = re.compile(r"\w+"), 4, 30, 0.6
+"""Words of a phrase; the fewest that two abstracts share, and of all their phrases the share, if they are one."""
 _YEARS = range(1900, 2100)
 
 
 @dataclass(frozen=True, slots=True)
 class TrialMarks:
     """What tells which trial a paper reports: registration numbers; the trials it names, and those of them in its title; figures
-    that are neither round nor a year."""
+    that are neither round nor a year; and its abstract's `phrases` of four words, which tell that it was published twice."""
 
     registered: frozenset[str]
     named: frozenset[str]
     entitled: frozenset[str]
     figures: frozenset[int]
+    phrases: frozenset[str] = frozenset()
 
 
 def name_trials(documents: Sequence[Document]) -> list[str]:
@@ -48,24 +51,26 @@ def name_trials(documents: Sequence[Document]) -> list[str]:
 
     A trial is called by its name or its registration number; without either by the id of its first paper.
     """
-    marks = [find_marks(one) if _reports_one_study(one) else None for one in documents]
+    marks = [find_marks(one) for one in documents]
     groups: list[list[int]] = []
     for place, mark in enumerate(marks):
-        if mark is None:
-            continue
-        same = [group for group in groups if any(_report_same(mark, other) for at in group if (other := marks[at]))]
+        same = [group for group in groups if any(_report_same(mark, marks[at]) for at in group)]
         groups = [group for group in groups if group not in same] + [[*(at for group in same for at in group), place]]
     names = [""] * len(documents)
     for group in groups:
         if len(group) > 1:
-            name = _name([one for at in sorted(group) if (one := marks[at])]) or f"the trial of {documents[min(group)].pmid}"
+            name = _name([marks[at] for at in sorted(group)]) or f"the trial of {documents[min(group)].pmid}"
             for at in group:
                 names[at] = name
     return names
 
 
 def find_marks(document: Document) -> TrialMarks:
-    """What tells which trial a paper reports."""
+    """What tells which trial a paper reports; of one that reports none, such as a review, its phrases alone."""
+    words = _WORD.findall(document.abstract.lower())
+    phrases = frozenset(map(" ".join, zip(*(words[at:] for at in range(_PHRASE)), strict=False)))
+    if not _reports_one_study(document):
+        return TrialMarks(frozenset(), frozenset(), frozenset(), frozenset(), phrases)
     text = _DOI.sub(" ", f"{document.title}\n{document.abstract}")
     # "a PET study" names a method.
     named = frozenset(
@@ -81,6 +86,7 @@ def find_marks(document: Document) -> TrialMarks:
         named,
         frozenset(name for name in named if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", document.title)),
         frozenset(figure for figure in figures if figure % 50 and figure not in _YEARS),
+        phrases,
     )
 
 
@@ -90,7 +96,12 @@ def _reports_one_study(document: Document) -> bool:
 
 
 def _report_same(one: TrialMarks, other: TrialMarks) -> bool:
-    """Whether two papers report one trial. A paper with several registration numbers pools trials, and is none's report."""
+    """Whether two papers report one trial, or are one paper published twice.
+
+    A paper with several registration numbers pools trials, and is none's report.
+    """
+    if len(one.phrases & other.phrases) >= max(_FEWEST_PHRASES, _ALIKE * len(one.phrases | other.phrases)):
+        return True
     if max(len(one.registered), len(other.registered)) > 1:
         return False
     if one.registered and other.registered:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from retrieval.core.word_list import read_word_list
-from retrieval.words.forms import make_third_person
+from retrieval.words.forms import capitalise, make_third_person
 
 _WORD = re.compile(r"[A-Za-z]+(?:-regulat\w+)?")
 _BE = r"is|are|was|were|can|could|may|might|will|should|has been|have been"
@@ -62,11 +62,6 @@ def negate(text: str) -> str | None:
             return f"{text[: match.start()]}does not {verb}{text[match.end() :]}"
     be = re.search(rf"\b({_BE})\b", text)
     return f"{text[: be.end()]} not{text[be.end() :]}" if be else None
-
-
-def capitalise(text: str) -> str:
-    """The text with its first letter in upper case."""
-    return text[:1].upper() + text[1:]
 
 
 _OPPOSITES = dict(

@@ -280,14 +280,14 @@ class Chat:
         with spend(tokens) as budget:
             if budget:
                 raise BudgetSpent(self._describe(f"is asked no more: the budget of {budget} is spent"), 503)
-            if not self.server.reserve(tokens, self._budget):
+            if not self.server.used.reserve(held := Usage(0, tokens), self._budget):
                 raise ChatUnanswered(
                     self._describe(f"has used its budget of {self._budget:,} tokens; raise `budget` to continue"), 503
                 )
             try:
                 return self._send_reserved(request, refused, again)
             finally:
-                self.server.release(tokens)
+                self.server.used.release(held)
 
     def _send_reserved(self, request: ChatRequest, refused: Collection[Part], again: bool) -> ChatReply:
         self._wait_for_turn()

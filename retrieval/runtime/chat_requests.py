@@ -131,7 +131,6 @@ class KnownServer:
     accepted: frozenset[Part] = frozenset()
     used: Tally = field(default_factory=Tally)
     finding_out: Lock = field(default_factory=Lock)
-    _on_way: int = 0
     _paces: dict[int | None, Pace] = field(default_factory=dict)
     _faults: dict[str, float] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
@@ -141,20 +140,6 @@ class KnownServer:
         with self._lock:
             self.refused |= refused
             self.accepted = self.accepted.union(sent)
-
-    def reserve(self, tokens: int, budget: int | None) -> bool:
-        """Note that a request of so many tokens is on its way; False if the budget is used up by now, with all that are."""
-        with self._lock:
-            used = self.used.total
-            if budget is not None and used.prompt_tokens + used.completion_tokens + self._on_way >= budget:
-                return False
-            self._on_way += tokens
-            return True
-
-    def release(self, tokens: int) -> None:
-        """Note that a request has come back: from now on what it took counts."""
-        with self._lock:
-            self._on_way -= tokens
 
     def pace(self, per_minute: int | None) -> Pace:
         """The pace of all who ask it so often."""

@@ -6,32 +6,38 @@ A piece of work may spread over threads: those that run in a copy of its context
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from threading import Lock
+from typing import Annotated
 
+from pydantic import BaseModel, ConfigDict, Field
+
+from retrieval.core.english import format_count
 from retrieval.core.values import Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(BaseModel):
     """How many requests to language models a piece of work may take, and how many tokens, read and written together."""
 
-    requests: int
-    tokens: int
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    requests: Annotated[int, Field(ge=1)] = sys.maxsize
+    tokens: Annotated[int, Field(ge=1)] = sys.maxsize
 
     def share(self, parts: int) -> Budget:
         """The budget of each of so many parts, at least one request."""
-        return Budget(max(1, self.requests // max(1, parts)), max(1, self.tokens // max(1, parts)))
+        return Budget(requests=max(1, self.requests // max(1, parts)), tokens=max(1, self.tokens // max(1, parts)))
 
     def left(self, used: Usage) -> Budget:
-        """What is left of it after this use."""
-        return Budget(self.requests - used.requests, self.tokens - used.prompt_tokens - used.completion_tokens)
+        """What is left of it after this use, which may be less than nothing."""
+        tokens = self.tokens - used.prompt_tokens - used.completion_tokens
+        return Budget.model_construct(requests=self.requests - used.requests, tokens=tokens)
 
     def __str__(self) -> str:
-        return f"{self.requests:,} request{'s' * (self.requests != 1)} and {self.tokens:,} tokens"
+        return f"{format_count(self.requests, 'request')} and {self.tokens:,} tokens"
 
 
 class Tally:
@@ -41,13 +47,13 @@ class Tally:
         self.budget = budget
         self._total, self._on_way, self._lock = Usage(), Usage(), Lock()
 
-    def reserve(self, request: Usage) -> bool:
-        """Note that a request is on its way; False, and the use is `spent`, if the budget has no room for it."""
+    def reserve(self, request: Usage, tokens: int | None = None) -> bool:
+        """Note that a request is on its way; False if the budget has no room for it, or if so many `tokens` are used by now."""
         with self._lock:
-            after = self._total + self._on_way + request
-            tokens = after.prompt_tokens + after.completion_tokens
-            if self.budget and (after.requests > self.budget.requests or tokens > self.budget.tokens):
-                self._total += Usage(spent=True)
+            taken = self._total + self._on_way
+            left = self.budget.left(taken + request) if self.budget else None
+            used_up = tokens is not None and Budget(tokens=tokens).left(taken).tokens <= 0
+            if used_up or (left and min(left.requests, left.tokens) < 0):
                 return False
             self._on_way += request
             return True
@@ -91,11 +97,15 @@ REPLY = 200
 
 @contextmanager
 def spend(tokens: int) -> Iterator[Budget | None]:
-    """A request whose prompt has so many tokens: the budget that has no room for it, None if it may be sent in this context."""
+    """A request whose prompt has so many tokens: the budget that has no room for it, None if it may be sent in this context.
+
+    Where there is no room, all work that the request belongs to is marked as `spent`.
+    """
     request, held = Usage(1, tokens + REPLY), list[Tally]()
     try:
         for tally in _open.get():
             if not tally.reserve(request):
+                record(Usage(spent=True))
                 yield tally.budget
                 return
             held.append(tally)

@@ -55,6 +55,11 @@ def unify_text(text: str) -> str:
     return "".join(map(_americanise_piece, _WORD.split(join_symbols(text))))
 
 
+def capitalise(text: str) -> str:
+    """The text with its first letter in upper case, as a sentence begins; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def join_symbols(text: str) -> str:
     """The text with Greek letters as names, and without the hyphens of words that others write in one: "preeclampsia"."""
     text = _name_greek(text)

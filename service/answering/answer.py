@@ -10,7 +10,7 @@ without one are listed as removed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
@@ -43,6 +43,7 @@ from service.answering.table import Table, tabulate
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
 from service.grounding.ground import Grounder
+from service.grounding.show import list_papers
 from service.queries.follow_ups import find_follow_ups
 
 _EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
@@ -57,7 +58,7 @@ class Answerer:
 
     def __init__(self, index: Index, config: AnswerConfig, models: Models, grounder: Grounder | None) -> None:
         # The sentences of an answer quote abstracts, which its citations are checked against.
-        self.index, self.config, self.grounder = index, config, grounder.over_abstracts() if grounder else None
+        self.index, self.config, self.grounder = index, config, grounder.over_abstracts(config.reading) if grounder else None
         # Leads are searched for as the grounder searches, with the vectors that it uses.
         self.models = replace(models, encoders=grounder.models.encoders) if grounder else models
 
@@ -75,7 +76,7 @@ class Answerer:
         With `fill`, an answer for which there is too little holds what the nearest papers found, and its note says so.
         Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
-        with count_usage(self.config.budget.budget if self.config.budget else None) as tally:
+        with count_usage(self.config.budget) as tally:
             answer = _AnswerInProgress(self, topic, on_event or (lambda event: None), fill, tally).finish()
             if fill or self.grounder is None:
                 return answer
@@ -114,7 +115,8 @@ class _AnswerInProgress:
 
     def finish(self) -> Answer:
         generator = self.models.generators[self.config.generate.generator]
-        grounded = self._ground()
+        self.extractive = generator.extractive
+        grounded = self._ground(None if generator.extractive or self.config.lead is None else self.config.lead.papers)
         if grounded and grounded.lead is None:
             nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]
             declined = self._decline(describe_not_studied(grounded), nearest, generator.name)
@@ -122,8 +124,7 @@ class _AnswerInProgress:
         table = None if grounded else self._tabulate()
         if table and generator.extractive:
             return self._sum_up(table, generator.name)
-        # A language model also gets the next best documents, after those on the question.
-        found = self._choose_documents(grounded, table, not generator.extractive)
+        found = self._choose_documents(grounded, table)
         left, table = table.note if table else "", table if table and table.answers else None
         if isinstance(found, TooLittle):
             return self._decline(found.note, found.nearest, generator.name)
@@ -195,15 +196,15 @@ class _AnswerInProgress:
                 self._keep(CitedSentence(sentence.text, checked))
         return hits if self.kept else []
 
-    def _ground(self) -> GroundedQuestion | None:
-        """What the papers say on a yes-or-no question; None if the question is of another kind."""
+    def _ground(self, papers: int | None) -> GroundedQuestion | None:
+        """What so many papers say on a yes-or-no question; None if the question is of another kind."""
         if not (self.grounder and self.config.lead):
             return None
         self.on_event(
             Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')} for both sides.")
         )
         question = self.asked.question
-        return ground_choice(self.grounder, question) or ground_question(self.grounder, question)
+        return ground_choice(self.grounder, question) or ground_question(self.grounder, question, papers)
 
     def _tabulate(self) -> Table | None:
         """The papers on an open question; None where they are not read before a generator writes."""
@@ -211,7 +212,8 @@ class _AnswerInProgress:
         if rules is None or grounder is None or not grounder.reads_papers or finder is None:
             return None
         self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
-        return tabulate(grounder, finder, self.asked.question, rules, self.on_event)
+        with count_usage(self.config.reading):
+            return tabulate(grounder, finder, self.asked.question, rules, self.on_event)
 
     def _sum_up(self, table: Table, generator: str) -> Answer:
         """What the papers in the table found, quoted as far as the limits allow; or the papers on the subject alone."""
@@ -234,14 +236,23 @@ class _AnswerInProgress:
         answer = Answer(self.asked, "answered", kept, (), (), hits, generator, self.usage, note)
         return replace(answer, rows=table.rows, others=table.others)
 
-    def _choose_documents(self, grounded: GroundedQuestion | None, table: Table | None, fill: bool) -> FoundDocuments | TooLittle:
-        """The documents for the generator: those that were read for the question, or the best for it."""
+    def _choose_documents(self, grounded: GroundedQuestion | None, table: Table | None) -> FoundDocuments | TooLittle:
+        """The documents for the generator: those that were read for the question, or else the best for it."""
         if grounded:
-            hits = [Hit(one.document.pmid, one.score) for one in grounded.papers]
-            return self.search.add_next(hits, collect_findings(grounded), fill)
-        if table is None or not table.rows:
+            read = () if self.extractive else list_papers(grounded.grounding)
+            hits = [Hit(one.document.pmid, one.score) for one in (*grounded.papers, *read) if not one.document.retracted]
+            return self._take(hits, collect_findings(grounded))
+        if table is None or not (table.rows or table.asked):
             return self.search.find()
-        return self.search.add_next(table.hits if table.answers else table.hits[: len(table.papers)], table.findings, fill)
+        hits = [Hit(pmid, one.score) for pmid, one in table.papers.items()]
+        if table.asked:
+            return self._take([*hits, *(Hit(pmid, 0.0) for pmid in table.asked)], table.findings)
+        return self.search.add_next(table.hits if table.answers else hits, table.findings)
+
+    def _take(self, hits: Iterable[Hit], findings: Mapping[str, Finding]) -> FoundDocuments:
+        """These documents, each once, as many as are written from."""
+        once = {hit.pmid: hit for hit in reversed([*hits])}
+        return FoundDocuments([*once.values()][::-1][: self.config.documents], findings)
 
     def _sources(self, found: FoundDocuments) -> list[Source]:
         sources = []

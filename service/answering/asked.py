@@ -15,38 +15,48 @@ from generation.statement import ANSWER, state_question
 from nli.long_text import make_abstract
 from nli.reader.answers import Answers, make_claim
 from nli.reader.chat import ChatReader
-from nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups
+from nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups, ask_search_words
 from retrieval.core.english import format_count
 from retrieval.core.values import Claim, Hit, Row
 from retrieval.index import reciprocal_rank_fusion
 from retrieval.runtime.chat import ChatUnanswered
 from retrieval.store.documents import Entry
 from service.grounding.find import Only
-from service.grounding.gate import gate
+from service.grounding.gate import gate, vary
 from service.grounding.ground import Grounder
 from service.grounding.show import evidence_for
 
 
-def find_more(grounder: Grounder, question: str, found: Sequence[Entry], only: Only, k: int) -> list[Entry]:
-    """The papers found for a question and, in turn, those for the claim inside it: "lowers blood pressure"."""
+def ask_words(reader: ChatReader, question: str) -> str:
+    """Technical words for a question's everyday ones, "" if the language model gives none."""
+    try:
+        return ask_search_words(reader, question)
+    except ChatUnanswered:
+        return ""
+
+
+def find_more(grounder: Grounder, question: str, words: str, found: Sequence[Entry], only: Only, k: int) -> list[Entry]:
+    """The papers found for a question and, in turn, for the claim inside it ("lowers blood pressure") and for more words."""
     asked = state_question(question)
     claim = asked.statement.replace(ANSWER, "").strip() if asked else ""
-    more = grounder.find(Claim(claim), only, k) if claim else []
-    return list({entry.pmid: entry for pair in zip_longest(found, more) for entry in pair if entry}.values())
+    more = [grounder.find(Claim(text), only, k) for text in (claim, words) if text]
+    return list({entry.pmid: entry for some in zip_longest(found, *more) for entry in some if entry}.values())
 
 
 def choose_papers(
     grounder: Grounder, question: str, found: Sequence[Entry], answers: Sequence[Answers], most: int
 ) -> list[Entry]:
-    """The papers that most probably answer a question, by their relevance and by the small reader, fused by rank, best first."""
+    """The papers that most probably answer a question, by their relevance, the small reader and the search, fused by rank; strong
+    designs and different studies first."""
     ranked = gate(list(grounder.models.rerankers.values()), (), Claim(question), found)
     likely = {entry.pmid: one.probability for entry, one in zip(found, answers, strict=True)}
     rankings = [
         [Hit(entry.pmid, 0.0) for entry in ranked],
         [Hit(pmid, 0.0) for pmid in sorted(likely, key=lambda pmid: -likely[pmid])],
+        [Hit(entry.pmid, 0.0) for entry in found],
     ]
     entries = {entry.pmid: entry for entry in found}
-    return [entries[hit.pmid] for hit in reciprocal_rank_fusion(rankings)][:most]
+    return vary([entries[hit.pmid] for hit in reciprocal_rank_fusion(rankings)], most)[:most]
 
 
 def ask_papers(reader: ChatReader, question: str, papers: Sequence[Entry]) -> tuple[list[Row], list[Entry], str]:

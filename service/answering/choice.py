@@ -14,6 +14,7 @@ from itertools import zip_longest
 from generation.question import Choice, YesNoQuestion, parse_choice
 from retrieval.core.values import CitedSentence, Claim, Evidence, Grounding, Lead, LeadVerdict, Stance
 from retrieval.rerank.reranker import make_passage
+from retrieval.words.forms import capitalise
 from retrieval.words.terms import find_shared_terms, split_terms
 from service.answering.attribution import NUMBERS
 from service.answering.lead import GroundedQuestion, cite_lead, count_of_all, count_papers, list_studies, write_lead
@@ -135,7 +136,7 @@ def write_choice(question: str, grounded: GroundedChoice, lead: Lead) -> str:
         (some, what), *others = found
         rest = " and ".join(f"{count_papers(one)} {other}" for one, other in others)
         return f"Mixed: {count_papers(some)} {'finds' if len(some) == 1 else 'find'} {what}, {rest}."
-    who = count_of_all(len(studies[grounded.answer]), sum(map(len, studies)), studies[grounded.answer])
+    who = count_of_all(studies[grounded.answer], _join_others(studies, grounded.answer))
     sure = _HOW_SURE[describe_certainty(lead.certainty)]
     if grounded.answer == _NEITHER:
         what = "neither" if choice.opposed else "no clear difference"
@@ -143,7 +144,11 @@ def write_choice(question: str, grounded: GroundedChoice, lead: Lead) -> str:
         text = f"{sure}{what}: {who} did not find that {denied}."
     else:
         text = f"{sure}{lead.chosen}: {(first, second)[grounded.answer]}, by {who}."
-    return f"{text[:1].upper()}{text[1:]}"
+    return capitalise(text)
+
+
+def _join_others(studies: Sequence[Sequence[str]], answer: int) -> list[str]:
+    return [name for at, some in enumerate(studies) if at != answer for name in some]
 
 
 def _write_plain(question: str, grounded: GroundedChoice, lead: Lead, studies: Sequence[Sequence[str]]) -> str:
@@ -151,8 +156,8 @@ def _write_plain(question: str, grounded: GroundedChoice, lead: Lead, studies: S
     both = grounded.choice.both
     if grounded.answer is None:
         return write_lead(question, both, lead.verdict, "possible", studies[0], [*studies[1], *studies[2]], len(grounded.papers))
-    who = count_of_all(len(studies[grounded.answer]), sum(map(len, studies)), studies[grounded.answer])
+    who = count_of_all(studies[grounded.answer], _join_others(studies, grounded.answer))
     sure = _HOW_SURE[describe_certainty(lead.certainty)]
     answers = "answers" if len(studies[grounded.answer]) == 1 else "answer"
     text = f"{sure}{lead.chosen}: {who} {answers} “{' '.join(question.split())}” this way."
-    return f"{text[:1].upper()}{text[1:]}"
+    return capitalise(text)

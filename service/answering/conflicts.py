@@ -68,7 +68,7 @@ def _is_on_same_subject(sentence: CitedSentence, other: Document) -> bool:
     )
 
 
-REQUESTS = 4
+REQUESTS = 2
 """The most papers that a language model reads to find conflicts."""
 _SEARCHED = 5
 """The best papers of a search that the embedded reader reads."""

@@ -19,6 +19,7 @@ from service.answering.attribution import find_missing_content
 from service.grounding.ground import Grounder
 from service.grounding.weigh import Outcome, Placed, Weighed, count_trials_once, describe_certainty, place_papers, weigh
 
+IN_PART = ", in part"
 NEAREST = 3
 """Papers that a refusal names."""
 _MOST_WORDS = 40
@@ -44,10 +45,10 @@ class GroundedQuestion:
     papers: tuple[Evidence, ...]
 
 
-def ground_question(grounder: Grounder, question: str) -> GroundedQuestion | None:
-    """What the index's papers say on a question; None if it is not a yes-or-no question."""
+def ground_question(grounder: Grounder, question: str, papers: int | None = None) -> GroundedQuestion | None:
+    """What the index's papers say on a question, by so many of them; None if it is not a yes-or-no question."""
     parsed = parse_question(question)
-    return weigh_question(parsed, grounder.ground(Claim(parsed.claim))) if parsed else None
+    return weigh_question(parsed, grounder.ground(Claim(parsed.claim), papers=papers, varied=True)) if parsed else None
 
 
 def weigh_question(question: YesNoQuestion, grounding: Grounding) -> GroundedQuestion:
@@ -119,7 +120,7 @@ def write_lead(
     ("a randomised trial"), and `uncertain` counts those behind an unclear verdict.
     """
     claim = parsed.claim if parsed.sound and len(parsed.claim.split()) <= _MOST_WORDS else ""
-    yes, no, total = len(studies_for), len(studies_against), len(studies_for) + len(studies_against)
+    yes, no = len(studies_for), len(studies_against)
     quoted = f"“{' '.join(question.split())}”"
     if verdict == "unclear":
         papers = "one paper" if uncertain == 1 else format_count(uncertain, "paper")
@@ -133,7 +134,7 @@ def write_lead(
         return f"Mixed: {for_it} {'says' if yes == 1 else 'say'} yes to {quoted}, {against} {'says' if no == 1 else 'say'} no."
     carried = studies_for if verdict == "yes" else studies_against
     word = _WORDS[verdict][certainty]
-    who = count_of_all(len(carried), total, carried)
+    who = count_of_all(carried, studies_against if verdict == "yes" else studies_for)
     if not claim:
         return f"{word}: {who} {'answers' if len(carried) == 1 else 'answer'} {quoted} this way."
     if verdict == "yes":
@@ -142,11 +143,16 @@ def write_lead(
 
 
 def list_studies(papers: Sequence[Evidence]) -> list[str]:
-    """The kind of each paper on one side; a trial that several report is there once: "a randomised trial in 4 reports"."""
+    """The kind of each paper on one side; a trial that several report is there once: "a randomised trial in 4 reports".
+
+    That of a paper that found so only in part says so.
+    """
     reports = Counter(one.trial for one in papers)
     counted = [one.evidence for one in count_trials_once(Placed(one, one.stance) for one in papers)]
     kinds = [(find_design(one.document).says, one.trial) for one in counted]
-    return [f"{kind} in {reports[trial]} reports" if trial and reports[trial] > 1 else kind for kind, trial in kinds]
+    several = [f"{kind} in {reports[trial]} reports" if trial and reports[trial] > 1 else kind for kind, trial in kinds]
+    parts = [one.verdict is not None and one.verdict.partial for one in counted]
+    return [f"{kind}{IN_PART}" if partial else kind for kind, partial in zip(several, parts, strict=True)]
 
 
 def count_papers(studies: Sequence[str]) -> str:
@@ -156,14 +162,17 @@ def count_papers(studies: Sequence[str]) -> str:
 
 def _name_papers(studies: Sequence[str], count: int) -> str:
     """What is counted: "papers", or "studies" where some are in several papers."""
-    one, more = ("study", "studies") if any(name.endswith(" reports") for name in studies) else ("paper", "papers")
+    one, more = ("study", "studies") if any(" reports" in name for name in studies) else ("paper", "papers")
     return one if count == 1 else more
 
 
-def count_of_all(some: int, total: int, studies: Sequence[str]) -> str:
+def count_of_all(studies: Sequence[str], others: Sequence[str]) -> str:
     """ "2 of 3 papers with a clear finding (2 randomised trials)": those that carry a verdict, of all that are on a side."""
+    some, total = len(studies), len(studies) + len(others)
     count = "the one" if total == 1 else f"{some} of {total}" if some < total else "both" if some == 2 else f"all {some}"
-    return f"{count} {_name_papers(studies, total)} with a clear finding ({list_kinds(studies)})"
+    partial = any(name.endswith(IN_PART) for name in (*studies, *others))
+    what = f"that {'takes' if total == 1 else 'take'} a side" if partial else "with a clear finding"
+    return f"{count} {_name_papers(studies, total)} {what} ({list_kinds(studies)})"
 
 
 def list_kinds(studies: Sequence[str]) -> str:
@@ -174,6 +183,8 @@ def list_kinds(studies: Sequence[str]) -> str:
 
 def _pluralise(name: str) -> str:
     """ "a randomised trial" as "randomised trials", "a study in animals" as "studies in animals"."""
+    if name.endswith(IN_PART):
+        return f"{_pluralise(name.removesuffix(IN_PART))}{IN_PART}"
     bare = f"{name} each" if name.endswith(" reports") else name
     bare = bare.removeprefix("a ").removeprefix("an ")
     first, _, rest = bare.partition(" in ")

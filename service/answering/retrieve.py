@@ -51,12 +51,11 @@ class DocumentSearch:
             return self.lack(NO_WORD)
         return FoundDocuments([hit for hit, _ in self._rerank(found, self.config.documents)], {})
 
-    def add_next(self, read: Sequence[Hit], findings: Mapping[str, Finding], fill: bool) -> FoundDocuments:
-        """The papers that were read for the question, with what they found; `fill` adds the next best documents."""
-        hits, there = list(read), {hit.pmid for hit in read}
-        if fill:
-            hits += [hit for hit, _ in self._rerank(self._find_candidates(), self.config.documents) if hit.pmid not in there]
-        return FoundDocuments(hits[: self.config.documents], findings)
+    def add_next(self, read: Sequence[Hit], findings: Mapping[str, Finding]) -> FoundDocuments:
+        """The papers that were read for the question, with what they found, then the next best documents."""
+        there = {hit.pmid for hit in read}
+        more = [hit for hit, _ in self._rerank(self._find_candidates(), self.config.documents) if hit.pmid not in there]
+        return FoundDocuments([*read, *more][: self.config.documents], findings)
 
     def find_near_topic(self) -> list[Hit]:
         """The papers with findings that are nearest to the whole topic, best first, whether or not they answer its question."""

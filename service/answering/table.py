@@ -27,7 +27,7 @@ from nli.text.trials import name_trials
 from retrieval.core.english import format_count
 from retrieval.core.values import Claim, Evidence, Hit, PaperFinding, Row, Sentence
 from retrieval.store.documents import Entry
-from service.answering.asked import ask_papers, choose_papers, find_more, share_names
+from service.answering.asked import ask_papers, ask_words, choose_papers, find_more, share_names
 from service.answering.events import OnEvent, Stage
 from service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
 from service.answering.retrieve import measure_coverage
@@ -44,12 +44,14 @@ FEWEST = 2
 @dataclass(frozen=True, slots=True)
 class Table:
     """How many papers were read on a question; those that report an answer, the most heavily weighted thing first; the other
-    papers on the subject, in the order of the search; and what a language model was to do and the embedded models did."""
+    papers on the subject, in the order of the search; what a language model was to do and the embedded models did; and the PMIDs
+    of the papers that it was asked about."""
 
     read: int
     rows: tuple[Row, ...]
     others: tuple[PaperFinding, ...]
     note: str = ""
+    asked: tuple[str, ...] = ()
 
     @property
     def answers(self) -> bool:
@@ -108,14 +110,16 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
 
     asked = reader if isinstance(reader, ChatReader) else None
     found = grounder.find(Claim(question), choose, rules.found)
+    words = ask_words(asked, question) if asked else ""
     if asked:
-        found = find_more(grounder, question, found, choose, rules.found)
-    shares = measure_coverage(question, [_join_text(entry) for entry in found])
+        found = find_more(grounder, question, words, found, choose, rules.found)
+    texts = [_join_text(entry) for entry in found]
+    shares = list(map(max, *(measure_coverage(text, texts) for text in (question, words or question))))
     found = [entry for entry, share in zip(found, shares, strict=True) if share >= rules.subject]
     answers = finder.find_answers(question, [make_abstract(entry.document.title, entry.sentences()) for entry in found])
     rows, told, left, notes = list[Row](), 0, {entry.pmid for entry in found}, list[str]()
+    papers = choose_papers(grounder, question, found, answers, rules.requests) if asked else []
     if asked:
-        papers = choose_papers(grounder, question, found, answers, rules.requests)
         on_event(Stage("rerank", f"Asking what {format_count(len(papers), 'paper')} tested."))
         rows, unread, note = ask_papers(asked, question, papers)
         told, notes = len(papers) - len(unread), [note]
@@ -132,9 +136,12 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
         names, note = share_names(asked, question, names)
         notes.append(note)
     shown = _order_rows(names, groups)
-    there = {row.evidence.document.pmid for row in shown}
+    # A paper that a language model read and that answers nothing is none of the others on the subject either.
+    silent = {entry.pmid for entry in papers} - left if told else set()
+    there = silent | {row.evidence.document.pmid for row in shown}
     others = (PaperFinding(one.document, _choose_finding(question, one)) for one in found if one.pmid not in there)
-    return Table(len(best) + told, tuple(shown), tuple(islice(others, rules.others)), " ".join(filter(None, notes)))
+    listed, note = tuple(islice(others, rules.others)), " ".join(filter(None, notes))
+    return Table(len(best) + told, tuple(shown), listed, note, tuple(entry.pmid for entry in papers))
 
 
 def _choose_answers(

@@ -17,6 +17,7 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Checked, Claim, Evidence, Grounding, Premise, Sentence, Stance, Verdict
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage
+from retrieval.runtime.usage import Budget
 from retrieval.store.documents import Entry
 from service.baseline.choosing import BothWays, choose_most_promising, make_adversarial_queries, order_penalised
 from service.baseline.config import BaselineConfig, Branch
@@ -69,7 +70,7 @@ class BaselineGrounder(Grounder):
         """The same grounder over another index."""
         return BaselineGrounder(index, self._variant, self.models)
 
-    def over_abstracts(self) -> BaselineGrounder:
+    def over_abstracts(self, budget: Budget | None) -> BaselineGrounder:
         """The same grounder: it reads abstracts alone."""
         return self
 
@@ -81,7 +82,9 @@ class BaselineGrounder(Grounder):
         """Two claims, each grounded for itself."""
         return self.ground(first), self.ground(second)
 
-    def _ground(self, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None) -> Grounding:
+    def _ground(
+        self, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None, varied: bool
+    ) -> Grounding:
         """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support."""
         if papers is not None:
             raise BadInput(f"The configuration {self.config.name} reads sentences, not papers; leave out how many to read.")

@@ -196,7 +196,7 @@ class Checker:
     def share_budget(self, reading: Reading) -> Budget | None:
         """What each claim of a text may ask of language models, so that all get as much; None for no limit."""
         whole = self.grounder.config.text_budget
-        return whole.budget.share(len(reading.claims)) if whole else None
+        return whole.share(len(reading.claims)) if whole else None
 
     def result(self, sentence: TextSentence, own: tuple[str, ...] = (), budget: Budget | None = None) -> ClaimResult:
         """What is found for one claim in papers other than its `own`, and what the papers that it cites say of it."""

@@ -79,12 +79,15 @@ def ground(
         check_sentence(claim, "ground", index)
         statement = check_claim(claim, question, known.split(","))
         from service.assembly import assemble
+        from service.grounding.coverage import estimate_usage
         from service.memory.history import entry_of_claim
         from service.output.export import export_text
         from service.output.terminal import print_grounding, print_grounding_table
         from service.queries.grounding import ground_query
 
         grounder = assemble(index, config, profile)
+        if asks := estimate_usage(grounder):
+            print_note(asks)
         response, grounding = ground_query(grounder, statement, partial(grounder.ground, papers=read, full_text=full_text))
         _add_to_history(index, entry_of_claim(response))
         for note in list_notes(response.typed):
@@ -149,11 +152,14 @@ def answer(
         request = check_topic(question, topic, narrative)
         from service.answering.schemas import AnswerResponse
         from service.assembly import assemble_answerer
+        from service.grounding.coverage import estimate_usage
         from service.output.export import export_text
         from service.output.terminal import print_answer, progress
 
         answerer = assemble_answerer(index, answers, profile, config)
         output_format = "json" if as_json else format
+        if answerer.grounder and (asks := estimate_usage(answerer.grounder, answerer.config)):
+            print_note(asks)
         result = answerer.answer(request, progress(print_note) if output_format == "text" else None)
         response = AnswerResponse.of(result, answerer)
         if output_format == "text":

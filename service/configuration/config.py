@@ -108,18 +108,6 @@ class PathStep(Strict):
     show: Show = Show()
 
 
-class Spending(Strict):
-    """What one piece of work may ask of language models: requests, and tokens read and written."""
-
-    requests: Annotated[int, Field(ge=1)]
-    tokens: Annotated[int, Field(ge=1)]
-
-    @property
-    def budget(self) -> Budget:
-        """The same as a budget to keep."""
-        return Budget(self.requests, self.tokens)
-
-
 class Needs(NamedTuple):
     """The names of the models that a grounding variant takes from a profile."""
 
@@ -137,8 +125,8 @@ class Variant(Strict):
 
     name: str
     description: str = ""
-    budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
-    text_budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
+    budget: Budget | None = Field(default=None, exclude_if=lambda value: value is None)
+    text_budget: Budget | None = Field(default=None, exclude_if=lambda value: value is None)
 
     def needs(self, profile: Profile) -> Needs:
         """The models that it takes from the profile."""
@@ -229,9 +217,13 @@ class OpenQuestions(Strict):
 
 
 class LeadStep(Strict):
-    """How the first sentence answers a yes-or-no question: the question is grounded as a claim by this grounding variant."""
+    """How the first sentence answers a yes-or-no question: the question is grounded as a claim by this grounding variant.
+
+    Where a language model writes, `papers` are read, and it writes from these alone; else as many as the variant says.
+    """
 
     grounding: str
+    papers: Annotated[int, Field(ge=1, le=100)] | None = None
 
 
 class Generate(Strict):
@@ -284,7 +276,8 @@ class Conflicts(Strict):
 class AnswerConfig(Strict):
     """One answer variant: retrieve → rerank → lead or open question → generate → attribute → limits → conflicts.
 
-    `budget` is what an answer may ask of language models, the claims that it grounds included.
+    `budget` is what an answer may ask of language models, the claims that it grounds included, and `reading` what of it
+    reading the papers may take.
     """
 
     name: str
@@ -298,7 +291,8 @@ class AnswerConfig(Strict):
     limits: AnswerLimits = AnswerLimits()
     attribute: Attribute
     conflicts: Conflicts | None = None
-    budget: Spending | None = Field(default=None, exclude_if=lambda value: value is None)
+    reading: Budget | None = Field(default=None, exclude_if=lambda value: value is None)
+    budget: Budget | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @property
     def grounding(self) -> str | None:

@@ -12,6 +12,7 @@ from retrieval.core.characters import unify_characters
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Topic
 from retrieval.core.word_list import read_word_list
+from retrieval.words.forms import capitalise
 
 MAX_CHARACTERS = 2000
 MAX_KNOWN = 1000
@@ -86,7 +87,7 @@ def _one_line(text: str) -> str:
 
 
 def _start_with_capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return capitalise(text)
 
 
 @cache

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from retrieval.core.english import format_count
 from retrieval.core.values import Grounding
+from retrieval.runtime.asking import AsksInForm
 
 if TYPE_CHECKING:
+    from service.configuration.config import AnswerConfig
+    from service.grounding.ground import Grounder
     from service.schemas import UsageOut
 
 
@@ -27,6 +30,23 @@ def summary(grounding: Grounding) -> str:
     support = f"{format_count(for_it, 'document')} found that may support it," if for_it else "No support found"
     third = f" {format_count(close, 'document')} {'is' if close == 1 else 'are'} listed as uncertain." if close else ""
     return f"{opening} in {among}. {support} among {among}.{third}"
+
+
+_READING, _WRITING, _OTHER = 1_150, 4_200, 600
+"""The tokens, reply included, of a request that reads a paper, that writes or checks an answer, and of any other."""
+
+
+def estimate_usage(grounder: Grounder, answers: AnswerConfig | None = None) -> str:
+    """What a language model will be asked for a claim or, with `answers`, for an answer, in a sentence; "" without one."""
+    if not grounder.reads_papers or not isinstance(grounder.reader, AsksInForm):
+        return ""
+    papers = (answers.lead.papers if answers and answers.lead else None) or grounder.path.read.papers
+    # Besides: what papers differ in, or words to search with; what may be asked next; of an answer the draft and its check.
+    requests, tokens = papers + (4 if answers else 2), papers * _READING + 2 * (_OTHER + _WRITING * bool(answers))
+    what, budget = ("An answer", answers.budget) if answers else ("A claim", grounder.asked_config.budget)
+    most = f", at most {budget}" if budget else ""
+    about = min(requests, budget.requests) if budget else requests, min(tokens, budget.tokens) if budget else tokens
+    return f"{what} asks the language model about {format_count(about[0], 'time')} ({about[1]:,} tokens){most}."
 
 
 def describe_usage(usage: UsageOut | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -9,12 +10,15 @@ from types import MappingProxyType
 
 from nli.judge import Reader, compute_margins
 from nli.long_text import make_abstract
-from nli.text.designs import has_findings
+from nli.text.designs import find_design, has_findings
+from nli.text.trials import name_trials
 from retrieval.core.values import Claim, Hit
 from retrieval.index import reciprocal_rank_fusion
 from retrieval.rerank.reranker import Reranker, make_passage
 from retrieval.store.documents import Entry
 from service.grounding.full_text import Windows
+
+_OF_ONE_GROUP = 2
 
 
 def gate(
@@ -44,6 +48,24 @@ def gate(
     # sorted() is stable: of two equal scores, the better rank of the search comes first.
     rankings = [sorted(map(Hit, able, some), key=lambda hit: -hit.score) for some in scores]
     return [able[hit.pmid] for hit in reciprocal_rank_fusion(rankings)]
+
+
+def vary(ranked: Sequence[Entry], most: int) -> list[Entry]:
+    """The same papers with more of the evidence among the `most` first: of twice as many, the stronger designs move up, and of
+    several reports of one study one comes first, of one group (by the last author) two."""
+    best = ranked[: 2 * most]
+    heaviest = sorted(best, key=lambda entry: -find_design(entry.document).weight)
+    fused = reciprocal_rank_fusion([[Hit(entry.pmid, 0.0) for entry in some] for some in (best, best, heaviest)])
+    entries = {entry.pmid: entry for entry in best}
+    order = [entries[hit.pmid] for hit in fused]
+    seen, first, later = Counter[str](), list[Entry](), list[Entry]()
+    for entry, study in zip(order, name_trials([entry.document for entry in order]), strict=True):
+        authors = entry.document.authors
+        group = f"group of {authors[-1]}" if len(authors) > 1 else ""
+        repeats = (study and seen[study] > 0) or (group and seen[group] >= _OF_ONE_GROUP)
+        (later if repeats else first).append(entry)
+        seen.update(filter(None, (study, group)))
+    return [*first, *later, *ranked[2 * most :]]
 
 
 def take_best(claim: Claim, ranked: Sequence[Entry], most: int) -> Sequence[Entry]:

@@ -15,7 +15,7 @@ from nli.judge import Reader, make_reader
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
-from retrieval.runtime.usage import count_usage
+from retrieval.runtime.usage import Budget, count_usage
 from retrieval.store.documents import Entry
 from service.configuration.config import GroundingConfig, PathStep, ReadStep, Variant
 from service.configuration.defaults import MOST_READ
@@ -23,7 +23,7 @@ from service.configuration.models import Models
 from service.grounding.claims import state_claim
 from service.grounding.find import Only, find
 from service.grounding.full_text import Windows, find_windows
-from service.grounding.gate import gate, take_best
+from service.grounding.gate import gate, take_best, vary
 from service.grounding.read import contrast, read
 from service.grounding.show import list_papers, show
 from service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, tell_nobody
@@ -48,13 +48,11 @@ class Grounder:
         """The same grounder over another index; raises `IndexUnusable` if that lacks vectors that are required."""
         return Grounder(index, self._asked, self._asked_models)
 
-    def over_abstracts(self) -> Grounder:
-        """The same grounder without full texts, for callers that quote abstracts."""
-        path = self._asked.path
-        if path.find.passages == "ignored":
-            return self
-        find = path.find.model_copy(update={"passages": "ignored"})
-        config = self._asked.model_copy(update={"path": path.model_copy(update={"find": find})})
+    def over_abstracts(self, budget: Budget | None) -> Grounder:
+        """The same grounder without full texts, for callers that quote abstracts, with their budget for it."""
+        find = self._asked.path.find.model_copy(update={"passages": "ignored"})
+        path = self._asked.path.model_copy(update={"find": find})
+        config = self._asked.model_copy(update={"budget": budget, "path": path})
         return Grounder(self.index, config, self._asked_models)
 
     def with_reader(self, reader: Reader) -> Grounder:
@@ -75,8 +73,11 @@ class Grounder:
         papers: int | None = None,
         until: float | None = None,
         full_text: bool = False,
+        varied: bool = False,
     ) -> Grounding:
         """Both sides of a claim. `on_stage` is called as each step begins; an exception from it ends the work there.
+
+        With `varied`, strong designs and different studies are read first (service.grounding.gate.vary).
 
         With `only`, nothing is read but the documents that it returns, and with `full_text` none without one. `papers` is how
         many are read, whatever they say, if not as many as configured. From the time `until` on (by `time.monotonic`), no further
@@ -87,8 +88,8 @@ class Grounder:
         tell, stated = on_stage or tell_nobody, _state(claim)
         if full_text:
             only = self._keep_texts(only)
-        with count_usage(self.config.budget.budget if self.config.budget else None) as tally:
-            grounding = self._ground(stated, tell, only, papers, until)
+        with count_usage(self.config.budget) as tally:
+            grounding = self._ground(stated, tell, only, papers, until, varied)
         return replace(grounding, claim=claim, usage=tally.total)
 
     def _keep_texts(self, only: Only | None) -> Only:
@@ -98,13 +99,16 @@ class Grounder:
             raise BadInput("This index has no full texts; add them with `counterpoint index update INDEX --full-text FOLDER`.")
         return store.hash_texts if only is None else lambda pmids: store.hash_texts(list(only(pmids)))
 
-    def _ground(self, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None) -> Grounding:
+    def _ground(
+        self, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None, varied: bool
+    ) -> Grounding:
         tell(GroundStage("retrieve", self.index.manifest.counts.documents))
         found = self.find(claim, only)
         tell(GroundStage("rerank", len(found)))
         windows = self._choose_windows(claim, [entry for entry in found if not len(entry)])
         ranked = self.rank(claim, found, windows)
         step = self.path.read if papers is None else self.path.read.model_copy(update={"papers": papers, "most": papers})
+        ranked = vary(ranked, step.papers) if varied else ranked
         readings = self._read_best(step, claim, ranked, tell, until, windows)
         entries = {entry.pmid: entry for entry in ranked}
         grounding = show(claim, readings, entries, len(found), self.path.show)

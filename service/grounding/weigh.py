@@ -7,6 +7,7 @@ nothing, and are reported separately.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -23,6 +24,14 @@ Outcome = Literal["contradict", "support", "mixed", "uncertain", "silent", "noth
 """Where the weight lies: on one side or on both, or else why on neither."""
 MIXED = 0.5
 """The evidence is mixed if the lighter side has at least this share of the heavier side's weight."""
+BY_DESIGN = 0.9
+"""The most certainty without a systematic review, if no paper is a randomised trial, or all only found no difference."""
+_NO_DIFFERENCE = re.compile(
+    r"\b(?:no|not|nor|neither|without|similar|comparable|unchanged|failed|fail|lack|absence|unaffected|unaltered)\b|n['’]t\b"
+    r"|\bnon-?significant|\bp ?[=>] ?0?\.(?:0[5-9]|[1-9])",
+    re.IGNORECASE,
+)
+_ECOLOGICAL = re.compile(r"\becologic(?:al)? (?:study|studies|analys[ie]s|design|data|correlation|association)", re.IGNORECASE)
 SURE, LIKELY = 0.8, 0.6
 """The least probability for stating something outright, and as probable; below both it is only possible. They are fitted to no
 model, since the probabilities are calibrated."""
@@ -110,13 +119,16 @@ def weigh_papers(placements: Sequence[Placed], grounding: Grounding) -> Weighed:
     strong = _tally(one for one in counted if find_design(one.evidence.document).strong)
     reports = len(judged) - len(counted)
     retracted = sum(one.evidence.document.retracted for one in placements)
-    looked_at, read = grounding.checked.documents, grounding.checked.read
     outcome = _choose_outcome(papers, weights)
+    looked_at, read = grounding.checked.documents, grounding.checked.read
+    certainty, (most, limit) = _measure_certainty(counted, weights), _limit_certainty(counted, weights)
     return Weighed(
         outcome=outcome,
-        certainty=_measure_certainty(counted, weights, strong),
+        certainty=min(certainty, most),
         says=_say(outcome, papers, looked_at, retracted, len(judged), reports),
-        detail=_tell(papers, weights, strong, reports, retracted, looked_at),
+        detail=" ".join(
+            filter(None, (_tell(papers, weights, strong, reports, retracted, looked_at), limit * (certainty > most)))
+        ),
         papers=papers,
         weights=weights,
         strong=strong,
@@ -167,17 +179,40 @@ def _choose_outcome(papers: Tally, weights: Tally) -> Outcome:
     return "contradict" if papers.contradict > papers.support else "support"
 
 
-def _measure_certainty(placements: Iterable[Placed], weights: Tally, strong: Tally) -> float:
-    """The probability that the heavier side is right; 0 without papers on a side. One paper alone that is no strong study is
-    never sure."""
+def _measure_certainty(placements: Iterable[Placed], weights: Tally) -> float:
+    """The probability that the heavier side is right, by how sure the readings are; 0 without papers on a side."""
     sided = [one.evidence for one in placements if one.place in ("contradict", "support")]
     if not sided:
         return 0.0
     surest = max(sided, key=lambda one: one.score)
-    agreement = measure_agreement((weights.contradict, weights.support))
-    certainty = find_certainty(surest.scored_by)(agreement, surest.score)
-    alone = len(sided) == 1 and not (strong.contradict or strong.support)
-    return min(certainty, SURE - 0.01) if alone else certainty
+    return find_certainty(surest.scored_by)(measure_agreement((weights.contradict, weights.support)), surest.score)
+
+
+def _limit_certainty(placements: Iterable[Placed], weights: Tally) -> tuple[float, str]:
+    """The most certainty that the designs and findings of the heavier side allow, however sure their readings are, and why."""
+    side = "contradict" if weights.contradict > weights.support else "support"
+    carrying = [one.evidence for one in placements if one.place == side]
+    designs = [find_design(one.document) for one in carrying]
+    if not carrying:
+        return 1.0, ""
+    if all(one.verdict.partial for one in carrying):
+        return SURE - 0.01, "Its papers found so only in part, so it is not sure."
+    if all(_ECOLOGICAL.search(f"{one.document.title} {one.document.abstract}") for one in carrying):
+        return SURE - 0.01, "It rests on comparisons of whole populations, so it is not sure."
+    if any(one.group == "review" for one in designs):
+        return 1.0, ""
+    found_none = side == "contradict" and all(one.sentence and _NO_DIFFERENCE.search(one.sentence.text) for one in carrying)
+    if not any(one.strong for one in designs):
+        what = "No systematic review and no randomised trial is among its papers"
+    elif found_none:
+        what = "That a difference was not found does not show that there is none"
+    else:
+        return 1.0, ""
+    return (
+        (SURE - 0.01, f"{what}, and it rests on one paper, so it is not sure.")
+        if len(carrying) == 1
+        else (BY_DESIGN, f"{what}, so the certainty is at most {BY_DESIGN:.0%}.")
+    )
 
 
 def _say(outcome: Outcome, papers: Tally, looked_at: int, retracted: int, read: int, reports: int) -> str:

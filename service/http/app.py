@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from retrieval.cluster.client import RETRY_SECONDS, EngineState, look_at_engine
 from service.answering.schemas import AnswerRequest
 from service.checking.schemas import TextRequest
+from service.grounding.coverage import estimate_usage
 from service.grounding.schemas import GroundRequest
 from service.http import claim_routes, job_routes, library_routes, memory_routes, model_routes, paper_routes, text_routes
 from service.http.model_routes import ModelChoice, ModelServer, ModelSwitch
@@ -171,7 +172,8 @@ def _add_routes(app: FastAPI) -> None:
         engine = await asyncio.to_thread(look_at_engine, own.index.folder) if own else EngineState("embedded", True)
         status = "ready" if engine.answers else "the index cannot be searched completely now"
         headers = {} if engine.answers else {"Retry-After": str(RETRY_SECONDS)}
-        body = Health(status=status, engine=engine.says, **made)
+        asks = estimate_usage(first.grounder, first.answerer.config if first.answerer else None)
+        body = Health(status=status, engine=engine.says, asks=asks, **made)
         return JSONResponse(body.model_dump(), status_code=200 if engine.answers else 503, headers=headers)
 
     @app.get("/metrics", include_in_schema=False, dependencies=[Depends(require_key)])

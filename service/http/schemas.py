@@ -288,6 +288,11 @@ class Health(BaseModel):
     profile: str
     models: dict[str, str]
     engine: str = Field(default="", description='"embedded"; for an index on a cluster, its colour or why it does not answer.')
+    asks: str = Field(
+        default="",
+        description="What an answer and a claim take of a language model, where one reads papers.",
+        exclude_if=lambda says: not says,
+    )
 
 
 class LibraryOut(BaseModel):

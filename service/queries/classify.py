@@ -17,6 +17,7 @@ from nli.text.forms import load_form_model
 from nli.text.sentences import sentence_spans
 from retrieval.core.errors import BadInput
 from retrieval.store.documents import Documents
+from retrieval.words.forms import capitalise
 from service.checking.checkable import KEYWORDS
 from service.checking.citations import CitedPaper, list_ids
 from service.grounding.claims import MAX_CHARACTERS, drop_lead
@@ -126,4 +127,4 @@ def _parse(question: str) -> YesNoQuestion | None:
 
 def _state(asked: YesNoQuestion | None) -> str:
     """What is asked, as a sentence; "" where no rule is sure of its English."""
-    return f"{asked.claim[:1].upper()}{asked.claim[1:]}." if asked and asked.sound else ""
+    return f"{capitalise(asked.claim)}." if asked and asked.sound else ""

@@ -27,9 +27,9 @@ from service.queries.classify import find_language
 
 _PROMPT = Path(__file__).with_name("follow_ups.md")
 MOST, FEWEST_PAPERS = 5, 2
-_NEAR, _SEARCHED, _TRIED, _ROWS = 30, 5, 8, 3
+_NEAR, _SEARCHED, _TRIED, _ROWS = 30, 8, 8, 3
 """Papers whose titles are looked at, papers searched for each question, questions searched for, answers offered."""
-_ON_IT, _NEW, _RELATED = 0.75, 2.2, 0.45
+_ON_IT, _NEW, _RELATED = 0.65, 2.2, 0.45
 """The share of a question's rare words that a paper on it has; the rarity of a word that makes a question another one; and the
 share of the first question's rare words that one on its subject has."""
 _SHORTEST, _LONGEST = 4, 25

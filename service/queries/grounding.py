@@ -62,7 +62,7 @@ def ground_query(grounder: Grounder, claim: Claim, ground: Ground | None = None)
     if typed.paper:
         grounding = _leave_out(grounding, typed.paper.pmid)
     budget = grounder.config.budget
-    with count_usage(budget.budget.left(grounding.usage) if budget else None) as tally:
+    with count_usage(budget.left(grounding.usage) if budget else None) as tally:
         follow_ups = find_follow_ups(grounder, statement.text, found=weigh(grounding).says)
     grounding = replace(grounding, follow_ups=follow_ups, usage=grounding.usage + tally.total)
     response = GroundResponse.of(grounding, Provenance.of(grounder))

@@ -18,12 +18,12 @@ from retrieval.core.result_cache import set_cache_folder
 from retrieval.core.values import Claim, Topic, Usage
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
-from retrieval.runtime.usage import count_usage
+from retrieval.runtime.usage import Budget, count_usage
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
 from service.checking.check import Checker, Reading, check_once
 from service.checking.reading import read_text
-from service.configuration.config import Spending, load_answer_config
+from service.configuration.config import load_answer_config
 from service.grounding.coverage import describe_usage
 from service.grounding.ground import Grounder
 from service.operating import metrics
@@ -42,10 +42,12 @@ CLAIM = "Zeta lowers pressure in adults."
 
 
 def answer_rightly(body: Body) -> Reply:
-    """An opinion of each paper by its words, what it answers, what differs between two, a rewrite, or two sentences."""
+    """An opinion of each paper by its words, what it answers, what differs between two, words, a rewrite, or two sentences."""
     said = "\n".join(one["content"] for one in body["messages"])
     if "Asked: " in said:
         return message('{"questions": []}')
+    if "technical words" in said:
+        return message('{"words": []}')
     if "Name what differs" in said:
         return message('{"differences": []}')
     if "<answers>" in said:
@@ -136,7 +138,7 @@ def test_a_text_each_claim_once_and_the_papers_that_it_cites(server: ChatServer,
 @pytest.mark.parametrize("question", ["Does zeta lower pressure in adults?", "What lowers pressure in adults?"])
 def test_an_answer_keeps_its_budget_and_the_embedded_models_do_the_rest(server: ChatServer, index: Index, question: str) -> None:
     answerer = make(server, index)
-    answerer.config = answerer.config.model_copy(update={"budget": Spending(requests=3, tokens=25_000)})
+    answerer.config = answerer.config.model_copy(update={"budget": Budget(requests=3, tokens=25_000)})
     response = AnswerResponse.of(answerer.answer(Topic("1", question)), answerer)
     assert len(server.bodies) == response.usage.requests == 3
     assert response.usage.spent
@@ -146,8 +148,10 @@ def test_an_answer_keeps_its_budget_and_the_embedded_models_do_the_rest(server: 
 
 def test_a_budget_of_tokens_counts_what_is_on_its_way(server: ChatServer, index: Index) -> None:
     grounder = grounder_of(make(server, index))
-    grounder.config = grounder.config.model_copy(update={"budget": Spending(requests=7, tokens=700)})
-    response, _ = ground_query(grounder, Claim(CLAIM))
+    grounder.config = grounder.config.model_copy(update={"budget": Budget(requests=7, tokens=700)})
+    with count_usage() as outside:
+        response, _ = ground_query(grounder, Claim(CLAIM))
+    assert outside.total.spent, "what the work is a part of is told too"
     read = [body for body in server.bodies if "<paper>" in body["messages"][-1]["content"]]
     assert read == [], "the prompt alone takes more"
     reasons = [one.verdict.reason for one in response.supporting if one.verdict]
@@ -156,7 +160,7 @@ def test_a_budget_of_tokens_counts_what_is_on_its_way(server: ChatServer, index:
 
 def test_the_claims_of_a_text_share_its_budget(server: ChatServer, index: Index) -> None:
     grounder = grounder_of(make(server, index))
-    grounder.config = grounder.config.model_copy(update={"text_budget": Spending(requests=4, tokens=200_000)})
+    grounder.config = grounder.config.model_copy(update={"text_budget": Budget(requests=4, tokens=200_000)})
     reading = Reading.of(read_text("Zeta lowers pressure in adults. Eta lowers pressure in adults."))
     checked = Checker(grounder).check(reading)
     assert [one.result.usage.requests for one in checked.sentences if one.result and one.result.usage] == [2, 2]

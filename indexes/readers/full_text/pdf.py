@@ -19,6 +19,7 @@ from indexes.readers.pdf.lines import CLOSE, OPEN
 from indexes.readers.pdf.reading import Printed, read_printed_apart
 from nli.text.headings import continue_section, find_heading_kind, looks_like_heading
 from retrieval.core.values import Author, Document, FullText, Section, SectionKind
+from retrieval.words.forms import capitalise
 
 _MARK = rf"{OPEN}[^{CLOSE}]*{CLOSE}"
 _MARKS = re.compile(rf"\s*{_MARK}(?:\s*[,;–—-]?\s*{_MARK})*")
@@ -164,7 +165,7 @@ def _read_table(items: Sequence[Item], blocks: Blocks) -> None:
     match = CAPTION.match(caption)
     label = " ".join(match["label"].split()) if match else "Table"
     text = caption[match.end() :] if match else caption
-    label = blocks.name(label[:1].upper() + label[1:])
+    label = blocks.name(capitalise(label))
     pages = {item.kind: item.page for item in reversed(items)}
     blocks.add_caption(label, text, pages.get("caption"))
     rows = [item for item in items if item.kind == "row"]

@@ -25,6 +25,7 @@ from retrieval.index import open_documents
 from retrieval.training.bm25 import TextIndex
 from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
 from retrieval.training.folds import is_held_out, is_held_out_of
+from retrieval.words.forms import capitalise
 from retrieval.words.terms import split_terms
 
 CLAIMS, LESSONS, REPORTS, FAMILIES = (
@@ -187,7 +188,7 @@ def clean_claim(claim: str) -> str:
 def phrase_claim(claim: str) -> str:
     """The claim as the service reads it: without citation marks, with a capital and a full stop."""
     clean = clean_claim(claim).rstrip(" .")
-    return f"{clean[:1].upper()}{clean[1:]}."
+    return f"{capitalise(clean)}."
 
 
 def read_labelled(folder: Path, dataset: str) -> Iterator[dict[str, Any]]:

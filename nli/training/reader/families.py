@@ -12,6 +12,7 @@ from typing import Any
 
 from nli.training.reader.lesson import CONTRADICT, NEUTRAL, SUPPORT, Lesson, make_short
 from retrieval.core.word_list import read_sections
+from retrieval.words.forms import capitalise
 
 FACTORS = Path(__file__).with_name("factors.txt")
 
@@ -25,7 +26,7 @@ def make_family_lessons(outcomes: Sequence[dict[str, Any]], count: int, rng: ran
 
     def fill(phrase: str, first: str, second: str) -> str:
         text = phrase.replace("{X}", first).replace("{Y}", second)
-        return f"{text[:1].upper()}{text[1:]}."
+        return f"{capitalise(text)}."
 
     for _ in range(count):
         outcome = rng.choice(outcomes)

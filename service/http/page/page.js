@@ -266,11 +266,11 @@ async function showHealth() {
   return state;
 }
 
-function searchedIn({ documents }) {
+function searchedIn({ documents, asks = "" }) {
   if (!searched) return documents ? count(documents, "document") : "Ready";
   const { name, source, built } = searched;
   const date = new Date(built).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
-  return `Searches ${name}: ${number(searched.documents)} ${source} · ${date}`;
+  return `Searches ${name}: ${number(searched.documents)} ${source} · ${date}${asks && ` · ${asks}`}`;
 }
 
 /** Keeps that line true as long as the page is open. */

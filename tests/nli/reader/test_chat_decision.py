@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nli.reader.chat import ChatDecision
+from nli.reader.chat import DISAGREE, ChatDecision
 from nli.training.reader.fit_chat import cross_validate, fit, read_papers
 from retrieval.core.values import LABELS, Verdict
 
@@ -25,3 +25,10 @@ def test_the_shipped_decision_is_what_the_recorded_replies_give() -> None:
     assert [one.label for one in verdicts] == [row["label"] for row in rows], "each of 47 claims' own papers is on its side"
     held_out = cross_validate(papers)
     assert -np.log(held_out[np.arange(len(papers.gold)), papers.gold]).mean() < 0.06, "and so are the probabilities"
+
+
+def test_a_grade_is_never_turned_into_the_other_side() -> None:
+    decision, sure, against = ChatDecision.load(), Verdict(0.999, 0.001, 0.0), Verdict(0.0, 0.001, 0.999)
+    assert (decision(2, sure).label, decision(2, sure).reason) == ("support", "")
+    for grade, embedded in ((2, against), (1, against), (-2, sure)):
+        assert (decision(grade, embedded).label, decision(grade, embedded).reason) == ("neutral", DISAGREE)

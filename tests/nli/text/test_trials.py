@@ -53,3 +53,9 @@ def test_papers_are_joined_by_what_either_shares_with_a_third() -> None:
         ("Zeta: the ZEPHYR trial", "NCT01234567"), ("Gout: the ZEPHYR trial", "Fewer."), ("Zeta and stones", "NCT01234567"),
     )  # fmt: skip
     assert name_trials(trial) == ["ZEPHYR"] * 3
+
+
+def test_a_paper_published_twice_is_one_study_a_review_too() -> None:
+    said = " ".join(f"word{n}" for n in range(60))
+    twice = (("Zeta in gout", f"{said} It helps."), ("Zeta for gout", f"{said} Fewer attacks."))
+    assert name_trials(papers(*twice, ("Eta", f"{said[:200]} no more."), types=("Review",))) == [*["the trial of 1"] * 2, ""]

@@ -57,8 +57,8 @@ FOR_ZETA, FOR_ETA, NEITHER = "Zeta beat eta for gout.", "Eta beat zeta for gout.
          "yes", "zeta", "1"),
         ([FOR_ETA, FOR_ETA], "Eta: eta is better than zeta for gout, by both papers with a clear finding (2 randomised trials).",
          "yes", "eta", "12"),
-        ([NEITHER], "No clear difference: the one paper with a clear finding (a randomised trial) did not find that zeta is "
-         "better than eta for gout, or the reverse.", "no", "no difference", "1"),
+        ([NEITHER], "Probably no clear difference: the one paper with a clear finding (a randomised trial) did not find that "
+         "zeta is better than eta for gout, or the reverse.", "no", "no difference", "1"),
         ([FOR_ETA, FOR_ETA, FOR_ETA, NEITHER],
          "Eta: eta is better than zeta for gout, by 3 of 4 papers with a clear finding (3 randomised trials).",
          "yes", "eta", "123"),
@@ -91,7 +91,7 @@ def test_opposites_are_each_a_claim_of_their_own(tmp_path: Any) -> None:
     assert found.sentences[0].text == "Lower: zeta lowers gout, by the one paper with a clear finding (a randomised trial)."
     found = answer(tmp_path / "2", ["Zeta with gout did not differ."], "Does zeta raise or lower gout?")
     assert found.sentences[0].text == (
-        "Neither: the one paper with a clear finding (a randomised trial) did not find that zeta raises or lowers gout."
+        "Probably neither: the one paper with a clear finding (a randomised trial) did not find that zeta raises or lowers gout."
     )
 
 

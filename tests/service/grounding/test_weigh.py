@@ -11,7 +11,7 @@ import pytest
 from nli.text.designs import find_design
 from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Verdict
 from retrieval.index import Index
-from service.grounding.weigh import SURE, Outcome, describe_certainty, find_place, weigh
+from service.grounding.weigh import BY_DESIGN, SURE, Outcome, describe_certainty, find_place, weigh
 from tests.helpers.fakes import make_grounder, make_index
 
 TYPES = {"trial": ("Randomized Controlled Trial",), "review": ("Meta-Analysis",), "case": ("Case Reports",)}
@@ -116,3 +116,24 @@ def test_a_side_filled_by_rank_alone_counts_for_no_side(index: Index) -> None:
     weighed = weigh(found)
     assert (weighed.outcome, weighed.papers.total) == ("uncertain", weighed.papers.uncertain)
     assert weighed.papers.uncertain == len(found.supporting) + len(found.contradicting)
+
+
+SURELY = {"score": 0.999}
+NOTHING = Sentence("1", 0, 0, 9, "Gout came back in 4 with zeta and 8 with placebo (P=0.44).")
+
+
+@pytest.mark.parametrize(
+    ("papers", "most"),
+    [
+        ([paper("support", **SURELY)], 1.0),
+        ([replace(paper("contradict", **SURELY), sentence=NOTHING)], SURE - 0.01),
+        ([replace(paper("contradict", **SURELY), sentence=NOTHING)] * 3, BY_DESIGN),
+        ([replace(paper("contradict", "review", **SURELY), sentence=NOTHING)], 1.0),
+        ([replace(paper("support", **SURELY), verdict=Verdict(0.9, 0.1, 0.0, of="document", partial=True))] * 2, SURE - 0.01),
+    ],
+    ids=["a trial", "a null trial", "null trials", "a null review", "in part"],
+)
+def test_designs_and_findings_limit_the_certainty(papers: list[Evidence], most: float) -> None:
+    weighed = weigh(grounded(*papers))
+    assert weighed.certainty == most if most < 1 else weighed.certainty > BY_DESIGN
+    assert ("so it is not sure" in weighed.detail or "at most 90%" in weighed.detail) == (most < 1)
