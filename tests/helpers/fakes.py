@@ -12,10 +12,14 @@ from indexes.build import build
 from nli.judge import Abstract, Decide, FullTextRule, Judge, Reader, Reading
 from retrieval.core.values import Answer, Citation, CitedSentence, Claim, Hit, Premise, Stance, Topic, Verdict
 from retrieval.index import Index
+from service.calls.calls import Progress, ground
+from service.calls.requests import GroundRequest
 from service.configuration.config import ReadStep, load_config, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from service.grounding.variants import Request, Side, run
+from service.operating.live_index import Serving
+from service.queries.schemas import TypedGroundResponse
 
 CONTRADICTS, SUPPORTS = Verdict(0.1, 0.1, 0.8), Verdict(0.7, 0.25, 0.05)
 NEUTRAL, SILENT = Verdict(0.2, 0.6, 0.2), Verdict(0.02, 0.96, 0.02)
@@ -114,6 +118,11 @@ def make_reading_grounder(
     step = ReadStep(model="stance", papers=5).model_copy(update=read)
     config = config.model_copy(update={"path": config.path.model_copy(update={"read": step, "gate": list(gate)})})
     return Grounder(index, config, _models(reader or WordReader()))
+
+
+def ground_typed(grounder: Grounder, text: str) -> TypedGroundResponse:
+    """What is found for a text that was typed as a claim."""
+    return ground(Serving(grounder, None, None), GroundRequest(claim=text), Progress()).response
 
 
 def run_side(grounder: Grounder, claim: Claim, stance: Stance, without: frozenset[str] = frozenset()) -> Side:
