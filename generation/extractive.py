@@ -18,7 +18,7 @@ from retrieval.core.errors import BadConfig
 from retrieval.core.values import Topic
 from retrieval.core.word_list import read_sections
 from retrieval.rerank.reranker import Reranker
-from retrieval.words.names import find_acronyms
+from retrieval.words.acronyms import find_acronyms
 from retrieval.words.terms import find_subject, find_terms, weigh_share
 
 SHORTEST, LONGEST = 8, 48

@@ -21,15 +21,12 @@ from indexes.writer import LuceneWriters, StoreWriter
 from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from retrieval.bm25.lucene import expect_short_run
 from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
-from retrieval.store.documents import list_changes
 from retrieval.store.library import write_new_file
 from retrieval.store.manifest import (
     FORMAT,
-    LAYERED,
     LUCENE,
     NAME,
     PASSAGES,
-    PLAIN,
     STORE,
     WITH_TEXTS,
     Manifest,
@@ -191,19 +188,12 @@ def fill_index(
         reading.sources,
         old,
         list_data_files(data),
-        format=WITH_TEXTS if part else find_format(data, old),
+        format=WITH_TEXTS if part else FORMAT,
         description=description,
         analyzer=analyzer,
         texts=part,
     )
     return reading.report(manifest, old)
-
-
-def find_format(data: Path, old: Manifest | None = None) -> int:
-    """The format of an index with this data folder that is new, or has been made from `old`."""
-    if old is None or old.format >= FORMAT:
-        return FORMAT
-    return LAYERED if list_changes(data / STORE) else PLAIN
 
 
 def index_stored(store: StoreWriter, lucene: LuceneWriters) -> int:

@@ -147,7 +147,7 @@ class _Reader:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise NoPack(self.path, "its first part cannot be read") from None
         if pack is None:
-            reads = f"this Counterpoint reads formats {FORMATS[0]} to {FORMATS[-1]}"
+            reads = f"this Counterpoint reads formats {FORMATS[0]} and {FORMATS[-1]}"
             raise NoPack(self.path, f"it has format {str(format)[:20]}, and {reads}")
         check_name(pack.library.name)
         data, files = pack.manifest.data, pack.manifest.files

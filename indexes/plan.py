@@ -36,7 +36,7 @@ def list_settings(analyzer: str = BIOMEDICAL, format: int = FORMAT) -> dict[str,
         "bm25": {"k1": K1, "b": B},
         "contents": "title + abstract, NFKC",
         "cues": {"count": len(load_cue_list().cues), "sha256": hashlib.sha256(cues.encode()).hexdigest()},
-        **({"fields": dict(FIELDS)} if format >= FORMAT else {}),
+        "fields": dict(FIELDS),
         **_list_passage_settings(format),
     }
 

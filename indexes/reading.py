@@ -19,7 +19,7 @@ from indexes.readers import FORMATS, WHOLE, Columns, Deletion, Note, Omission, R
 from indexes.readers.exports.entry import Paper, is_same, make_id
 from indexes.readers.full_text import read_full_texts
 from indexes.writer import Change, LuceneWriters
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, BadRecord, CounterpointError
 from retrieval.core.progress import make_bar
 from retrieval.core.values import Document, FullText

@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from indexes import plan
-from indexes.build import Files, check_full_texts, detect_formats, expect_sources, fill_index, find_format, name_data
+from indexes.build import Files, check_full_texts, detect_formats, expect_sources, fill_index, name_data
 from indexes.full_texts import TextTables, list_passages
 from indexes.plan import hold_lock, report_interrupt
 from indexes.readers import Columns
 from indexes.reading import BuildReport
 from indexes.writer import Change, LuceneWriters, StoreWriter, link_files, take_text
 from retrieval.bm25.analysis import check_analyzer
-from retrieval.core.errors import AGAIN, BadInput, translate_write_errors
+from retrieval.core.errors import AGAIN, translate_write_errors
 from retrieval.store.documents import (
     COLUMNS,
     POINTERS,
@@ -50,11 +50,9 @@ from retrieval.store.documents import (
 )
 from retrieval.store.manifest import (
     DENSE,
-    FORMAT,
     LUCENE,
     PASSAGES,
     STORE,
-    WITH_TEXTS,
     IndexCounts,
     Manifest,
     list_data_files,
@@ -245,7 +243,8 @@ def update(
     documents count in BM25's statistics until Lucene merges them away by itself, or `merge` does. `alone` says that this process
     does nothing else with Java; `columns` maps the columns of CSV files, `full_texts` are files, folders and archives of papers.
     """
-    check_texts_fit(read_manifest(folder), full_texts)
+    read_manifest(folder)
+    check_full_texts(full_texts)
     files = detect_formats(paths, format, columns, skip_bad)
     if alone and not full_texts:
         expect_sources(files)
@@ -257,38 +256,26 @@ def update(
     return report
 
 
-def check_texts_fit(index: Manifest, full_texts: Sequence[Path]) -> None:
-    """Raise `BadInput` unless these full texts are there and an index of this format can hold them."""
-    check_full_texts(full_texts)
-    if full_texts and not index.has_fields:
-        raise BadInput(
-            f"An index of format {index.format} holds no full texts; bring it to today's with `counterpoint index merge INDEX "
-            "--analyzer biomedical`, then add them."
-        )
-
-
 def merge(folder: Path, analyzer: str | None = None) -> Manifest:
     """Merge all documents into one file and one Lucene segment, without replaced or deleted ones; all or nothing.
 
-    With `analyzer` the stored texts are indexed anew with that one, in today's format; the vectors stay as they are.
+    With `analyzer` the stored texts are indexed anew with that one; the vectors stay as they are.
     """
     read_manifest(folder)
     if analyzer:
         check_analyzer(analyzer)
     with _change(folder, "the merge") as old, _start_version(folder, old) as data:
         _fold(_list_files(data))
-        format = WITH_TEXTS if old.texts else FORMAT if analyzer else find_format(data, old)
         texts = bool(old.texts)
         if analyzer:
             changes = _index_anew(data, texts)
             _finish(LuceneWriters.open(data, False, analyzer, texts), changes)
         else:
-            _finish(LuceneWriters.open(data, True, old.analyzer, texts, old.has_fields))
+            _finish(LuceneWriters.open(data, True, old.analyzer, texts))
         manifest = replace(
             old,
-            format=format,
             # Sentences and cues are those that the store has.
-            settings=plan.list_settings(analyzer, format) | {"cues": old.settings["cues"]} if analyzer else old.settings,
+            settings=plan.list_settings(analyzer, old.format) | {"cues": old.settings["cues"]} if analyzer else old.settings,
             version=old.version + 1,
             data=data.name,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -369,7 +356,7 @@ def _write_changes(
     texts = bool(old.texts or full_texts)
     store = ChangesWriter(data, old, texts)
     try:
-        lucene = LuceneWriters.open(data, True, old.analyzer, texts, old.has_fields, (quick[0], quick[1]))
+        lucene = LuceneWriters.open(data, True, old.analyzer, texts, (quick[0], quick[1]))
         return fill_index(store, lucene, files, skip_bad, old, columns, full_texts=full_texts)
     finally:
         store.close()

@@ -534,11 +534,9 @@ class LuceneWriters:
         self.documents, self.passages = documents, passages
 
     @classmethod
-    def open(
-        cls, data: Path, append: bool, analyzer: str, texts: bool, fields: bool = True, merge: tuple[bool, bool] = (True, True)
-    ) -> LuceneWriters:
+    def open(cls, data: Path, append: bool, analyzer: str, texts: bool, merge: tuple[bool, bool] = (True, True)) -> LuceneWriters:
         """The writers in a data folder; `merge` is said of the documents' and of the passages'."""
-        documents = LuceneWriter(data / LUCENE, append, analyzer, fields, merge[0])
+        documents = LuceneWriter(data / LUCENE, append, analyzer, True, merge[0])
         return cls(
             documents, LuceneWriter(data / PASSAGES, append, analyzer, False, merge[1], _PASSAGES_BUFFER_MB) if texts else None
         )

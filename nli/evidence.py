@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nli.judge import Judge, drop_question, make_reader
 from nli.long_text import choose_windows, cut_windows
 from nli.text.roles import ROLES, count_figures, is_report, load_role_model
+from retrieval.core.english import format_count
 from retrieval.core.values import Premise, Role, Sentence, Verdict
 from retrieval.dense.encoder import Encoder
 from retrieval.rerank.reranker import Reranker
@@ -199,7 +200,7 @@ def _explain(sentence: Sentence, role: Role, verdict: Verdict, parts: Mapping[st
         reasons.append("the one of the full text that most surely takes a side")
     reasons.append(f"{_SAYS[verdict.label]} ({getattr(verdict, verdict.label):.2f})")
     if count := count_figures(sentence.text):
-        reasons.append(f"contains {count} number{'s' if count > 1 else ''}")
+        reasons.append(f"contains {format_count(count, 'number')}")
     if repeats >= _LEAST_OVERLAP:
         reasons.append("overlaps with a sentence ranked above")
     return ", ".join(reasons)

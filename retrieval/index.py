@@ -14,7 +14,6 @@ from itertools import count, repeat
 from pathlib import Path
 from typing import TypeVar
 
-from retrieval.bm25.analysis import ANSERINI
 from retrieval.bm25.lucene import Lucene, LucenePassages, Vocabulary
 from retrieval.cluster.client import is_address, read_address
 from retrieval.cluster.mapping import read_state
@@ -29,7 +28,7 @@ from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents, Entry, Store
 from retrieval.store.manifest import LUCENE, NAME, PASSAGES, STORE, Manifest, read_manifest
 from retrieval.store.texts import name_passage, read_passage_name
-from retrieval.words.forms import add_other_forms, add_spellings
+from retrieval.words.forms import add_spellings
 
 DEEPER = 10
 """If only some documents may be found, a ranking is searched this many times deeper."""
@@ -94,24 +93,16 @@ class Index:
     def search(self, query: str, k: int, spellings: bool = False) -> list[Hit]:
         """The `k` best documents by BM25 (k1 0.9, b 0.4) over title and abstract, best first.
 
-        With `spellings`, words are also searched for in their other forms, as far as the index's analyzer does not unite them.
+        With `spellings`, words are also searched for in their British and American spellings.
         """
-        return self._take_within(self._searcher.search(self._add_forms(query, spellings), self._find_depth(k)), k)
+        return self._take_within(self._searcher.search(add_spellings(query) if spellings else query, self._find_depth(k)), k)
 
     def search_fields(self, words: Sequence[str], k: int, misspelt: bool) -> list[Hit]:
         """The `k` best documents by what a paper is called: title, authors, journal and year, and the text for the other words.
 
-        With `misspelt`, names and words of titles are also found where they are spelt almost so. An index of before there were
-        fields is searched by title and abstract alone (`Manifest.has_fields`).
+        With `misspelt`, names and words of titles are also found where they are spelt almost so.
         """
-        if not self.manifest.has_fields:
-            return self.search(" ".join(words), k)
         return self._take_within(self._searcher.search_fields(words, self._find_depth(k), misspelt), k) if words else []
-
-    def _add_forms(self, query: str, spellings: bool) -> str:
-        if not spellings:
-            return query
-        return add_other_forms(query) if self.manifest.analyzer == ANSERINI else add_spellings(query)
 
     @property
     def has_texts(self) -> bool:
@@ -136,7 +127,7 @@ class Index:
                 hits.append(hit)
             return True
 
-        self._passages.search_until(self._add_forms(query, spellings), take)
+        self._passages.search_until(add_spellings(query) if spellings else query, take)
         return hits
 
     def find_passages(self, query: str, pmids: Sequence[str], most: int, spellings: bool = False) -> list[list[PassageHit]]:
@@ -144,7 +135,7 @@ class Index:
         if self._passages is None:
             return [[] for _ in pmids]
         beginnings = [name_passage(pmid) for pmid in pmids]
-        rankings = self._passages.search_within(self._add_forms(query, spellings), beginnings, most)
+        rankings = self._passages.search_within(add_spellings(query) if spellings else query, beginnings, most)
         return [[_read_hit(hit) for hit in ranking] for ranking in rankings]
 
     def passages(self, pmid: str) -> tuple[Passage, ...]:

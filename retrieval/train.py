@@ -21,6 +21,7 @@ from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.encoder import TokenEncoder, load_base
 from retrieval.training.export import export, restore_weights
 from retrieval.training.folds import is_held_out
+from retrieval.training.frequencies import compute_piece_weights, compute_word_weights
 from retrieval.training.late_loop import RelevanceLoss, group_pairs, train
 from retrieval.training.loop import Recipe
 from retrieval.training.questions import (
@@ -33,7 +34,6 @@ from retrieval.training.questions import (
     read_stance_claims,
 )
 from retrieval.training.weighing import fit_weights, rank_ordinary, rank_scifact
-from retrieval.training.words.frequencies import compute_piece_weights, compute_word_weights
 
 CLUSTER = 8
 QUESTIONS_OF_PUBMEDQA, CONCLUSIONS, CLAIMS_A_PAPER = 600, 1500, 3

@@ -21,7 +21,7 @@ from eval.measures.resuming import record_each
 from generation.question import parse_question
 from indexes.readers.base import jsonl
 from indexes.readers.base.fields import RecordError
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.probabilities import log_odds
 from retrieval.core.values import Claim

@@ -16,7 +16,7 @@ from eval.measures.columns import read_columns
 from eval.measures.figures import Figure, Resampler, Tally, share
 from eval.measures.report import Report, Table, show
 from eval.measures.resuming import record_each
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import Answer, Topic
 from retrieval.store.journal import Origin, hash_json

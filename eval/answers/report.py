@@ -21,7 +21,7 @@ from eval.answers.runs import Run
 from eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
 from eval.measures.report import NOTHING, Measure, Report, Table, show
 from nli.judge import Judge
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.values import Drafted, Label, Topic
 from retrieval.dense.encoder import Encoder
 from retrieval.index import open_documents

@@ -15,7 +15,7 @@ import numpy as np
 
 from eval.measures.figures import Resampler, Tally, share
 from eval.measures.report import Measure, Report, Table, show
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, BadRecord
 from service.trec.records import MAX_CITATIONS, is_id, is_id_list, read_id, read_json_or_lines, refuse_unknown
 from service.trec.task_a import LISTS

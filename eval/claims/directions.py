@@ -15,7 +15,7 @@ from eval.measures.figures import Resampler, Tally, share
 from eval.measures.report import Report, Table, show
 from eval.measures.resuming import record_each
 from eval.scifact.observing import grounding_code
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.store.journal import Origin, hash_file
 from service.grounding.ground import Grounder
 from service.grounding.weigh import Outcome

@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from eval.measures.columns import read_columns
+from retrieval.core.english import list_words
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.core.values import LABELS, Label
 from service.grounding.claims import check_claim
@@ -55,9 +56,7 @@ def read_paper_claims(path: Path) -> list[PaperClaim]:
 def _claim(path: Path, line: int, row: dict[str, str]) -> PaperClaim:
     stance = next((one for one in LABELS if one == row["stance"]), None)
     if stance is None:
-        raise BadRecord(
-            path, f"line {line}", f"expected {', '.join(LABELS[:-1])} or {LABELS[-1]} in stance, got {row['stance']!r}."
-        )
+        raise BadRecord(path, f"line {line}", f"expected {list_words(LABELS, 'or')} in stance, got {row['stance']!r}.")
     if not row["pmid"]:
         raise BadRecord(path, f"line {line}", "expected the PMID of a paper in pmid, got nothing.")
     try:

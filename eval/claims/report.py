@@ -12,7 +12,7 @@ from eval.claims.reading import PaperClaim
 from eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
 from eval.measures.report import Report, Table, show
 from eval.scifact.observing import STANCES, grounding_code
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.values import LABELS, Label
 from service.grounding.ground import Grounder
 

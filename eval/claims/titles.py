@@ -19,7 +19,7 @@ from eval.claims.report import Grouping, count_others, make_report
 from eval.measures.report import Report
 from generation.grammar import inflect
 from nli.training.turning import has_finite_verb, negate
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label
 from retrieval.store.documents import Documents

@@ -15,7 +15,7 @@ from eval.claims.directions import ANSWERS, DirectedQuestion, measure_directions
 from eval.measures.report import Report
 from indexes.readers.base.fields import RecordError
 from indexes.readers.base.jsonl import read_some
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim
 from service.grounding.ground import Grounder

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from eval.commands.outputs import JsonOption, MarkdownOption, argument, check_outputs, option, publish, work_option, write_whole
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from service.cli.shared import (
     AnswersOption,
     IndexOption,

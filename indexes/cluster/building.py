@@ -32,7 +32,7 @@ from indexes.readers import Columns
 from indexes.reading import BuildReport, describe_emptiness, read_all
 from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from retrieval.cluster.client import Address, connect, read_access, translate_faults
-from retrieval.cluster.mapping import LAYOUT, LIMBS, MANIFEST, VECTORS, add_up, derive, make_mapping, make_settings, read_state
+from retrieval.cluster.mapping import LIMBS, MANIFEST, VECTORS, add_up, derive, make_mapping, make_settings, read_state
 from retrieval.cluster.search import page_sources, run_search
 from retrieval.cluster.texts import make_text_mapping, name_texts
 from retrieval.core.errors import BadInput, IndexUnusable
@@ -42,7 +42,7 @@ from retrieval.store.manifest import FORMAT, WITH_TEXTS, IndexCounts, Manifest
 _PAGE = 1000
 
 
-def mark_retractions(address: Address, name: str, fields: bool) -> None:
+def mark_retractions(address: Address, name: str) -> None:
     """Mark the documents that notices in the index point to, whichever came first, and unmark those that none points to.
 
     A document's own statement that it is retracted (1) stays. Needs a refresh before, and makes one after.
@@ -53,8 +53,8 @@ def mark_retractions(address: Address, name: str, fields: bool) -> None:
     retractions = _find(address, name, {"term": {"retracted": 2}})
     sender = BulkSender(address, name)
     try:
-        _rewrite(sender, additions, 2, fields)
-        _rewrite(sender, (source for source in retractions if source["pmid"] not in targets), 0, fields)
+        _rewrite(sender, additions, 2)
+        _rewrite(sender, (source for source in retractions if source["pmid"] not in targets), 0)
     finally:
         sender.close()
     refresh(address, name)
@@ -97,9 +97,9 @@ def _split(ids: list[str]) -> Iterator[list[str]]:
     return (ids[at : at + _PAGE] for at in range(0, len(ids), _PAGE))
 
 
-def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], mark: int, fields: bool) -> None:
+def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], mark: int) -> None:
     """Write documents again with another mark, at their own place in the order of writes."""
-    revisions = [source | {"retracted": mark} | derive(source, fields) for source in sources]
+    revisions = [source | {"retracted": mark} | derive(source) for source in sources]
     sender.send([index_action(revision["pmid"], revision, revision["order"], again=True) for revision in revisions])
     sender.wait()
 
@@ -131,13 +131,13 @@ def build_on_cluster(
     with WriteLock(address, name) as lock:
         if full_texts:
             open_texts(address, name, analyzer)
-        with open_writer(address, name, progress, lock, fields=True, texts=bool(full_texts)) as writer:
+        with open_writer(address, name, progress, lock, bool(full_texts)) as writer:
             reading = read_all(writer, None, files, skip_bad, columns, full_texts)
             part = writer.finish_texts() if isinstance(writer, TextsWriter) else None
         finish_copies(address, name)
         if full_texts:
             finish_copies(address, name_texts(name))
-        mark_retractions(address, name, fields=True)
+        mark_retractions(address, name)
         summary = count(address, name)
         if not summary[0].documents:
             raise BadInput(describe_emptiness(reading))
@@ -166,18 +166,18 @@ def update_on_cluster(
         progress, texts = _resume_update(address, name, old, files, columns, full_texts), bool(old.texts or full_texts)
         if texts:
             open_texts(address, name, old.analyzer)
-        with open_writer(address, name, progress, lock, old.has_fields, texts) as writer:
+        with open_writer(address, name, progress, lock, texts) as writer:
             reading = read_all(writer, None, files, skip_bad, columns, full_texts)
             part = writer.finish_texts() if isinstance(writer, TextsWriter) else None
         if part and not old.texts:
             finish_copies(address, name_texts(name))
         refresh(address, name)
-        mark_retractions(address, name, old.has_fields)
+        mark_retractions(address, name)
         summary, versions = count(address, name), {"opensearch": read_version(address)}
-        format = WITH_TEXTS if part else min(old.format, FORMAT)
         manifest = plan.make_manifest(
-            progress.version, name, summary, reading.sources, old, versions=versions, format=format, texts=part
-        )
+            progress.version, name, summary, reading.sources, old, versions=versions,
+            format=WITH_TEXTS if part else FORMAT, texts=part,
+        )  # fmt: skip
         if manifest.dense and (reading.changes.touched or summary != (old.counts, old.corpus_sha256)):
             # Documents that were written have lost their vectors, even if their words are the same.
             manifest = replace(manifest, dense=replace(manifest.dense, corpus_sha256=""))
@@ -187,11 +187,9 @@ def update_on_cluster(
 
 
 @contextmanager
-def open_writer(
-    address: Address, name: str, progress: Progress, lock: WriteLock, fields: bool, texts: bool
-) -> Iterator[ClusterWriter]:
+def open_writer(address: Address, name: str, progress: Progress, lock: WriteLock, texts: bool) -> Iterator[ClusterWriter]:
     """A writer, with `texts` of full texts too, whose last batch is in when the block ends without an error."""
-    writer = (TextsWriter if texts else ClusterWriter)(address, name, progress, lock, fields)
+    writer = (TextsWriter if texts else ClusterWriter)(address, name, progress, lock)
     try:
         yield writer
         writer.settle()
@@ -235,17 +233,9 @@ def open_or_restart(address: Address, name: str, fingerprint: str, version: int,
 
 
 def open_texts(address: Address, name: str, analyzer: str) -> None:
-    """Make the index of full texts beside the index of documents of this name, unless it is there.
-
-    Raises `BadInput` if the documents have an earlier layout, in which texts do not find their records.
-    """
+    """Make the index of full texts beside the index of documents of this name, unless it is there."""
     with translate_faults(address):
         client = connect(address)
-        if client.indices.get_mapping(index=name)[name]["mappings"]["_meta"]["layout"] != LAYOUT:
-            raise BadInput(
-                f"{address} was made by an earlier version of Counterpoint, and takes no full texts; build or copy it again with "
-                "--overwrite."
-            )
         if not client.indices.exists(index=name_texts(name)):
             settings = {"index": make_settings(read_access().shards)}
             body = {"settings": settings, "mappings": make_text_mapping(analyzer)}

@@ -47,7 +47,7 @@ from retrieval.cluster.client import Address, ClusterBusy, is_address, read_addr
 from retrieval.cluster.mapping import make_source, read_row, read_state
 from retrieval.cluster.search import ClusterDocuments
 from retrieval.cluster.texts import make_passage_source, make_text_source, name_texts, read_text
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, IndexUnusable, Unfinished
 from retrieval.index import read_index_manifest
 from retrieval.store.documents import Store, open_read_only, read_rows
@@ -87,7 +87,7 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
     ):
         try:
             for rows in read_rows(store, progress.last):
-                sender.send([index_action(row[0], make_source(row, version, 1, fields=True), 1) for row, version in rows])
+                sender.send([index_action(row[0], make_source(row, version, 1), 1) for row, version in rows])
                 # What was sent earlier is in by now; a resumed copy sends the batch just sent again.
                 progress.write(address, name)
                 progress.last = rows[-1][0][0]

@@ -51,8 +51,8 @@ Sources = dict[str, dict[str, Any]]
 class TextsWriter(ClusterWriter):
     """A writer of records and of full texts."""
 
-    def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock, fields: bool) -> None:
-        super().__init__(address, name, progress, lock, fields)
+    def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock) -> None:
+        super().__init__(address, name, progress, lock)
         self._texts, self._names = name_texts(name), list_cue_names()
         self._text_sender = BulkSender(address, self._texts)
 
@@ -78,7 +78,7 @@ class TextsWriter(ClusterWriter):
             for row, written in (one for rows in store.rows() for one in rows):
                 if row[0] in own or row != read_row(before[row[0]]):
                     place = order if row[0] in own else before[row[0]]["order"]
-                    actions.append(index_action(row[0], make_source(row, written, place, self._fields), place, again=True))
+                    actions.append(index_action(row[0], make_source(row, written, place), place, again=True))
             self._sender.send(actions)
             self._sender.wait()
             self._send_texts(store, change, order)

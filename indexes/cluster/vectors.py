@@ -101,7 +101,7 @@ class _Pages:
                     lock.renew()
                     vectors = quantise(self._encode(sources), float(part.factory.removeprefix(FACTORY)))
                     for source, vector in zip(sources, vectors.tolist(), strict=True):
-                        source |= derive(source, self._state.manifest.has_fields) | {VECTOR: vector, ENCODED: _name(part)}
+                        source |= derive(source) | {VECTOR: vector, ENCODED: _name(part)}
                     sender.send([index_action(one["pmid"], one, one["order"], again=True) for one in sources])
                     sender.wait()
                     bar.update(len(sources))

@@ -25,7 +25,7 @@ from indexes.writer import Change, annotate, settle, take_text
 from nli.text.negation import load_cue_list
 from retrieval.cluster.client import Address, ClusterBusy, connect, translate_faults
 from retrieval.cluster.mapping import make_source
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, IndexUnusable, OutOfSpace
 from retrieval.core.values import Document
 from retrieval.store.documents import Row
@@ -298,8 +298,8 @@ def make_order(version: int, source: int, end: int) -> int:
 class ClusterWriter:
     """An index being written (`indexes.reading.Target`): while the cluster indexes a batch, the next is prepared here."""
 
-    def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock, fields: bool) -> None:
-        self.address, self.name, self.progress, self._fields = address, name, progress, fields
+    def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock) -> None:
+        self.address, self.name, self.progress = address, name, progress
         self._lock, self._sender = lock, BulkSender(address, name)
         self._cue_ids = {cue: number for number, cue in list_cue_names().items()}
         self._batch: tuple[int, int, list[tuple[int, str]]] | None = None
@@ -381,7 +381,7 @@ class ClusterWriter:
     def _make_action(self, pmid: str, row: Row | None, old_source: dict[str, Any] | None, order: int) -> Action:
         if row is None:
             return delete_action(pmid, order)
-        source = make_source(row, self.progress.version, order, self._fields)
+        source = make_source(row, self.progress.version, order)
         if old_source and old_source["retracted"] == _MARKED and not source["retracted"]:
             # Until the notices are checked at the end of the job, their previous marks still hold.
             source["retracted"] = _MARKED

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from indexes.plan import make_folder, report_interrupt
 from retrieval.cluster.client import is_address, read_address
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_errors
 from retrieval.core.progress import make_bar
 from retrieval.store.manifest import write_atomically
@@ -152,17 +152,13 @@ def _resume(folder: Path, source: Source, query: str, most: int, say: Callable[[
         return None
     if search.built:
         return None
-    if (search.query, search.most) != (query, most) or not _is_by(source, search):
+    if (search.query, search.most) != (query, most) or not (source.name.replace(" ", "").lower() == search.source):
         raise BadInput(
             f"{folder} holds another search that was stopped (“{search.query}”, --source {search.source}, --max {search.most}); "
             "finish that one, delete the folder, or name another --out."
         )
     say(f"Resuming the search of {search.began}: {search.fetched:,} of {search.wanted:,} papers are here.")
     return search
-
-
-def _is_by(source: Source, search: Search) -> bool:
-    return source.name.replace(" ", "").lower() == search.source
 
 
 def _begin(folder: Path, source: Source, query: str, most: int, say: Callable[[str], None]) -> Search:

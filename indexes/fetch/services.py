@@ -35,7 +35,7 @@ from indexes.readers.base.markup import find_name
 from indexes.readers.full_text.front import find_pmcid_of
 from indexes.readers.full_text.jats import find_first, find_meta
 from retrieval.core.addresses import clean_key, find_proxy, hide_login, split_login
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
 from retrieval.core.values import Document
 from retrieval.runtime.pace import Pace

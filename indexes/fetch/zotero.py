@@ -26,7 +26,7 @@ from indexes.fetch.fetching import ZOTERO, ZOTERO_LOCAL
 from indexes.fetch.services import TRANSIENT, TRIES, NotWhole, Remote
 from indexes.readers.full_text.archives import LARGEST
 from retrieval.core.addresses import clean_key, is_loopback, read_key
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadConfig, BadInput, Unfinished
 from retrieval.store.manifest import write_atomically
 

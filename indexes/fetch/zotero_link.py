@@ -21,7 +21,7 @@ from indexes.full_texts import NAMED
 from indexes.plan import make_folder, report_interrupt
 from indexes.readers.base.fields import Omission, RecordError, is_retracted
 from indexes.readers.json_formats import make_csl
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_errors
 from retrieval.core.progress import make_bar
 from retrieval.store.manifest import write_atomically

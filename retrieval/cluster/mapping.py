@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrieval.bm25.analysis import (
-    ANSERINI,
     CHAINS,
     CONTENTS,
     FIELDS,
@@ -25,9 +24,10 @@ from retrieval.bm25.analysis import (
 )
 from retrieval.bm25.lucene import K1, B
 from retrieval.cluster.client import Address, connect, translate_faults
+from retrieval.core.english import list_words
 from retrieval.core.errors import IndexUnusable
 from retrieval.store.documents import Row, find_targets
-from retrieval.store.manifest import FORMAT, PLAIN, WITH_TEXTS, Manifest, parse_manifest
+from retrieval.store.manifest import FORMAT, WITH_TEXTS, Manifest, parse_manifest
 from retrieval.store.packing import unpack
 
 LAYOUT = 4
@@ -38,11 +38,6 @@ VECTOR, ENCODED = "vector", "encoded"
 """The fields of a document's vector and of what made it; an update drops both with the text that they were made from."""
 DERIVED = (VECTOR, ENCODED, CONTENTS, "fields", "sentence_count", "cue_count", "cue_sentence_count", "retracts", "limbs")
 ANALYSIS = describe_for_opensearch(tuple(CHAINS))
-_WITHOUT_PMCIDS = 3
-"""The layout before, in which PMCIDs cannot be looked up; it is still read and updated as it is."""
-_OLD_LAYOUT, _OLD_ANALYZER = 2, "english_no_stop"
-"""The same of the one before, of the embedded index's format `PLAIN`, and its name for the only analyzer, Anserini's."""
-_OLD_ANALYSIS = json.loads(json.dumps(describe_for_opensearch([ANSERINI])).replace(f'"{ANSERINI}"', f'"{_OLD_ANALYZER}"'))
 SIMILARITY: dict[str, Any] = {"bm25": {"type": "BM25", "k1": str(K1), "b": str(B)}}
 
 
@@ -100,15 +95,14 @@ def make_text_field(analyzer: str) -> dict[str, str]:
 def list_differences(settings: dict[str, Any], mapping: dict[str, Any]) -> list[str]:
     """How an index on a cluster differs from what this code would make; an empty list means that both can be used together."""
     layout, differences = (mapping.get("_meta") or {}).get("layout"), []
-    if layout not in (_OLD_LAYOUT, _WITHOUT_PMCIDS, LAYOUT):
+    if layout != LAYOUT:
         differences.append(f"layout {layout} and not {LAYOUT}")
-    own_analysis = _OLD_ANALYSIS if layout == _OLD_LAYOUT else ANALYSIS
-    if _unify(settings.get("analysis") or {}) != _unify(own_analysis):
+    if _unify(settings.get("analysis") or {}) != _unify(ANALYSIS):
         differences.append("another analysis of texts")
     if _unify(settings.get("similarity") or {}) != _unify(SIMILARITY):
         differences.append("other constants of BM25")
     contents = (mapping.get("properties") or {}).get(CONTENTS) or {}
-    if contents.get("analyzer") not in own_analysis["analyzer"] or contents.get("similarity") != "bm25":
+    if contents.get("analyzer") not in ANALYSIS["analyzer"] or contents.get("similarity") != "bm25":
         differences.append(f"another mapping of {CONTENTS}")
     return differences
 
@@ -127,15 +121,15 @@ _LATER = ("authors", "doi", "pmcid", "mesh")
 _BITS = 24
 
 
-def make_source(row: Row, version: int, order: int, fields: bool) -> dict[str, Any]:
+def make_source(row: Row, version: int, order: int) -> dict[str, Any]:
     """The source sent for a document: its row, the version that wrote it, its place in the write order, and derived fields."""
     source = dict(zip(_TEXTS, row[:10], strict=True)) | dict(zip(_LATER, row[12:], strict=True))
     source["boundaries"], source["cues"] = _encode(row[10]), _encode(row[11])
-    return source | {"written": version, "order": order} | derive(source, fields)
+    return source | {"written": version, "order": order} | derive(source)
 
 
-def derive(source: dict[str, Any], fields: bool) -> dict[str, Any]:
-    """The fields of a document that follow from the rest of its source, with `fields` also those that are searched by name."""
+def derive(source: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a document that follow from the rest of its source."""
     cues = unpack(base64.b64decode(source["cues"]), 4)
     return {
         CONTENTS: make_contents(source["title"], source["abstract"]),
@@ -144,7 +138,7 @@ def derive(source: dict[str, Any], fields: bool) -> dict[str, Any]:
         "cue_sentence_count": len({cue[0] for cue in cues}),
         "retracts": sorted(set(find_targets(source["notices"]))),
         "limbs": _split_hash(source["pmid"], source["title"], source["abstract"]),
-        **({"fields": make_fields(*(source[name] for name in FIELDS))} if fields else {}),
+        "fields": make_fields(*(source[name] for name in FIELDS)),
     }
 
 
@@ -185,11 +179,6 @@ class State:
     manifest: Manifest
     cue_names: dict[int, str]
 
-    @property
-    def analyzer(self) -> str:
-        """The cluster's name for the analyzer of the text."""
-        return self.manifest.analyzer if self.manifest.has_fields else _OLD_ANALYZER
-
 
 def read_state(address: Address) -> State:
     """The index at an address now; raises `IndexUnusable` if there is none, or one that this code cannot use."""
@@ -212,10 +201,10 @@ def read_stored(source: dict[str, Any], name: str, address: Address) -> State:
         format_number, cues = data["format"], {int(number): str(name) for number, name in source["cue_names"].items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         raise IndexUnusable(f"The manifest of {address} cannot be read: build the index again.") from None
-    if format_number not in (PLAIN, FORMAT, WITH_TEXTS):
+    if format_number not in (FORMAT, WITH_TEXTS):
         raise IndexUnusable(
-            f"The index {address} has format {format_number} and this Counterpoint reads formats {PLAIN} to {WITH_TEXTS}; build "
-            "it again, or use the Counterpoint that made it."
+            f"The index {address} has format {format_number} and this Counterpoint reads formats {FORMAT} and {WITH_TEXTS}; "
+            "build it again, or use the Counterpoint that made it."
         )
     try:
         manifest = parse_manifest(data)
@@ -231,7 +220,7 @@ def _find_real_name(indexes: dict[str, Any], address: Address) -> str:
     ((name, about),) = indexes.items()
     if differences := list_differences(about["settings"]["index"], about["mappings"]):
         raise IndexUnusable(
-            f"The index {address} was not made by this version of Counterpoint: it has {' and '.join(differences)}; build it "
+            f"The index {address} was not made by this version of Counterpoint: it has {list_words(differences)}; build it "
             "again with `counterpoint index build`."
         )
     return str(name)

@@ -78,7 +78,7 @@ class ClusterSearch:
 
     def __init__(self, address: Address, state: State, name: str = "") -> None:
         """For the index of this state, or for that of this real name, which is analysed alike."""
-        self.address, self.name, self._analyzer = address, name or state.name, state.analyzer
+        self.address, self.name, self._analyzer = address, name or state.name, state.manifest.analyzer
 
     def search(self, query: str, k: int, beginning: str = "") -> list[Hit]:
         """The `k` best documents for a bag-of-words query, best first, ties by id; only those whose id begins so.
@@ -156,7 +156,7 @@ class ClusterVocabulary:
     """The terms of an index on a cluster; safe to use from several threads at once."""
 
     def __init__(self, address: Address, state: State) -> None:
-        self.address, self._name, self._analyzer = address, state.name, state.analyzer
+        self.address, self._name, self._analyzer = address, state.name, state.manifest.analyzer
 
     def stem(self, words: Sequence[str]) -> list[str]:
         """Each word as the index would store it: lower-cased and stemmed; "" if it would be no term or several.
@@ -265,7 +265,7 @@ class ClusterDocuments:
         return self._get_by("doi", doi)
 
     def get_by_pmcid(self, pmcid: str) -> Entry | None:
-        """The document with a PMCID ("PMC123"); None if there is none, or in an index of before this could be looked up."""
+        """The document with a PMCID ("PMC123"); None if there is none."""
         return self._get_by("pmcid", pmcid)
 
     def _get_by(self, field: str, value: str) -> Entry | None:

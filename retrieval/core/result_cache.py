@@ -1,4 +1,4 @@
-"""Results that models once computed for a text, reused by the service, the command line and batch runs: on disk and in Redis.
+"""Results that models once computed for a text, reused by the service, the command line and batch runs.
 
 Each result's bytes are stored under a key that depends on everything the result does (model, code, texts). No text can be
 recovered from the key, nor from numbers; a language model's reply (nli.reader.chat) holds its reason and words of the paper.
@@ -7,10 +7,6 @@ Caching is optional: where it fails, the work goes on without it.
 On disk, the file is bounded, and the oldest results go first. It is SQLite: several processes may use it, and what is read stays
 in the system's page cache. (The usual library, diskcache, has had no release since 2023 and unpickles what it finds; LMDB would
 map the file into the service's memory.)
-
-Several machines may share results in Redis, behind the cache on each machine's own disk. If Redis is unavailable, it is not asked
-again for some seconds, so that a request is hardly slower. Redis removes results by itself: each after a month, and all according
-to its own `maxmemory-policy`.
 """
 
 from __future__ import annotations
@@ -20,19 +16,15 @@ import logging
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import Literal, Protocol
 
 from retrieval.core.errors import BadConfig
 from retrieval.core.user_folders import find_user_folder
 
-if TYPE_CHECKING:
-    from redis import Redis
-
-FOLDER_VARIABLE, SIZE_VARIABLE, ADDRESS_VARIABLE = "COUNTERPOINT_CACHE", "COUNTERPOINT_CACHE_MB", "COUNTERPOINT_CACHE_REDIS"
+FOLDER_VARIABLE, SIZE_VARIABLE = "COUNTERPOINT_CACHE", "COUNTERPOINT_CACHE_MB"
 OFF = "off"
 DEFAULT_MB = 1024
 Kind = Literal["verdicts", "vectors"]
@@ -46,17 +38,8 @@ _BUSY_SECONDS = 5.0
 _SCHEMA = "CREATE TABLE IF NOT EXISTS kept (key BLOB NOT NULL UNIQUE, value BLOB NOT NULL)"
 _OLDEST_TENTH = "DELETE FROM kept WHERE rowid <= (SELECT min(rowid) + max(1, (max(rowid) - min(rowid)) / 10) FROM kept)"
 
-_PREFIX = b"counterpoint:"
-_KEPT_SECONDS = 30 * 86_400
-_CONNECT_SECONDS, _ANSWER_SECONDS = 0.25, 1.0
-_AWAY_SECONDS = 10.0
-_KEYS_A_COMMAND = 100
-_SUM_BYTES = 8
-
 observers: list[Callable[[str, int, int], None]] = []
-"""Called on every look-up with the name of the file, or of the shared cache, the number of hits and the number of misses."""
-
-_Result = TypeVar("_Result")
+"""Called on every look-up with the name of the file, the number of hits and the number of misses."""
 _log = logging.getLogger("counterpoint")
 
 
@@ -159,80 +142,7 @@ class DiskCache:
             )  # fmt: skip
 
 
-class SharedCache:
-    """Results of one kind in Redis. A value without the right checksum of its key and bytes is not ours and counts as missing."""
-
-    def __init__(self, client: Redis, kind: str) -> None:
-        self._client = client
-        self._kind, self._prefix = f"shared {kind}", _PREFIX + kind.encode() + b":"
-        self._away_until = 0.0
-        self._lock = threading.Lock()
-
-    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The result under each key, None if there is none or Redis is unavailable."""
-        values: list[bytes | None] = []
-        for at in range(0, len(keys), _KEYS_A_COMMAND):
-            chunk = keys[at : at + _KEYS_A_COMMAND]
-            blobs: Any = self._ask(partial(self._client.mget, [self._prefix + key for key in chunk])) or [None] * len(chunk)
-            values += [_open(key, blob) for key, blob in zip(chunk, blobs, strict=True)]
-        misses = values.count(None)
-        _tell(self._kind, len(values) - misses, misses)
-        return values
-
-    def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep each result under its key for a month, unless Redis is unavailable or full."""
-        rows = list(results)
-        for at in range(0, len(rows), _KEYS_A_COMMAND):
-            self._ask(partial(self._send, rows[at : at + _KEYS_A_COMMAND]))
-
-    def _send(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
-        with self._client.pipeline(transaction=False) as pipeline:
-            for key, value in rows:
-                pipeline.set(self._prefix + key, _sum(key, value) + value, ex=_KEPT_SECONDS)
-            pipeline.execute()
-
-    def _ask(self, work: Callable[[], _Result]) -> _Result | None:
-        from redis.exceptions import RedisError
-
-        if time.monotonic() < self._away_until:
-            return None
-        try:
-            return work()
-        except (RedisError, OSError) as error:
-            with self._lock:
-                if time.monotonic() >= self._away_until:
-                    # Only the kind of error: a message may name the server's account.
-                    _log.warning("the shared cache (%s) cannot be used now: %s", self._kind, type(error).__name__)
-                    self._away_until = time.monotonic() + _AWAY_SECONDS
-            return None
-
-
-class CachesInTurn:
-    """A near cache and a far one: what only the far one has is kept in the near one from then on."""
-
-    def __init__(self, near: Cache, far: Cache) -> None:
-        self.near, self.far = near, far
-
-    def get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """The result under each key, None if neither has it."""
-        values = self.near.get(keys)
-        misses = [key for key, value in zip(keys, values, strict=True) if value is None]
-        if not misses:
-            return values
-        far_values = {key: value for key, value in zip(misses, self.far.get(misses), strict=True) if value is not None}
-        if far_values:
-            self.near.put(far_values.items())
-        return [value if value is not None else far_values.get(key) for key, value in zip(keys, values, strict=True)]
-
-    def put(self, results: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep each result in both."""
-        rows = list(results)
-        self.near.put(rows)
-        self.far.put(rows)
-
-
 _chosen: tuple[str, float] | None = None
-_chosen_address: str | None = None
 
 
 def set_cache_folder(folder: str, megabytes: float) -> None:
@@ -266,29 +176,10 @@ def get_cache_megabytes() -> float:
     return size
 
 
-def set_shared_cache(address: str) -> None:
-    """Share results through the Redis server at this address, "" for none, whatever the environment says.
-
-    Raises `BadConfig` as `connect` does.
-    """
-    global _chosen_address
-    if address:
-        connect(address).close()
-    _chosen_address = address
-
-
-def open_cache(kind: Kind) -> Cache | None:
-    """The cache of results of this kind; None if caching is off.
-
-    This process shares it with all others of the user, and with other machines if a Redis server is configured.
-    """
+def open_cache(kind: Kind) -> DiskCache | None:
+    """The cache of results of this kind, which this process shares with all others of the user; None if caching is off."""
     where = get_cache_folder()
-    near_cache = _open_file(where / f"{kind}.sqlite", SHARES[kind] * get_cache_megabytes()) if where else None
-    address = os.environ.get(ADDRESS_VARIABLE, "") if _chosen_address is None else _chosen_address
-    if not address:
-        return near_cache
-    far_cache = _open_shared(address, kind)
-    return CachesInTurn(near_cache, far_cache) if near_cache else far_cache
+    return _open_file(where / f"{kind}.sqlite", SHARES[kind] * get_cache_megabytes()) if where else None
 
 
 @cache
@@ -296,46 +187,6 @@ def _open_file(path: Path, size: float) -> DiskCache:
     return DiskCache(path, size)
 
 
-@cache
-def _open_shared(address: str, kind: Kind) -> SharedCache:
-    return SharedCache(connect(address), kind)
-
-
 def _tell(kind: str, hits: int, misses: int) -> None:
     for observer in observers:
         observer(kind, hits, misses)
-
-
-def connect(address: str) -> Redis:
-    """The client for a Redis server at redis://, rediss:// or unix://; it connects at the first look-up.
-
-    Raises `BadConfig` for an address that cannot be read, or if the package redis is missing.
-    """
-    try:
-        from redis import Redis
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
-    except ImportError:
-        raise BadConfig(f"{ADDRESS_VARIABLE} needs the package redis; run `pip install counterpoint[redis]`.") from None
-    try:
-        return Redis.from_url(
-            address,
-            protocol=2,
-            socket_connect_timeout=_CONNECT_SECONDS,
-            socket_timeout=_ANSWER_SECONDS,
-            # Retry once immediately: the other end may have closed a connection that was kept open.
-            retry=Retry(NoBackoff(), 1),
-        )
-    except ValueError:
-        # Its own message would show the address, which may hold a password.
-        raise BadConfig(f"{ADDRESS_VARIABLE} should be an address such as redis://host:6379/0.") from None
-
-
-def _sum(key: bytes, value: bytes) -> bytes:
-    return hashlib.blake2b(value, digest_size=_SUM_BYTES, key=key).digest()
-
-
-def _open(key: bytes, blob: bytes | None) -> bytes | None:
-    if blob is None or blob[:_SUM_BYTES] != _sum(key, blob[_SUM_BYTES:]):
-        return None
-    return blob[_SUM_BYTES:]

@@ -317,7 +317,7 @@ class Documents(Protocol):
         """The document with a DOI (in lower case), or None where the index holds none."""
 
     def get_by_pmcid(self, pmcid: str) -> Entry | None:
-        """The document with a PMCID ("PMC123"); None where the index holds none, or where that cannot be looked up."""
+        """The document with a PMCID ("PMC123"); None where the index holds none."""
 
     def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
         """Every document's PMID, title and abstract, by PMID, in batches."""
@@ -352,8 +352,6 @@ class Store:
 
     # SQLite allows 32,766 variables a statement; a thousand a statement is already as fast as it gets.
     _CHUNK = 1000
-    _READ_THROUGH = 300_000
-    """Documents in a store that is read through without an index, which takes half a second."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -404,13 +402,7 @@ class Store:
         return self.get(rows[0][0]) if rows else None
 
     def get_by_pmcid(self, pmcid: str) -> Entry | None:
-        """The document with a PMCID ("PMC123"), or None.
-
-        A store of before there was an index for it is read through, unless that would take long: then there is none.
-        """
-        documents = self._query("SELECT coalesce(max(rowid), 0) FROM main.documents")[0][0]
-        if documents > self._READ_THROUGH and not self._query("SELECT 1 FROM main.sqlite_master WHERE name = 'pmcids'"):
-            return None
+        """The document with a PMCID ("PMC123"), or None."""
         rows = self._query("SELECT pmid FROM documents WHERE pmcid != '' AND pmcid = ? ORDER BY pmid LIMIT 1", [pmcid])
         return self.get(rows[0][0]) if rows else None
 

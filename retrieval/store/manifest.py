@@ -14,16 +14,14 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from retrieval.bm25.analysis import ANSERINI, TEXT_ANALYZERS
+from retrieval.core.english import format_count
 from retrieval.core.errors import IndexUnusable, translate_write_errors
 
 WITH_TEXTS = 5
 """The format of an index with full texts, which has tables and a Lucene index for them beside those of `FORMAT`."""
 FORMAT = 4
 """Increased whenever the store or the Lucene index changes in a way that older code would misread."""
-PLAIN, LAYERED = 2, 3
-"""The formats before, read and updated as they are: the text analysed as by Anserini, no other fields; LAYERED has files of
-changes (retrieval.store.documents)."""
-FORMATS = (PLAIN, LAYERED, FORMAT, WITH_TEXTS)
+FORMATS = (FORMAT, WITH_TEXTS)
 NAME = "manifest.json"
 LUCENE, STORE, DENSE, PASSAGES = "lucene", "store.sqlite", "dense", "passages"
 
@@ -137,15 +135,10 @@ class Manifest:
         return str(self.settings["analyzer"].get("name", ANSERINI))
 
     @property
-    def has_fields(self) -> bool:
-        """Whether title, authors, journal and year are indexed beside the text."""
-        return self.format >= FORMAT
-
-    @property
     def id(self) -> str:
         """A short name for the texts and the way they are searched, in however many files; runs and evaluations carry it."""
         texts = f"-t{self.texts.sha256[:8]}" if self.texts else ""
-        return f"{self.corpus_sha256[:12]}-f{PLAIN if self.analyzer == ANSERINI else FORMAT}{texts}"
+        return f"{self.corpus_sha256[:12]}-f{2 if self.analyzer == ANSERINI else 4}{texts}"
 
     @property
     def vectors_fit(self) -> bool:
@@ -155,7 +148,7 @@ class Manifest:
     def describe_source(self) -> str:
         """What the documents are, in words to follow their number: as described, or else by the names of the files."""
         names = list(dict.fromkeys(Path(source.path).name for source in self.sources))
-        more = f" and {len(names) - 1:,} more file{'s' if len(names) > 2 else ''}" if names[1:] else ""
+        more = f" and {format_count(len(names) - 1, 'more file')}" if names[1:] else ""
         return self.description or " from ".join(["documents", *names[:1]]) + more
 
     def to_json(self) -> dict[str, Any]:
@@ -239,7 +232,7 @@ def _read_manifest(folder: Path) -> Manifest:
         raise IndexUnusable(template.format(f"its {NAME} cannot be read")) from None
     if format_number not in FORMATS:
         raise IndexUnusable(
-            f"The index at {folder} has format {format_number} and this Counterpoint reads formats {PLAIN} to "
+            f"The index at {folder} has format {format_number} and this Counterpoint reads formats {FORMAT} and "
             f"{WITH_TEXTS}; build it again, or use the Counterpoint that made it."
         )
     try:

@@ -200,9 +200,7 @@ def cut_passages(text: FullText) -> list[tuple[int, int]]:
     return ranges
 
 
-_MOST_LICENCES, _LICENCE_LETTERS = 50, 200
-OTHERS = "(others)"
-"""What a manifest counts licences under that few texts have: some publishers word each of theirs."""
+_LICENCE_LETTERS = 200
 
 
 def make_part(rows: Iterable[Sequence[Any]]) -> TextPart | None:

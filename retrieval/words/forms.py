@@ -1,4 +1,4 @@
-"""The forms of a word: one for comparing and for the models, others for a search that matches words literally, and a verb's.
+"""The forms of a word: one for comparing and for the models, British and American ones for a search, and a verb's.
 
 British and American spellings are one word, a word with a hyphen is the same as without, and so are Greek letters and their
 names: the spelling of a claim must not matter.
@@ -46,10 +46,6 @@ _ON_SYMBOL = re.compile(rf"\b([A-Z][A-Za-z]*[A-Z]|[A-Z]{{2,}}-?\d+[A-Z]?)[ -]?({
 _NUMBERED = re.compile(rf"(?<![A-Za-z])({_ANY_GLUED})-?(\d{{1,2}})(?![\w.%])", re.IGNORECASE)
 _BEHIND_WORD = re.compile(rf"(?<=[a-z]{{3}})-(?=(?:{_ANY_GLUED})\b)")
 _KAPPA_B = re.compile(r"kappa[ -]B\b")
-_NAMED = re.compile(
-    rf"(?:\b([A-Z][A-Za-z]*[A-Z]|[A-Z]{{2,}}-\d+[A-Z]?)-)?(?<![A-Za-z])((?i:{'|'.join(GREEK.values())}))(?:-(\d{{1,2}})|(B))?\b"
-)
-_GREEK_LETTER = {name: letter for letter, name in GREEK.items()}
 
 
 # Queries of one topic come back to the same texts.
@@ -62,35 +58,16 @@ def unify_text(text: str) -> str:
 def join_symbols(text: str) -> str:
     """The text with Greek letters as names, and without the hyphens of words that others write in one: "preeclampsia"."""
     text = _name_greek(text)
-    return _load_hyphens()[0].sub("", text) if "-" in text else text
+    return _load_hyphens().sub("", text) if "-" in text else text
 
 
 def add_spellings(query: str) -> str:
     """The query in American spelling, followed by the British forms of its words, for a search that matches hyphens and Greek
     letters however they are written."""
     plain = "".join(map(_americanise_piece, _WORD.split(query)))
-    return " ".join([plain, *_list_other_spellings(plain)[1]])
-
-
-def add_other_forms(query: str) -> str:
-    """The query in one form, followed by the other forms of its words, for a search that matches words literally.
-
-    The result is the same however the query spells its words.
-    """
-    plain = unify_text(query)
-    words, others = _list_other_spellings(plain)
-    pairs = [(word, whole, parts) for word in [*words, *others] for whole, parts in _load_hyphens()[1].items() if whole in word]
-    parted = [form for word, whole, parts in pairs if (form := word.replace(whole, parts)) not in plain.lower()]
-    present = {*re.findall(r"\w+", plain.lower())}
-    greek = [form for form in _list_greek_forms(plain) if form not in present]
-    return " ".join([plain, *dict.fromkeys([*others, *parted, *greek])])
-
-
-def _list_other_spellings(text: str) -> tuple[dict[str, None], list[str]]:
-    """The words of a text, and the other spellings of them."""
-    words = dict.fromkeys(word.lower() for word in _WORD.findall(text))
+    words = dict.fromkeys(word.lower() for word in _WORD.findall(plain))
     spelt = dict.fromkeys(form for word in words for form in (americanise(word), *list_british_forms(americanise(word))))
-    return words, [form for form in spelt if form not in words]
+    return " ".join([plain, *(form for form in spelt if form not in words)])
 
 
 @lru_cache(maxsize=65536)
@@ -152,12 +129,11 @@ def _load_rules() -> tuple[re.Pattern[str], tuple[_Rule, ...], tuple[_Rule, ...]
 
 
 @cache
-def _load_hyphens() -> tuple[re.Pattern[str], dict[str, str]]:
-    """The hyphens that join the parts of one word, and, by that word's part, how it is written with one."""
-    joined = {one: parted for parted, one in _read_pairs() if "-" in parted}
+def _load_hyphens() -> re.Pattern[str]:
+    """The hyphens that join the parts of one word."""
+    parts = [parted.split("-") for parted, _ in _read_pairs() if "-" in parted]
     # It begins with the hyphen itself, so that texts are passed over quickly.
-    places = "|".join(f"(?<={before}-)(?={behind})" for before, behind in (parted.split("-") for parted in joined.values()))
-    return re.compile(f"-(?:{places})", re.IGNORECASE), joined
+    return re.compile(f"-(?:{'|'.join(f'(?<={before}-)(?={behind})' for before, behind in parts)})", re.IGNORECASE)
 
 
 def _name_greek(text: str) -> str:
@@ -171,22 +147,6 @@ def _name_greek(text: str) -> str:
     text = _BEHIND_WORD.sub(" ", text)
     text = _ON_SYMBOL.sub(r"\1-\2", text)
     return _NUMBERED.sub(r"\1-\2", _KAPPA_B.sub("kappaB", text))
-
-
-def _list_greek_forms(text: str) -> list[str]:
-    """The words under which an index may hold what a text (of `unify_text`) names by Greek letters, in lower case.
-
-    An index matches words literally: "TNF-α" is "tnf" and "α" there, "TNFα" is one word.
-    """
-    found: dict[str, None] = {}
-    for match in _NAMED.finditer(text):
-        symbol, name, number, after = (part.lower() if part else "" for part in match.groups())
-        # What is written onto a name is what stands before it up to the last hyphen: of "IL-1" the number.
-        last, behind = symbol.rpartition("-")[2], number or after
-        for form in (_GREEK_LETTER[name], name):
-            for word in (form, f"{form}{behind}", f"{last}{form}", f"{last}{form}{behind}"):
-                found[word] = None
-    return list(found)
 
 
 def _name_letter(match: re.Match[str]) -> str:

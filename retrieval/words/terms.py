@@ -1,7 +1,7 @@
 """The terms of a text, how rare each is, and how many of a query's rare ones another text contains.
 
 A reranker sees a query and texts, not the collection, so the inverse document frequencies come from a fixed table, made once
-from PubMed abstracts and trial reports (retrieval/training/words/frequencies.py). Words are stemmed lightly and hashed into the
+from PubMed abstracts and trial reports (retrieval/training/frequencies.py). Words are stemmed lightly and hashed into the
 table: at 131,072 places two words of one text rarely meet.
 
 A ranking shows which text is best, not whether the best is any good: if a collection has nothing on a subject, its best matches

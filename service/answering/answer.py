@@ -18,7 +18,7 @@ from generation.extractive import write_findings
 from nli.reader.paper import LanguageModelReader
 from nli.text.designs import find_design
 from nli.text.roles import find_findings
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import ModelUnusable
 from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit, Outcome, RemovedSentence, Row, Topic, Usage
 from retrieval.index import Index

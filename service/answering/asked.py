@@ -16,7 +16,7 @@ from nli.long_text import make_abstract
 from nli.reader.answers import Answers, make_claim
 from nli.reader.chat import ChatReader
 from nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.values import Claim, Hit, Row
 from retrieval.index import reciprocal_rank_fusion
 from retrieval.runtime.chat import ChatUnanswered

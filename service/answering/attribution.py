@@ -21,7 +21,6 @@ from nli.text.sentences import sentence_spans
 from retrieval.core.values import OPPOSITE, Citation, Document, Sentence, Stance, Verdict
 from retrieval.rerank.reranker import make_passage
 from retrieval.runtime.fences import is_order
-from retrieval.words.names import find_unnamed
 from retrieval.words.terms import find_rare_words, find_shared_terms, measure_aboutness, weigh_share
 from service.configuration.config import Attribute
 
@@ -205,14 +204,11 @@ def _find_stating(reader: Reader, claim: str, source: Source, reading: Reading, 
 
 
 def find_missing_content(text: str, document: Document) -> str:
-    """What the document lacks that the sentence says, as the end of a reason ("does not mention caffeine"); "" for nothing.
+    """What the document lacks that the sentence says, as the end of a reason ("does not give the figure 30"); "" for nothing.
 
-    A reader that knows what a sentence is about lends it to any paper on the subject: a trial of exercise passes for "Caffeine
-    raises cortisol". Words alone show no support, but their absence shows that there is none.
+    Figures and words alone show no support, but their absence shows that there is none.
     """
     passage = make_passage(document)
-    if unnamed := find_unnamed(text, passage):
-        return f"does not mention {' or '.join(unnamed)}"
     if figures := find_other_figures(text, passage):
         return f"does not give the figure {' or '.join(figures)}"
     if weigh_share(find_rare_words(text), find_shared_terms(text, passage)) < MENTIONED:

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from generation.draft import Finding
 from generation.question import YesNoQuestion, parse_question
 from nli.text.designs import find_design
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Grounding, Lead, LeadVerdict, Verdict
 from service.answering.attribution import find_missing_content
 from service.grounding.ground import Grounder

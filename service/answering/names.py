@@ -14,8 +14,8 @@ from pathlib import Path
 
 from generation.grammar import load_words
 from retrieval.core.word_list import read_sections
+from retrieval.words.acronyms import find_acronyms
 from retrieval.words.forms import load_irregular, make_past, make_third_person, unify_text
-from retrieval.words.names import find_acronyms
 from retrieval.words.terms import split_terms
 
 _AROUND = " .,;:/\"'“”‘’"

@@ -8,7 +8,7 @@ from itertools import islice
 
 from generation.draft import Finding
 from nli.text.designs import has_findings
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.values import Hit, Topic
 from retrieval.index import Index
 from retrieval.rerank.reranker import make_passage

@@ -24,7 +24,7 @@ from nli.reader.chat import ChatReader
 from nli.reader.encode import score_findings
 from nli.text.designs import find_design, has_findings
 from nli.text.trials import name_trials
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.values import Claim, Evidence, Hit, PaperFinding, Row, Sentence
 from retrieval.store.documents import Entry
 from service.answering.asked import ask_papers, choose_papers, find_more, share_names

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Label, Passage, Stance
 from retrieval.store.documents import Documents, Entry

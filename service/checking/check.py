@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from indexes.readers.prose.passage import Passage
 from nli.text.designs import has_findings
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, Interrupted
 from retrieval.core.values import Claim, Evidence, Grounding, Label
 from retrieval.runtime.usage import Budget, count_usage

@@ -120,7 +120,7 @@ def _read_markdown(text: str, name: str) -> Passage:
         return read_apart("markdown", text.encode(), name)
     from indexes.readers.prose.markup import read_markdown
 
-    return read_markdown(text)
+    return read_markdown(text.encode(), name)
 
 
 def _plain(text: str) -> Passage:

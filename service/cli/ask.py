@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from service.calls.requests import (
     MOST_HITS,
     AnswerRequest,

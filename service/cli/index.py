@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from retrieval.cluster.client import is_address, read_address, show_place
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_library, read_place, report_errors
 from service.configuration import defaults
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, read_libraries, report_errors
 from service.cli.usage import check_sentence
 from service.configuration import defaults

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.values import BranchCounts, Evidence, Grounding
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nli.text.designs import find_design
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.probabilities import log_odds, logistic
 from retrieval.core.values import Evidence, Grounding
 

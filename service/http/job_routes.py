@@ -20,7 +20,7 @@ from indexes.fetch.zotero_link import read_link
 from indexes.full_texts import find_doubts
 from indexes.packing import SUFFIX, is_pack, read_pack, write_pack
 from retrieval.cluster.client import is_address
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.store.documents import Sort, Store, Wanted
 from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, is_id, make_id, read_library_file

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from filelock import FileLock, Timeout
 
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import CounterpointError, IndexUnusable
 from retrieval.core.values import Document, Evidence, Grounding
 from retrieval.index import Index

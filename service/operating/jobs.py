@@ -35,7 +35,7 @@ from indexes.fetch.zotero_link import remove_records
 from indexes.packing import is_pack
 from indexes.plan import MOST_PAPERS
 from indexes.readers.full_text.archives import holds_texts
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from retrieval.core.progress import FOR_PROCESS, read_progress
 from retrieval.core.user_folders import find_user_folder

@@ -170,10 +170,6 @@ class Settings(BaseSettings):
     cache_mb: float = Field(
         default=result_cache.DEFAULT_MB, ge=1, le=1e9, description="The size limit of cached results, in megabytes."
     )
-    cache_redis: SecretStr | None = Field(
-        default=None,
-        description="The address of a Redis, such as redis://host:6379/0, that shares cached results; empty: none does.",
-    )
     state: str = Field(
         default="",
         description="The folder for history, saved claims and feedback; empty: the user's own state folder, unless others can "
@@ -366,7 +362,6 @@ def show_settings(settings: Settings) -> dict[str, str]:
 def hand_down(settings: Settings) -> None:
     """Apply the process-wide settings to the layers below; raises `BadConfig` for what they refuse."""
     result_cache.set_cache_folder(settings.cache, settings.cache_mb)
-    result_cache.set_shared_cache(settings.cache_redis.get_secret_value() if settings.cache_redis else "")
     lucene.use_heap(settings.jvm_heap)
     hand_down_access(settings)
 

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
 
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import CounterpointError
 from retrieval.runtime.chat import stop_by
 from service.operating import metrics

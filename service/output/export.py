@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
 from indexes.readers.exports.bibtex import SIGNS
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding, PaperFinding, Sentence
 from service.answering.schemas import AnswerResponse, LeadPaperOut, NumberedPaperOut, PaperFindingOut
 from service.grounding.reasons import tell_contrasts, tell_direction

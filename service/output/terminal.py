@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from retrieval.cluster.client import is_address, read_address, show_place
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.store.manifest import Manifest, TextPart
 from service.grounding.coverage import describe_usage
 from service.grounding.reasons import tell_contrasts, tell_direction
@@ -208,7 +208,7 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         f"  texts (sha256)   {manifest.corpus_sha256}",
         f"  size             {f'{sum(manifest.files.values()) / 1e6:,.1f} MB' if manifest.files else 'kept by the cluster'}",
         f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
-        f"  analyzer         {_tell_analyzer(folder, manifest)}",
+        f"  analyzer         {manifest.analyzer}",
         f"  vectors          {_tell_vectors(folder, manifest)}",
         *(_tell_texts(manifest.texts) if manifest.texts else ()),
         "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
@@ -244,15 +244,6 @@ def _tell_texts(part: TextPart) -> list[str]:
     words = [f"{count:,} {(name or 'none named')[:_LICENCE_LETTERS]}" for name, count in shown]
     more = len(part.licences) - len(shown)
     return [*lines, f"  licences         {'; '.join(words)}{f'; {more:,} others' if more else ''}"]
-
-
-def _tell_analyzer(folder: Path, manifest: Manifest) -> str:
-    """Describe the analyzer in one line; of an index of an older format, what would be gained and how."""
-    if manifest.has_fields:
-        return manifest.analyzer
-    place = show_place(folder)
-    command = f"build SOURCE --out {place} --overwrite" if is_address(folder) else f"merge {place} --analyzer biomedical"
-    return f"{manifest.analyzer} (`counterpoint index {command}` makes accents, hyphens and missing blanks matter no more)"
 
 
 def _tell_vectors(folder: Path, manifest: Manifest) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from generation.extractive import drop_label
 from nli.reader.encode import score_for_reading
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Document, Hit, Passage, Sentence
 from retrieval.index import Index, PassageHit, lead_to_papers
@@ -59,16 +59,11 @@ def search_words(index: Index, query: str, end: int, begin: int = 0) -> list[Fou
 
 
 def describe_search(index: Index, query: str) -> str:
-    """What a reader of `search_words` should know: which ids the index lacks, or that it cannot be searched by author; or ""."""
+    """What a reader of `search_words` should know: which ids the index lacks; or ""."""
     ids, alone = list_ids(query, index.store)
     if alone and (missing := [one for one in ids if find_cited(index.store, one) is None]):
         return " ".join(_say_missing(one, index.manifest.counts.documents) for one in missing)
-    if ids or index.manifest.has_fields:
-        return ""
-    return (
-        "This index was built before authors, journals and years could be searched: papers are found by title and text alone. "
-        "`counterpoint index merge INDEX --analyzer biomedical` adds them."
-    )
+    return ""
 
 
 def _say_missing(citation: CitedPaper, documents: int) -> str:

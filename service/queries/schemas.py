@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from generation.question import TWO_AT_A_TIME, offers_many
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.values import Document
 from service.grounding.schemas import GroundResponse
 from service.queries.classify import Kind, Query

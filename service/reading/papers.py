@@ -18,7 +18,7 @@ from indexes.readers.full_text.pdf import read_pdf_text
 from indexes.readers.prose.article import read_article, read_sentences
 from nli.long_text import list_sentences
 from retrieval.core.characters import replace_surrogates
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import FullText, Sentence
 from retrieval.store.documents import Documents

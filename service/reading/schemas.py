@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from nli.evidence import EvidenceSentence
 from nli.long_text import list_blocks
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.values import Block, Label, Location
 from service.reading.evidence import PaperEvidence
 from service.schemas import LocationOut, OfValue

@@ -22,7 +22,7 @@ from typing import Any
 from tqdm import tqdm
 
 from retrieval.core.code_hash import hash_code
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, translate_write_errors
 from retrieval.store.journal import Journal
 from retrieval.store.manifest import write_atomically

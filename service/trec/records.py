@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from retrieval.core.characters import replace_surrogates
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, BadRecord
 from retrieval.store.corpus import Corpus
 from retrieval.store.documents import Documents

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.counts import format_count
+from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput, BadRecord, ModelUnusable, Unfinished
 from retrieval.core.values import Topic
 from retrieval.store.corpus import Corpus

@@ -404,16 +404,6 @@ def test_what_cannot_be_read_is_listed_and_the_build_goes_on(tmp_path: Path) -> 
     assert nothing.exit_code == 2 and "--full-text" in nothing.output
 
 
-def test_an_old_index_refuses_texts_until_it_is_of_todays_format(tmp_path: Path) -> None:
-    source = write_records(tmp_path / "records.jsonl", {"pmid": "77"})
-    build([source], tmp_path / "index")
-    manifest = json.loads((tmp_path / "index" / "manifest.json").read_text())
-    manifest["format"] = 2
-    (tmp_path / "index" / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(BadInput, match="merge"):
-        update(tmp_path / "index", [], full_texts=[source])
-
-
 def test_of_a_papers_two_ranks_by_words_the_better_counts_once(tmp_path: Path) -> None:
     texts = tmp_path / "texts"
     texts.mkdir()

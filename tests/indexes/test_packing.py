@@ -155,7 +155,7 @@ def name_more(name: str) -> Callable[[list[Member]], list[Member]]:
     [
         (claim_more, "its documents are not those"),
         (change_manifest(corpus_sha256="0" * 64), "its documents are not those"),
-        (change_manifest(format=99), "it has format 99, and this Counterpoint reads formats 2 to 5"),
+        (change_manifest(format=99), "it has format 99, and this Counterpoint reads formats 4 and 5"),
         (change_manifest(format=[1] * 100), "it has format"),
         (change_manifest(counts=None), "its first part cannot be read"),
         (change_manifest(data="../v0001"), "names files that no index has"),

@@ -70,7 +70,7 @@ class Scripted:
         self.manifest: dict[str, Any] = asdict(MANIFEST)
         hits = [{"sort": [2.5, "7"]}, {"sort": [2.5, "8"]}]
         self.search: Answer = 200, {"_shards": COMPLETE, "timed_out": False, "hits": {"hits": hits}}
-        self.mget: Answer = 200, {"docs": [{"_id": "7", "found": True, "_source": make_source(ROW, 1, 5, True)}]}
+        self.mget: Answer = 200, {"docs": [{"_id": "7", "found": True, "_source": make_source(ROW, 1, 5)}]}
 
     def __call__(self, method: str, path: str, body: Any) -> Answer:
         if path == "/pubmed":
@@ -137,7 +137,7 @@ def test_a_stored_document_comes_back_as_it_went_in(cluster: FakeCluster) -> Non
         "It failed.",
     ]
     assert [cue.name for one in entry.cue_sentences() for cue in one.cues] == ["no"]
-    assert read_row(make_source(ROW, 1, 5, True)) == ROW
+    assert read_row(make_source(ROW, 1, 5)) == ROW
 
 
 def test_a_document_that_is_gone_by_now_is_no_damage(cluster: FakeCluster, scripted: Scripted) -> None:
@@ -255,7 +255,7 @@ def test_health_tells_the_colour_or_why_there_is_none(cluster: FakeCluster, scri
 
 def test_the_hash_of_all_texts_is_the_sum_of_its_parts() -> None:
     other: Row = ("8", *ROW[1:])
-    limbs = [derive(make_source(row, 1, 1, True), True)["limbs"] for row in (ROW, other)]
+    limbs = [derive(make_source(row, 1, 1))["limbs"] for row in (ROW, other)]
     sums = [float(sum(one[f"l{place}"] for one in limbs)) for place in range(len(limbs[0]))]
     wanted = sum(int(hashlib.sha256("\x1f".join(row[:3]).encode()).hexdigest(), 16) for row in (ROW, other)) % 2**256
     assert add_up(sums) == f"{wanted:064x}"

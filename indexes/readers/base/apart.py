@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
@@ -25,7 +26,8 @@ MOST_MEMORY = 1_000_000_000
 
 
 def read_apart(function: str, raw: bytes, name: str) -> Any:
-    """What `function` ("module:name") makes of a file in a process of its own: it takes content and name and returns JSON.
+    """What `function` ("module:name") makes of a file in a process of its own: it takes content and name and returns JSON, where
+    a data class is the list of its values.
 
     Raises `BadInput` for a file that cannot be read, or not within the limits on time and memory.
     """
@@ -63,7 +65,11 @@ def _main() -> None:
         reply = ["", getattr(import_module(module), attribute)(raw, name)]
     except BadInput as error:
         reply = [str(error), None]
-    print(json.dumps(reply), file=output, flush=True)
+    print(json.dumps(reply, default=_list_values), file=output, flush=True)
+
+
+def _list_values(record: Any) -> list[Any]:
+    return [getattr(record, field.name) for field in fields(record)]
 
 
 def _limit(seconds: int, memory: int) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from indexes.readers.base.fields import Note, OnBad, raise_bad
+from retrieval.core.english import choose_form
 from retrieval.core.errors import BadInput, BadRecord
 
 _UNPACK = "unpack it and name the files inside it"
@@ -248,7 +249,7 @@ def _decode_lines(
     if not is_utf8:
         on_bad(Note(path, "all lines", f"read as {encoding.upper()}"))
     elif other:
-        lines = "line that is" if len(other) == 1 else "lines that are"
+        lines = choose_form(len(other), "line that is", "lines that are")
         hint = f"the first of {len(other):,} {lines} not UTF-8, read as Windows-1252 instead; check names and signs there"
         on_bad(Note(path, f"line {other[0]}", hint))
 

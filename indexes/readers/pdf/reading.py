@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from indexes.readers.base import apart
 from indexes.readers.pdf.layout import Item, Layout
@@ -50,12 +49,5 @@ def _is_wide(pages: Pages) -> bool:
 
 def read_printed_apart(raw: bytes, name: str) -> Printed:
     """The same in a process of its own."""
-    items, *others = apart.read_apart(f"{__name__}:encode_printed", raw, name)
+    items, *others = apart.read_apart(f"{__name__}:read_printed", raw, name)
     return Printed([Item(*item) for item in items], *others)
-
-
-def encode_printed(raw: bytes, name: str) -> Any:
-    """A PDF's text as JSON."""
-    printed = read_printed(raw, name)
-    items = [(one.kind, one.text, one.page, one.level, one.size, one.table, one.cells) for one in printed.items]
-    return [items, printed.front, printed.edges, printed.said, printed.pages, printed.words, printed.is_landscape]

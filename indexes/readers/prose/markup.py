@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 
-def read_markdown(text: str) -> Passage:
+def read_markdown(raw: bytes, name: str) -> Passage:
     """The headings, paragraphs, list entries and table cells of a Markdown text; its code and its HTML are left out."""
     from markdown_it import MarkdownIt
 
     writing = Writing()
     tags: list[str] = []
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
+    for token in MarkdownIt("commonmark").enable("table").parse(raw.decode()):
         if token.nesting > 0:
             tags.append(token.tag)
         elif token.nesting < 0:
@@ -76,10 +76,10 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 _HIDDEN = re.compile(r"display\s{0,3}:\s{0,3}none", re.IGNORECASE)
 
 
-def read_html(text: str) -> Passage:
+def read_html(raw: bytes, name: str) -> Passage:
     """The text that is shown; every element that begins on a line of its own begins a block."""
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
-    root = etree.fromstring(text.encode(), parser)
+    root = etree.fromstring(raw, parser)
     page = _Page()
     if root is not None:
         walk = etree.iterwalk(root, events=("start", "end"))

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import fakeredis
 import numpy as np
 import pytest
-from pydantic import SecretStr
 
 from nli.judge import DiskCachingJudge
 from retrieval.core import result_cache
 from retrieval.core.errors import BadConfig
-from retrieval.core.result_cache import CachesInTurn, DiskCache, SharedCache, make_key, open_cache
+from retrieval.core.result_cache import DiskCache, make_key, open_cache
 from retrieval.core.values import Premise, Verdict
 from retrieval.rerank.text_vectors import PackedVectors, TextVectors
-from service.operating.settings import Settings, hand_down, show_settings
 
 PREMISES = [Premise(f"Sentence {number} of the paper.", "Title") for number in range(5)]
 
@@ -42,7 +38,6 @@ class CountingJudge:
 @pytest.fixture(autouse=True)
 def _nothing_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process that no service has set up; another test in this one may have."""
-    monkeypatch.setattr(result_cache, "_chosen_address", None)
     monkeypatch.setattr(result_cache, "_chosen", None)
 
 
@@ -158,93 +153,3 @@ def test_where_and_how_much_is_kept_is_a_setting(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv(result_cache.SIZE_VARIABLE, "plenty")
     with pytest.raises(BadConfig, match=r"COUNTERPOINT_CACHE_MB .* not 'plenty'"):
         open_cache("vectors")
-
-
-ONE, TWO = make_key("one"), make_key("two")
-
-
-@pytest.fixture
-def server() -> fakeredis.FakeServer:
-    return fakeredis.FakeServer()
-
-
-@pytest.fixture
-def shared(server: fakeredis.FakeServer) -> SharedCache:
-    return SharedCache(fakeredis.FakeRedis(server=server), "verdicts")
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
-    now = [1000.0]
-    monkeypatch.setattr("retrieval.core.result_cache.time.monotonic", lambda: now[0])
-    yield now
-
-
-def test_what_one_machine_kept_another_finds_for_a_month(
-    shared: SharedCache, server: fakeredis.FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    many = {make_key(str(number)): b"%d" % number for number in range(257)}
-    shared.put([*many.items()][::2])
-    assert shared.get([*many]) == [kept if number % 2 == 0 else None for number, kept in enumerate(many.values())], "in order"
-    told: list[tuple[str, int, int]] = []
-    monkeypatch.setattr(result_cache, "observers", [lambda *counts: told.append(counts)])
-    shared.put([(ONE, b"1"), (TWO, b"")])
-    other = fakeredis.FakeRedis(server=server)
-    assert SharedCache(other, "verdicts").get([TWO, make_key("three"), ONE]) == [b"", None, b"1"]
-    assert SharedCache(other, "vectors").get([ONE]) == [None]
-    assert told == [("shared verdicts", 2, 1), ("shared vectors", 0, 1)]
-    assert {0 < int(other.ttl(key)) <= 30 * 86_400 for key in other.keys()} == {True}  # noqa: SIM118 (Redis's own command)
-
-
-def test_a_redis_that_is_away_is_told_once_left_alone_and_asked_again_later(
-    shared: SharedCache, server: fakeredis.FakeServer, clock: list[float], caplog: pytest.LogCaptureFixture
-) -> None:
-    shared.put([(ONE, b"1")])
-    server.connected = False
-    with caplog.at_level(logging.WARNING, "counterpoint"):
-        for _ in range(3):
-            assert shared.get([ONE]) == [None]
-            shared.put([(TWO, b"2")])
-    assert [record.getMessage() for record in caplog.records] == [
-        "the shared cache (shared verdicts) cannot be used now: ConnectionError"
-    ]
-    server.connected = True
-    assert shared.get([ONE]) == [None], "it is not asked within ten seconds"
-    clock[0] += 11
-    assert shared.get([ONE, TWO]) == [b"1", None]
-
-
-def test_a_second_machine_judges_nothing_anew_and_an_outage_costs_only_time(tmp_path: Path, server: fakeredis.FakeServer) -> None:
-    judges = [CountingJudge(), CountingJudge(), CountingJudge()]
-    made = []
-    for number, judge in enumerate(judges):
-        far = SharedCache(fakeredis.FakeRedis(server=server), "verdicts")
-        server.connected = number < 2
-        cached = DiskCachingJudge(judge, CachesInTurn(DiskCache(tmp_path / f"{number}.sqlite", 1), far))
-        made.append(list(cached("A claim.", PREMISES)))
-    assert made[0] == made[1] == made[2]
-    assert [len(judge.asked) for judge in judges] == [5, 0, 5]
-
-
-def test_it_is_a_setting_and_off_unless_named(monkeypatch: pytest.MonkeyPatch, server: fakeredis.FakeServer) -> None:
-    assert open_cache("verdicts") is None  # the tests' own setting
-    monkeypatch.setattr(result_cache, "connect", lambda _: fakeredis.FakeRedis(server=server))
-    monkeypatch.setenv(result_cache.ADDRESS_VARIABLE, "redis://host-of-the-test:6379/0")
-    opened = open_cache("verdicts")
-    assert isinstance(opened, SharedCache) and open_cache("verdicts") is opened
-    result_cache.set_shared_cache("")
-    assert open_cache("verdicts") is None
-
-
-def test_a_wrong_address_is_one_sentence_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Settings(cache_redis=SecretStr("http://me:secret@host/0"), cache="off")
-    assert "secret" not in show_settings(settings)["cache_redis"]
-    with pytest.raises(BadConfig, match="should be an address such as redis://host:6379/0") as caught:
-        hand_down(settings)
-    assert "secret" not in str(caught.value)
-    nobody = SharedCache(result_cache.connect("redis://127.0.0.1:1/0"), "verdicts")
-    nobody.put([(ONE, b"1")])
-    assert nobody.get([ONE]) == [None]
-    monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(BadConfig, match=r"pip install counterpoint\[redis\]"):
-        result_cache.connect("redis://host:6379/0")

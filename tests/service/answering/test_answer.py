@@ -183,11 +183,10 @@ PAPER = Document(
         ("Moderate exercise can lower cortisol in the saliva of men with HIV.", ""),
         ("In 1250 men, exercise lowered salivary cortisol by 23 % within 12 weeks.", ""),
         ("Exercise lowered salivary cortisol in men by 30 %.", "does not give the figure 30"),
-        ("Caffeine raises salivary cortisol in men who exercise.", "does not mention Caffeine"),
         ("A consultation with professional advisers offers personalised guidance against cortisol.", "has too few of its words"),
     ],
 )
-def test_names_figures_and_most_words_must_be_there(sentence: str, missing: str) -> None:
+def test_figures_and_most_words_must_be_there(sentence: str, missing: str) -> None:
     assert find_missing_content(sentence, PAPER) == missing
 
 

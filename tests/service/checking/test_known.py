@@ -120,12 +120,6 @@ def test_pages_of_a_named_paper_and_of_words_go_on_without_gap_or_repeat(index: 
     assert len({*whole}) == len(whole) > 10
 
 
-def test_an_index_of_before_there_were_fields_says_so(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(index.manifest), "has_fields", False)
-    assert search_words(index, "training at home for adults with chronic low", 5)[0].document.pmid == "20666666"
-    assert "was built before authors, journals and years could be searched" in describe_search(index, "Qureshi 2011")
-
-
 def test_bad_input_finds_nothing_and_breaks_nothing(index: Index, tmp_path: Path) -> None:
     for text in (
         "et al.",
