@@ -10,7 +10,7 @@ from typing import Any
 import typer.main
 from mcp import Client
 
-from service.calls.calls import ANSWER, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, TYPED
+from service.calls.calls import ANSWER, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, TYPED, Call
 from service.calls.methods import Asking
 from service.calls.requests import shown
 from service.cli.commands import app
@@ -20,10 +20,13 @@ from service.local import LocalService
 from service.mcp_server import make_server
 from service.operating.libraries import Libraries
 
+_Calls = dict[str, Call[..., Any, Any]]
+
 
 def test_commands_have_the_options_of_their_requests() -> None:
     commands: Any = typer.main.get_command(app)
-    for name, call in {"ground": GROUND, "answer": ANSWER, "evidence": EVIDENCE, "search": SEARCH, "show": DOCUMENT}.items():
+    asked: _Calls = {"ground": GROUND, "answer": ANSWER, "evidence": EVIDENCE, "search": SEARCH, "show": DOCUMENT}
+    for name, call in asked.items():
         command = commands.get_command(None, name)
         told = {one.name: one for one in command.params}
         fields = {field: one for field, one in call.model.model_fields.items() if shown(one).option is not None}
@@ -33,7 +36,8 @@ def test_commands_have_the_options_of_their_requests() -> None:
 
 def test_routes_take_what_requests_have() -> None:
     described = create_app(Libraries(None, None)).openapi()
-    for call in (GROUND, ANSWER, TEXT, EVIDENCE, TYPED):
+    sent: _Calls = {call.name: call for call in (GROUND, ANSWER, TEXT, EVIDENCE, TYPED)}
+    for call in sent.values():
         schema = described["components"]["schemas"][call.model.__name__]
         assert list(schema["properties"]) == list(call.model.model_fields)
         assert described["paths"][call.path]["post"]["description"] == inspect.getdoc(call.model)
@@ -47,7 +51,8 @@ def test_language_models_are_told_of_what_is_for_them() -> None:
             return {one.name: one for one in (await client.list_tools()).tools}
 
     tools = asyncio.run(list_tools())
-    for name, call in {"ground": GROUND, "answer": ANSWER, "check_text": TEXT, "search": SEARCH, "document": DOCUMENT}.items():
+    asked: _Calls = {"ground": GROUND, "answer": ANSWER, "check_text": TEXT, "search": SEARCH, "document": DOCUMENT}
+    for name, call in asked.items():
         fields = [field for field, one in call.model.model_fields.items() if shown(one).to_models]
         assert list(tools[name].input_schema["properties"]) == [*fields, "library"]
         assert tools[name].description == inspect.getdoc(call.model)
@@ -56,7 +61,8 @@ def test_language_models_are_told_of_what_is_for_them() -> None:
 
 
 def test_both_python_doors_have_the_same_methods() -> None:
-    for name, call in {"ground": GROUND, "answer": ANSWER, "evidence": EVIDENCE, "text": TEXT, "document": DOCUMENT}.items():
+    asked: _Calls = {"ground": GROUND, "answer": ANSWER, "evidence": EVIDENCE, "text": TEXT, "document": DOCUMENT}
+    for name, call in asked.items():
         own, *parameters = inspect.signature(getattr(Asking, name)).parameters
         assert own == "self" and set(parameters) == set(call.model.model_fields)
         assert getattr(LocalService, name) is getattr(Counterpoint, name) is getattr(Asking, name)
