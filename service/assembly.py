@@ -55,7 +55,9 @@ class Opened:
     def _answerer(self) -> Answerer:
         if "grounder" in vars(self):
             return assemble_answerer_beside(self.grounder, self._answers)
-        return assemble_answerer(self.index, self._answers, self._profile, self._under_answers)
+        # The names of variants are looked up before the index is opened.
+        place = vars(self).get("index", self._place)
+        return assemble_answerer(place, self._answers, self._profile, self._under_answers)
 
     @cached_property
     def _finder(self) -> EvidenceFinder:
