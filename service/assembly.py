@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from retrieval.index import Index
 from service.baseline.config import BaselineConfig
 from service.baseline.grounder import BaselineGrounder
+from service.configuration import defaults
 from service.configuration.config import GroundingConfig, Variant, load_profile
 from service.configuration.files import load_yaml, read_yaml
 from service.configuration.models import Models, load_answer_models, load_models
@@ -15,6 +17,58 @@ from service.grounding.ground import Grounder
 
 if TYPE_CHECKING:
     from service.answering.answer import Answerer
+    from service.reading.evidence import EvidenceFinder
+
+
+class Opened:
+    """An index with what works on it (`service.calls.calls.Serving`); each part is opened or loaded when it is first needed."""
+
+    def __init__(
+        self,
+        place: Path,
+        config: str = defaults.CONFIG,
+        answers: str = defaults.ANSWERS,
+        profile: str = defaults.PROFILE,
+        under_answers: str | None = None,
+    ) -> None:
+        """`under_answers` is a grounding variant to use in place of the one that the answer variant names."""
+        self._place, self._config, self._answers, self._profile = place, config, answers, profile
+        self._under_answers = under_answers
+
+    @cached_property
+    def index(self) -> Index:
+        """The index."""
+        return Index(self._place)
+
+    @cached_property
+    def grounder(self) -> Grounder:
+        """What grounds claims."""
+        variant, models_profile = load_config(self._config), load_profile(self._profile)
+        return make_grounder(self.index, variant, load_models(variant, models_profile))
+
+    def answering(self) -> Answerer:
+        """What answers questions; it shares the models of the grounder, if that is loaded."""
+        return self._answerer
+
+    def finding(self) -> EvidenceFinder:
+        """What finds evidence in a paper; it shares them too."""
+        return self._finder
+
+    @cached_property
+    def _answerer(self) -> Answerer:
+        if "grounder" in vars(self):
+            return assemble_answerer_beside(self.grounder, self._answers)
+        # The names of variants are looked up before the index is opened.
+        place = vars(self).get("index", self._place)
+        return assemble_answerer(place, self._answers, self._profile, self._under_answers)
+
+    @cached_property
+    def _finder(self) -> EvidenceFinder:
+        from service.reading.evidence import EvidenceFinder, make_finder_beside
+
+        if "grounder" in vars(self):
+            return make_finder_beside(self.grounder.models)
+        return EvidenceFinder(load_profile(self._profile))
 
 
 def load_config(name: str) -> GroundingConfig | BaselineConfig:
@@ -55,7 +109,7 @@ def _open(place: Path | Index, records_only: bool, full_texts: bool) -> Index:
 
 
 def assemble_answerer(
-    index: Path,
+    index: Path | Index,
     answers: str,
     profile: str,
     grounding: str | None = None,

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from retrieval.core.addresses import clean_key, find_proxy
+from retrieval.core.errors import CounterpointError
 from service.answering.schemas import AnswerResponse
+from service.calls.calls import Call, R
+from service.calls.methods import Asking
+from service.calls.schemas import HitOut, SearchResponse
 from service.checking.schemas import CheckedText
 from service.grounding.schemas import GroundResponse
-from service.http.schemas import BatchResponse, DocumentOut, HitOut, LibraryList, LibraryOut, SearchResponse
+from service.http.schemas import BatchResponse, LibraryList, LibraryOut
 from service.memory.schemas import (
     AlertList,
     AlertOut,
@@ -30,11 +34,7 @@ from service.memory.schemas import (
     SharedOut,
     SharedResult,
 )
-from service.queries.schemas import TypedGroundResponse, TypedOut
-from service.reading.schemas import EvidenceResponse, name_paper
 from service.schemas import Problem
-
-_Response = TypeVar("_Response", bound=BaseModel)
 
 
 class CounterpointProblem(Exception):
@@ -48,7 +48,7 @@ class CounterpointProblem(Exception):
         self.status, self.request_id, self.retry_after = status, request_id, retry_after
 
 
-class Counterpoint:
+class Counterpoint(Asking):
     """A connection to a service; use it in a `with` block, or `close` it. Pass `http` to use your own httpx client.
 
     `library` is the id or the name of the one that is asked from now on; "" is the first, and all for what is remembered.
@@ -83,63 +83,14 @@ class Counterpoint:
         """The libraries that you may ask."""
         return self._call(LibraryList, "GET", "/v1/libraries").libraries
 
-    def ground(
-        self,
-        claim: str,
-        question: str = "",
-        known_pmids: Iterable[str | int] = (),
-        read: int | None = None,
-        full_text: bool = False,
-    ) -> TypedGroundResponse:
-        """Both sides of a claim; `typed` says what the input was taken for, and `read` how many papers are read at most, with
-        `full_text` only of those whose full text the index holds.
-        """
-        body = {"claim": claim, "question": question, "known_pmids": list(known_pmids), "read": read}
-        body |= {"full_text": True} if full_text else {}
-        return self._call(TypedGroundResponse, "POST", "/v1/ground", json=body)
-
     def ground_all(self, claims: Iterable[str]) -> BatchResponse:
         """Both sides of up to 100 claims, in order; an invalid claim gets a problem in place of a result."""
         return self._call(BatchResponse, "POST", "/v1/ground/batch", json={"claims": [{"claim": claim} for claim in claims]})
 
-    def answer(self, question: str, narrative: str = "", topic: str = "", id: str = "") -> AnswerResponse:
-        """A short answer that begins with its lead; each citation says how it was checked."""
-        body = {"question": question, "narrative": narrative, "topic": topic, "id": id}
-        return self._call(AnswerResponse, "POST", "/v1/answer", json=body)
-
-    def evidence(
-        self,
-        hypothesis: str,
-        sentences: Sequence[str] | None = None,
-        text: str | None = None,
-        jats: str | None = None,
-        k: int = 5,
-        results_only: bool = False,
-        pmid: str | int | None = None,
-    ) -> EvidenceResponse:
-        """The `k` sentences of one paper that together carry the most evidence; the paper is given in one of its forms, or by its
-        PMID, DOI or id in the index."""
-        paper = name_paper(sentences, text, jats, pmid)
-        body = {"hypothesis": hypothesis, **paper, "k": k, "results_only": results_only}
-        return self._call(EvidenceResponse, "POST", "/v1/evidence", json=body)
-
-    def text(self, text: str) -> CheckedText:
-        """A text (plain or Markdown, at most 100 claims) with the verdict on each of its sentences."""
-        return self._call(CheckedText, "POST", "/v1/text", json={"text": text})
-
     def file(self, path: str | Path) -> CheckedText:
-        """The same for a file: DOCX, PDF with a text layer, CSV or TSV with a column `claim`, plain text, Markdown or HTML."""
+        """Check a file: DOCX, PDF with a text layer, CSV or TSV with a column `claim`, plain text, Markdown or HTML."""
         source = Path(path)
-        body = {"file": base64.b64encode(source.read_bytes()).decode(), "name": source.name}
-        return self._call(CheckedText, "POST", "/v1/text", json=body)
-
-    def typed(self, text: str) -> TypedOut:
-        """What a text is: a claim, a question, keywords, a paper, a whole text or another language."""
-        return self._call(TypedOut, "POST", "/v1/typed", json={"text": text})
-
-    def document(self, pmid: str | int) -> DocumentOut:
-        """A document with the boundaries of its sentences."""
-        return self._call(DocumentOut, "GET", f"/v1/documents/{quote(str(pmid), safe='')}")
+        return self.text(file=base64.b64encode(source.read_bytes()).decode(), name=source.name)
 
     def search(self, query: str, page: int = 50) -> Iterator[HitOut]:
         """The papers that a query names, then those that contain its words, best first; `page` of them are fetched at a time."""
@@ -223,7 +174,18 @@ class Counterpoint:
         """Take back a result that you shared."""
         self._send("DELETE", f"/v1/shared/{quote(id, safe='')}")
 
-    def _call(self, model: type[_Response], method: str, path: str, **what: Any) -> _Response:
+    def _ask(self, call: Call[..., Any, R], fields: dict[str, Any]) -> R:
+        try:
+            sent = call.model.of(**fields).model_dump(mode="json", exclude_unset=True)
+        except CounterpointError as error:
+            raise CounterpointProblem(str(error), 422) from None
+        if call.method == "POST":
+            return self._call(call.response, "POST", call.path, json=sent)
+        return self._call(
+            call.response, "GET", call.path.format(**{name: quote(str(one), safe="") for name, one in sent.items()})
+        )
+
+    def _call(self, model: type[R], method: str, path: str, **what: Any) -> R:
         try:
             return model.model_validate_json(self._send(method, path, **what).content)
         except ValidationError as error:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
+from collections.abc import Callable
 from importlib.metadata import version
+from inspect import Parameter, Signature, getdoc
 from io import TextIOWrapper
 from typing import Annotated, Any
 
@@ -17,18 +18,10 @@ from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
 from retrieval.core.errors import CounterpointError
-from service.answering.schemas import AnswerResponse
-from service.checking.check import Checker, Reading
-from service.checking.reading import read_text
-from service.checking.schemas import MOST_TEXT_CLAIMS, CheckedText
-from service.configuration.defaults import MOST_READ
-from service.grounding.claims import check_claim, check_hypothesis, check_query, check_topic
-from service.http.schemas import DocumentOut, LibraryList, SearchResponse
+from service.calls.calls import ANSWER, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, Call, Progress, R
+from service.calls.requests import list_parameters, shown
+from service.http.schemas import LibraryList
 from service.operating.libraries import Libraries
-from service.queries.grounding import ground_query
-from service.queries.papers import SOUGHT, describe_search, find_paper, search_words
-from service.queries.schemas import TypedGroundResponse
-from service.reading.schemas import EvidenceRequest, EvidenceResponse
 from service.schemas import faults
 from service.schemas.faults import repair_json
 
@@ -99,98 +92,38 @@ def _explain(error: ToolError) -> ToolError:
     return UnexpectedToolError(faults.explain_failure(cause))
 
 
-LibraryField = Annotated[str, Field(description="The library to search, by its id or name; the first without it.")]
-
-
 def make_server(libraries: Libraries) -> MCPServer:
     """Make the server; an index and the models are loaded when the first call needs them, so that it can be greeted at once."""
     server = _Server("counterpoint", instructions=_INSTRUCTIONS, version=version("counterpoint"), log_level="WARNING")
-    _add_reading(server, libraries)
-
-    @server.tool(annotations=_READS)
-    def ground(
-        claim: Annotated[
-            str, Field(description="One sentence that can be true or false; or a PMID or DOI, for what that paper finds.")
-        ],
-        question: Annotated[str, Field(description="The question that the claim answers, if there is one.")] = "",
-        known_pmids: Annotated[list[str] | None, Field(description="Papers already known to support the claim.")] = None,
-        read: Annotated[int | None, Field(ge=1, le=MOST_READ, description="How many papers to read, the best first.")] = None,
-        full_text: Annotated[bool, Field(description="Only papers whose full text the index holds.")] = False,
-        library: LibraryField = "",
-    ) -> TypedGroundResponse:
-        """Find the papers that contradict a biomedical claim and those that support it, each with its exact sentence."""
-        statement = check_claim(claim, question, known_pmids or ())
-        with libraries.lease(library) as serving:
-            grounder = serving.grounder
-            return ground_query(grounder, statement, partial(grounder.ground, papers=read, full_text=full_text))[0]
-
-    @server.tool(annotations=_READS)
-    def answer(
-        question: Annotated[str, Field(description="The question to answer.")],
-        narrative: Annotated[str, Field(description="Who is asking, and why.")] = "",
-        library: LibraryField = "",
-    ) -> AnswerResponse:
-        """Answer a biomedical question in at most 250 words, every sentence with citations that were checked."""
-        topic = check_topic(question, narrative=narrative)
-        with libraries.lease(library) as serving:
-            return AnswerResponse.of(serving.answering().answer(topic), serving.answering())
-
-    @server.tool(annotations=_READS)
-    def check_text(
-        text: Annotated[str, Field(description="A paragraph or an answer, as plain text or Markdown.")],
-        library: LibraryField = "",
-    ) -> CheckedText:
-        """Check each sentence of a text: whether it makes a claim, what papers say, whether its citations bear it out."""
-        reading = Reading.of(read_text(text)).at_most(MOST_TEXT_CLAIMS)
-        with libraries.lease(library) as serving:
-            return Checker(serving.grounder).check(reading)
-
-    return server
-
-
-def _add_reading(server: MCPServer, libraries: Libraries) -> None:
-    """Add the tools that do not judge claims: the libraries, search, one document, the sentences of a paper."""
 
     @server.tool(annotations=_READS, name="libraries")
     def list_libraries() -> LibraryList:
         """List the libraries that can be searched, with what each holds."""
         return LibraryList.of(libraries.list_all(), "read")
 
-    @server.tool(annotations=_READS)
-    def search(
-        query: Annotated[str, Field(description=SOUGHT)],
-        limit: Annotated[int, Field(description="How many documents to list.", ge=1, le=100)] = 20,
-        library: LibraryField = "",
-    ) -> SearchResponse:
-        """Find a paper by what names it, or list the documents in the index that contain these words, best first."""
-        words = check_query(query)
-        with libraries.lease(library) as serving:
-            index = serving.index
-            hits = search_words(index, words, limit)
-            return SearchResponse.of(words, 1, hits, None, index.manifest.id, describe_search(index, words))
+    for call in (SEARCH, DOCUMENT, EVIDENCE, GROUND, ANSWER, TEXT):
+        name = "check_text" if call is TEXT else call.name
+        server.add_tool(_make_tool(libraries, call), name, description=getdoc(call.model), annotations=_READS)
+    return server
 
-    @server.tool(annotations=_READS)
-    def document(
-        pmid: Annotated[str, Field(description="A PMID, a DOI, or the id of a document in the index.")],
-        library: LibraryField = "",
-    ) -> DocumentOut:
-        """Get one document of the index: title, abstract, and where its sentences begin and end."""
-        with libraries.lease(library) as serving:
-            index = serving.index
-            return DocumentOut.read(index.store, find_paper(index.store, pmid, index.manifest.counts.documents))
 
-    @server.tool(annotations=_READS)
-    def evidence(
-        hypothesis: Annotated[str, Field(description="One sentence that the paper may support or contradict.")],
-        text: Annotated[str | None, Field(description="The paper as plain text.")] = None,
-        pmid: Annotated[str | None, Field(description="Instead, the PMID, DOI or id of a paper in the index.")] = None,
-        k: Annotated[int, Field(description="How many sentences to choose.", ge=1)] = 5,
-        results_only: Annotated[bool, Field(description="Leave background and methods out.")] = False,
-        library: LibraryField = "",
-    ) -> EvidenceResponse:
-        """Find the sentences of one paper that together carry the most evidence for or against a hypothesis."""
-        statement, paper = check_hypothesis(hypothesis), {"text": text, "pmid": pmid}
-        request = EvidenceRequest.check(hypothesis=statement, **paper, k=k, results_only=results_only)
+_LIBRARY = Field(description="The library to search, by its id or name; the first without it.")
+
+
+def _make_tool(libraries: Libraries, call: Call[..., Any, R]) -> Callable[..., R]:
+    def ask(library: str = "", **fields: Any) -> R:
+        request = call.model.of(**fields)
+        request.check()
         with libraries.lease(library) as serving:
-            found = serving.finding().find(request.hypothesis, request.paper(serving.index), request.k, request.results_only)
-        return EvidenceResponse.of(found)
+            return call.run(serving, request, Progress()).response
+
+    own = [_describe(call, one) for one in list_parameters(call.model, lambda one: shown(one).to_models)]
+    library = Parameter("library", Parameter.KEYWORD_ONLY, default="", annotation=Annotated[str, _LIBRARY])
+    ask.__signature__ = Signature([*own, library], return_annotation=call.response)  # type: ignore[attr-defined]
+    return ask
+
+
+def _describe(call: Call[..., Any, Any], parameter: Parameter) -> Parameter:
+    one = call.model.model_fields[parameter.name]
+    annotation: Any = Annotated[one.annotation, *one.metadata, Field(description=one.description)]
+    return parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=annotation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from nli.text.designs import find_design
 from retrieval.core.values import (
@@ -34,32 +34,10 @@ from service.schemas import (
     OfValue,
     Provenance,
     Rounded,
-    Sent,
     SentenceOut,
     UsageOut,
     facts_of,
 )
-
-
-class AnswerRequest(Sent):
-    """A question to answer."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "question": "Does hormone therapy prevent heart disease after menopause?",
-                    "narrative": "A woman of 60 asks whether to start it for her heart.",
-                    "topic": "hormone therapy and heart disease",
-                }
-            ]
-        },
-    )
-
-    question: str = Field(description="The question to answer.")
-    narrative: str = Field("", description="Who is asking, and why; used to rank documents that fit the question equally well.")
-    topic: str = Field("", description="The subject in a few words.")
-    id: str = Field("", max_length=200, description="Your own id for the topic; returned unchanged.")
 
 
 class CitationOut(BaseModel):

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from indexes.readers.prose.passage import BlockKind, Passage
-from retrieval.core.errors import BadInput
+from indexes.readers.prose.passage import BlockKind
 from service.checking.checkable import Reason
-from service.checking.reading import TextFormat, read_bytes, read_text
 from service.grounding.schemas import CheckedOut, EvidenceOut
-from service.schemas import Provenance, Sent, SentenceOut, UsageField
-
-MOST_CHARACTERS = 200_000
-MOST_TEXT_CLAIMS = 100
-"""The most claims in one request; the command line checks more."""
-MOST_NAME = 255
-"""The most characters of a file's name, as in most file systems."""
+from service.schemas import Provenance, SentenceOut, UsageField
 
 TextVerdict = Literal["contradicted", "mixed", "supported", "uncertain", "nothing found", "not a claim"]
 VERDICTS: tuple[TextVerdict, ...] = get_args(TextVerdict)
@@ -30,50 +20,6 @@ CITED: dict[CitedStatus, tuple[str, str]] = {
     "not in the index": ("not in the index", "not in the index"), "several fit": ("fits several papers", "fit several papers"),
 }  # fmt: skip
 """Each status in words, of one citation and of several."""
-
-
-class TextRequest(Sent):
-    """A text to check, given directly or as a file."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "text": "Does beta-carotene prevent cancer? Beta-carotene reduces the risk of lung cancer "
-                    "(PMID demo-betacarotene-atbc-1994). Intensive insulin therapy lowers mortality in critically ill patients."
-                }
-            ]
-        }
-    )
-
-    text: str = Field(
-        default="", description=f"Plain text or Markdown, at most {MOST_CHARACTERS:,} characters and {MOST_TEXT_CLAIMS} claims."
-    )
-    format: TextFormat = Field(
-        default="auto", description="`auto` reads a text as Markdown if it has Markdown syntax in at least two places."
-    )
-    file: str = Field(
-        default="",
-        description="Instead of `text`, a file in base64: DOCX, PDF with a text layer, CSV or TSV with a column `claim`, "
-        "plain text, Markdown or HTML.",
-    )
-    name: str = Field(
-        default="", max_length=MOST_NAME, description="The file's name; its ending may show the format, and errors use the name."
-    )
-
-    def passage(self) -> Passage:
-        """The text to check; raises `BadInput` if there is none, if two are given, or if the file cannot be read."""
-        if self.text and self.file:
-            raise BadInput("The request has a text and a file; send one of them.")
-        if not self.text and not self.file:
-            raise BadInput("The text is empty; give a text or a file.")
-        if not self.file:
-            return read_text(self.text, self.format)
-        try:
-            raw = base64.b64decode(self.file, validate=True)
-        except (binascii.Error, ValueError):
-            raise BadInput("The file is not in base64; encode its bytes so, or send its text as `text`.") from None
-        return read_bytes(raw, self.name or "The file", self.format)
 
 
 class CitedOut(BaseModel):

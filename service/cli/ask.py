@@ -5,14 +5,22 @@ Heavy things are imported when a command runs, so that --help answers at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from retrieval.core.english import format_count
+from service.calls.requests import (
+    MOST_HITS,
+    AnswerRequest,
+    DocumentRequest,
+    EvidenceRequest,
+    GroundRequest,
+    SearchRequest,
+)
+from service.cli.options import takes
 from service.cli.shared import (
     INDEX_VARIABLE,
     AnswersOption,
@@ -23,7 +31,6 @@ from service.cli.shared import (
     print_note,
     read_libraries,
     read_library,
-    report_errors,
 )
 from service.cli.usage import check_sentence
 from service.configuration import defaults
@@ -34,34 +41,15 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from retrieval.core.values import FullText
-    from service.http.schemas import DocumentOut, FullTextOut, HitOut
+    from service.calls.schemas import DocumentOut, FullTextOut, HitOut
     from service.memory.schemas import Entry
     from service.queries.schemas import TypedOut
 
 
+@takes(GroundRequest)
 def ground(
-    claim: Annotated[str, typer.Argument(metavar="CLAIM", help="One sentence that can be true or false, or a PMID or DOI.")],
+    ask: Callable[..., GroundRequest],
     index: IndexOption,
-    question: Annotated[str, typer.Option("--question", help="The question that the claim answers.")] = "",
-    known: Annotated[
-        str,
-        typer.Option(
-            "--known",
-            metavar="PMID,...",
-            help="PMIDs already known to support the claim, separated by commas; never returned as support.",
-        ),
-    ] = "",
-    read: Annotated[
-        int | None,
-        typer.Option(
-            "--read",
-            metavar="N",
-            min=1,
-            max=defaults.MOST_READ,
-            help="How many papers to read; as many as configured if not given.",
-        ),
-    ] = None,
-    full_text: Annotated[bool, typer.Option("--full-text", help="Only papers whose full text the index holds.")] = False,
     config: ConfigOption = defaults.CONFIG,
     profile: ProfileOption = defaults.PROFILE,
     format: Annotated[
@@ -72,33 +60,30 @@ def ground(
         bool, typer.Option("--json", help="Print the same JSON as POST /v1/ground; short for --format json.")
     ] = False,
 ) -> None:
-    """Find the papers that contradict or support CLAIM. Each is shown with the sentence that does."""
-    with report_errors():
-        from service.grounding.claims import check_claim
+    """Print both sides of a claim, and add it to the history."""
+    request = ask()
+    check_sentence(request.claim, "ground", index)
+    request.check()
+    from service.assembly import Opened
+    from service.calls import calls
+    from service.grounding.coverage import estimate_usage
+    from service.memory.history import entry_of_claim
+    from service.output.terminal import print_grounding, print_grounding_table
 
-        check_sentence(claim, "ground", index)
-        statement = check_claim(claim, question, known.split(","))
-        from service.assembly import assemble
-        from service.grounding.coverage import estimate_usage
-        from service.memory.history import entry_of_claim
-        from service.output.export import export_text
-        from service.output.terminal import print_grounding, print_grounding_table
-        from service.queries.grounding import ground_query
-
-        grounder = assemble(index, config, profile)
-        if asks := estimate_usage(grounder):
-            print_note(asks)
-        response, grounding = ground_query(grounder, statement, partial(grounder.ground, papers=read, full_text=full_text))
-        _add_to_history(index, entry_of_claim(response))
-        for note in list_notes(response.typed):
-            print_note(note)
-        match "json" if as_json else format:
-            case "table":
-                print_grounding_table(response)
-            case "text":
-                print_grounding(response)
-            case file_format:
-                typer.echo(export_text(response, file_format, grounding), nl=False)
+    opened = Opened(index, config, profile=profile)
+    if asks := estimate_usage(opened.grounder):
+        print_note(asks)
+    result = calls.ground(opened, request, calls.Progress())
+    _add_to_history(index, entry_of_claim(result.response))
+    for note in list_notes(result.response.typed):
+        print_note(note)
+    match "json" if as_json else format:
+        case "table":
+            print_grounding_table(result.response)
+        case "text":
+            print_grounding(result.response)
+        case file_format:
+            typer.echo(result.write(file_format), nl=False)
 
 
 def _add_to_history(index: Path, entry: Entry) -> None:
@@ -128,11 +113,10 @@ def list_notes(classification: TypedOut) -> Iterator[str]:
         yield f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?"
 
 
+@takes(AnswerRequest)
 def answer(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question to answer.")],
+    ask: Callable[..., AnswerRequest],
     index: IndexOption,
-    narrative: Annotated[str, typer.Option("--narrative", help="Who asks, and why.")] = "",
-    topic: Annotated[str, typer.Option("--topic", help="The subject in a few words.")] = "",
     answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
@@ -144,34 +128,36 @@ def answer(
         bool, typer.Option("--json", help="Print the same JSON as POST /v1/answer; short for --format json.")
     ] = False,
 ) -> None:
-    """Answer QUESTION with checked citations. The answer has at most 250 words; papers that contradict it are listed."""
-    with report_errors():
-        from service.grounding.claims import check_topic
+    """Print the answer; the steps that lead to it are notes."""
+    request = ask()
+    check_sentence(request.question, "answer", index)
+    request.check()
+    from service.answering.schemas import StageEvent
+    from service.assembly import Opened
+    from service.calls import calls
+    from service.grounding.coverage import estimate_usage
+    from service.output.terminal import print_answer
 
-        check_sentence(question, "answer", index)
-        request = check_topic(question, topic, narrative)
-        from service.answering.schemas import AnswerResponse
-        from service.assembly import assemble_answerer
-        from service.grounding.coverage import estimate_usage
-        from service.output.export import export_text
-        from service.output.terminal import print_answer, progress
+    output_format = "json" if as_json else format
 
-        answerer = assemble_answerer(index, answers, profile, config)
-        output_format = "json" if as_json else format
-        if answerer.grounder and (asks := estimate_usage(answerer.grounder, answerer.config)):
-            print_note(asks)
-        result = answerer.answer(request, progress(print_note) if output_format == "text" else None)
-        response = AnswerResponse.of(result, answerer)
-        if output_format == "text":
-            print_answer(response)
-        else:
-            typer.echo(export_text(response, output_format, result), nl=False)
+    def tell(_name: str, event: object) -> None:
+        if isinstance(event, StageEvent) and output_format == "text":
+            print_note(event.detail)
+
+    opened = Opened(index, answers=answers, profile=profile, under_answers=config)
+    answerer = opened.answering()
+    if answerer.grounder and (asks := estimate_usage(answerer.grounder, answerer.config)):
+        print_note(asks)
+    result = calls.answer(opened, request, calls.Progress(tell))
+    if output_format == "text":
+        print_answer(result.response)
+    else:
+        typer.echo(result.write(output_format), nl=False)
 
 
+@takes(EvidenceRequest)
 def evidence(
-    hypothesis: Annotated[
-        str, typer.Argument(metavar="HYPOTHESIS", help="One sentence that the paper may support or contradict.")
-    ],
+    ask: Callable[..., EvidenceRequest],
     paper: Annotated[
         str,
         typer.Option(
@@ -187,34 +173,28 @@ def evidence(
             "--index", metavar="INDEX", help="The index of a paper named by its id.", envvar=INDEX_VARIABLE, callback=read_library
         ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="How many sentences to choose.")] = 5,
-    results_only: Annotated[
-        bool, typer.Option("--results-only", help="Choose sentences on what the study found, not on how it was done.")
-    ] = False,
     profile: ProfileOption = defaults.PROFILE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
-    """Find the evidence on HYPOTHESIS in one paper. The sentences are chosen together, for and against."""
-    with report_errors():
-        from service.grounding.claims import check_hypothesis
-        from service.reading.papers import list_candidates
+    """Print the evidence in the paper."""
+    from service.reading.papers import list_candidates
 
-        article = _open_paper(paper, index)
-        check_hypothesis(hypothesis)
-        sentences = list_candidates(article, k, paper)
-        from service.configuration.config import load_profile
-        from service.output.terminal import print_chosen
-        from service.reading.evidence import EvidenceFinder
-        from service.reading.schemas import EvidenceResponse
+    request, article = ask(pmid=paper), _open_paper(paper, index)
+    request.check()
+    sentences = list_candidates(article, request.k, paper)
+    from service.calls import calls
+    from service.configuration.config import load_profile
+    from service.output.terminal import print_chosen
+    from service.reading.evidence import EvidenceFinder
 
-        finder = EvidenceFinder(load_profile(profile))
-        if not as_json:
-            print_note(f"Reading {format_count(len(sentences), 'sentence')} of {paper}.")
-        response = EvidenceResponse.of(finder.find(hypothesis, article, k, results_only))
-        if as_json:
-            typer.echo(response.model_dump_json(indent=2))
-        else:
-            print_chosen(response)
+    finder = EvidenceFinder(load_profile(profile))
+    if not as_json:
+        print_note(f"Reading {format_count(len(sentences), 'sentence')} of {paper}.")
+    response = calls.read_paper(finder, request, article, calls.Progress())
+    if as_json:
+        typer.echo(response.model_dump_json(indent=2))
+    else:
+        print_chosen(response)
 
 
 def _open_paper(paper: str, index: Path | None) -> FullText:
@@ -234,65 +214,59 @@ def _open_paper(paper: str, index: Path | None) -> FullText:
         raise BadInput(f"There is no file {paper}, and as the name of a paper: {error}") from None
 
 
+@takes(SearchRequest)
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words, or what names a paper.")],
+    ask: Callable[..., SearchRequest],
     index: IndexOption,
-    most: Annotated[int, typer.Option("-n", min=1, max=1000, help="How many documents to list.")] = 20,
+    most: Annotated[int, typer.Option("-n", min=1, max=MOST_HITS, help="How many documents to list.")] = 20,
     format: Annotated[
         Literal["table", "json", "csv"], typer.Option("--format", help="A table to read, JSON for programs, or CSV.")
     ] = "table",
     as_json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
 ) -> None:
-    """Find a paper, or list the documents that match QUERY by title and abstract or a passage of their full text, by BM25.
+    """Print the hits."""
+    request = ask().model_copy(update={"limit": most})
+    request.check()
+    from service.assembly import Opened
+    from service.calls import calls
+    from service.queries.spelling import suggest_words
 
-    A paper is found by authors, year, journal, words of its title, a pasted reference, or its PMID, PMCID or DOI. It is first,
-    with what names it. British and American spellings match each other.
-    """
-    with report_errors():
-        from service.grounding.claims import check_query
-
-        words = check_query(query)
-        from retrieval.index import Index
-        from service.http.schemas import SearchResponse
-        from service.queries.papers import describe_search, search_words
-        from service.queries.spelling import suggest_words
-
-        corpus = Index(index)
-        hits, note = search_words(corpus, words, most), describe_search(corpus, words)
-        response = SearchResponse.of(words, 1, hits, None, corpus.manifest.id, note)
-        if as_json or format == "json":
-            typer.echo(response.model_dump_json(indent=2))
-        elif format == "csv":
-            typer.echo(_hits_csv(response.hits), nl=False)
-        elif response.hits:
-            _print_hits(response.hits)
-        if note:
-            print_note(note)
-        elif not response.hits:
-            print_note(f"None of the {format_count(corpus.manifest.counts.documents, 'document')} holds any of these words.")
-        for offer in () if any(hit.why for hit in response.hits) else suggest_words(corpus, words):
-            print_note(f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?")
+    opened = Opened(index)
+    response = calls.search(opened, request, calls.Progress()).response.model_copy(update={"next_cursor": None})
+    if as_json or format == "json":
+        typer.echo(response.model_dump_json(indent=2))
+    elif format == "csv":
+        typer.echo(_hits_csv(response.hits), nl=False)
+    elif response.hits:
+        _print_hits(response.hits)
+    if response.note:
+        print_note(response.note)
+    elif not response.hits:
+        documents = opened.index.manifest.counts.documents
+        print_note(f"None of the {format_count(documents, 'document')} holds any of these words.")
+    for offer in () if any(hit.why for hit in response.hits) else suggest_words(opened.index, response.query):
+        print_note(f"No document holds “{offer.word}”. Did you mean “{offer.instead}”?")
 
 
+@takes(DocumentRequest, "The sentence that states its main finding is marked with ».")
 def show(
-    pmid: Annotated[str, typer.Argument(metavar="PMID", help="A PMID, a DOI, or the id of a document of the index.")],
+    ask: Callable[..., DocumentRequest],
     index: IndexOption,
     as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as GET /v1/documents/PMID.")] = False,
 ) -> None:
-    """Show a document, sentence by sentence, and its full text. The sentence that states its main finding is marked with »."""
-    with report_errors():
-        from retrieval.index import open_documents
-        from service.http.schemas import DocumentOut
-        from service.queries.papers import find_finding, find_paper
+    """Print the document."""
+    from retrieval.index import open_documents
+    from service.calls.calls import read_document
+    from service.queries.papers import find_finding
 
-        store, manifest = open_documents(index)
-        entry = find_paper(store, pmid, manifest.counts.documents)
-        document = DocumentOut.read(store, entry)
-        if as_json:
-            typer.echo(document.model_dump_json(indent=2))
-        else:
-            finding = find_finding(entry)
-            _print_document(document, finding[0].text if finding else "")
+    store, manifest = open_documents(index)
+    document = read_document(store, manifest.counts.documents, ask())
+    if as_json:
+        typer.echo(document.model_dump_json(indent=2))
+    else:
+        entry = store.get(document.pmid)
+        finding = find_finding(entry) if entry else None
+        _print_document(document, finding[0].text if finding else "")
 
 
 def _hits_csv(hits: list[HitOut]) -> str:

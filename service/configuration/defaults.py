@@ -8,3 +8,6 @@ PROFILE = "embedded"
 
 MOST_READ = 20
 """How many papers may be read for a claim: as many as are found."""
+
+MOST_KNOWN = 1000
+"""How many papers may be given as known for a claim."""

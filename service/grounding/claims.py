@@ -13,9 +13,9 @@ from retrieval.core.errors import BadInput
 from retrieval.core.values import Claim, Topic
 from retrieval.core.word_list import read_word_list
 from retrieval.words.forms import capitalise
+from service.configuration.defaults import MOST_KNOWN
 
 MAX_CHARACTERS = 2000
-MAX_KNOWN = 1000
 _FRONTS = Path(__file__).with_name("fronts.txt")
 _BULLET = re.compile(r"^[*•–-]\s+")
 _QUOTED = re.compile(r"[\"“«]([^\"“”«»]*)[\"”»][.!]?")
@@ -29,8 +29,8 @@ def check_claim(text: str, question: str = "", known_pmids: Iterable[str | int] 
     Raises `BadInput` for any other.
     """
     pmids = tuple(dict.fromkeys(_one_line(str(pmid)) for pmid in known_pmids if str(pmid).strip()))
-    if len(pmids) > MAX_KNOWN:
-        raise BadInput(f"{len(pmids):,} known PMIDs were given; the limit is {MAX_KNOWN:,}.")
+    if len(pmids) > MOST_KNOWN:
+        raise BadInput(f"{len(pmids):,} known PMIDs were given; the limit is {MOST_KNOWN:,}.")
     claim = _check(text, "claim", required="give one sentence that can be true or false, such as “Aspirin reduces fever.”")
     return Claim(text=claim, question=_check(question, "question"), known_pmids=pmids, id=id)
 

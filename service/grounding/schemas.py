@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictInt, field_validator
+from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from nli.text.designs import Subjects, find_design, find_subjects
 from retrieval.core.values import Aspect, Details, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
-from service.configuration.defaults import MOST_READ
-from service.grounding.claims import MAX_KNOWN
 from service.grounding.coverage import summary
 from service.grounding.weigh import Outcome, Place, find_place, weigh
 from service.schemas import (
@@ -20,45 +18,11 @@ from service.schemas import (
     Provenance,
     RankedPaper,
     Rounded,
-    Sent,
     SentenceOut,
     UsageField,
     UsageOut,
     facts_of,
 )
-
-
-class GroundRequest(Sent):
-    """A claim to ground."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "claim": "Hormone therapy prevents coronary heart disease in postmenopausal women.",
-                    "question": "Should hormone therapy be used to prevent heart disease?",
-                    "known_pmids": [],
-                }
-            ]
-        },
-    )
-
-    claim: str = Field(description="One sentence that can be true or false.")
-    question: str = Field("", description="The question that the claim answers; its words are added to the search.")
-    known_pmids: list[str | StrictInt] = Field(
-        default_factory=list,
-        max_length=MAX_KNOWN,
-        fail_fast=True,
-        description="Documents already known to support the claim; never returned as support.",
-    )
-    read: int | None = Field(
-        None,
-        ge=1,
-        le=MOST_READ,
-        strict=True,
-        description="How many papers to read, the best first; without it, as many as configured.",
-    )
-    full_text: bool = Field(False, strict=True, description="Only papers whose full text the index holds.")
 
 
 class DesignOut(OfValue):

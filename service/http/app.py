@@ -15,20 +15,17 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
 from retrieval.cluster.client import RETRY_SECONDS, EngineState, look_at_engine
-from service.answering.schemas import AnswerRequest
-from service.checking.schemas import TextRequest
 from service.grounding.coverage import estimate_usage
-from service.grounding.schemas import GroundRequest
-from service.http import claim_routes, job_routes, library_routes, memory_routes, model_routes, paper_routes, text_routes
+from service.http import call_routes, job_routes, library_routes, memory_routes, model_routes
 from service.http.model_routes import ModelChoice, ModelServer, ModelSwitch
 from service.http.page import files
 from service.http.reference.docs import add_examples
 from service.http.requests import problems
 from service.http.requests.access import AccessControl, OuterMiddleware, require_key
 from service.http.requests.working import Parts, parts_of
-from service.http.schemas import BatchRequest, Health, LibraryChange
+from service.http.schemas import Health, LibraryChange, SaveRequest
 from service.memory.memory import open_memory
-from service.memory.schemas import FeedbackRequest, SaveRequest, ShareRequest
+from service.memory.schemas import FeedbackRequest, ShareRequest
 from service.memory.watching import Watcher
 from service.operating import metrics
 from service.operating.jobs import Jobs, Runner
@@ -37,8 +34,6 @@ from service.operating.live_index import NotReady
 from service.operating.page_model import PageModel
 from service.operating.settings import Settings
 from service.operating.work import Workers
-from service.queries.schemas import TypedRequest
-from service.reading.schemas import EvidenceRequest
 from service.schemas import Provenance
 
 _log = logging.getLogger("counterpoint")
@@ -48,15 +43,10 @@ _DESCRIPTION = (
     "`provenance` says where every figure comes from. Errors are problem details (RFC 9457)."
 )
 _BODIES: dict[str, type[BaseModel]] = {
-    "ground": GroundRequest,
-    "batch": BatchRequest,
-    "answer": AnswerRequest,
-    "evidence": EvidenceRequest,
-    "text": TextRequest,
+    **call_routes.BODIES,
     "saved": SaveRequest,
     "feedback": FeedbackRequest,
     "shared": ShareRequest,
-    "typed": TypedRequest,
     "libraries": LibraryChange,
     "model": ModelSwitch,
     "names": ModelServer,
@@ -65,7 +55,7 @@ _BODIES: dict[str, type[BaseModel]] = {
 """The model of a request's body, by the last matching part of the path."""
 
 
-_FILES = re.compile("|".join((*text_routes.PATHS, job_routes.FILES, memory_routes.SHARED)))
+_FILES = re.compile("|".join((*call_routes.FILES, job_routes.FILES, memory_routes.SHARED)))
 """The paths that take files."""
 
 
@@ -118,7 +108,7 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
     app.state.gate = AccessControl(options)
     app.add_middleware(OuterMiddleware, settings=options, files=_FILES)
     problems.install(app, _BODIES)
-    for routes in (claim_routes, job_routes, library_routes, model_routes, paper_routes, text_routes, memory_routes):
+    for routes in (call_routes, job_routes, library_routes, model_routes, memory_routes):
         app.include_router(routes.router)
     app.include_router(memory_routes.feed_router)
     app.include_router(library_routes.changes)

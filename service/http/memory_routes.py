@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from fastapi.security import HTTPAuthorizationCredentials
 
 from retrieval.core.errors import BadInput
+from service.calls.calls import ground_timed
 from service.checking.export import export_text as export_checked
 from service.checking.schemas import CheckedText
 from service.grounding.claims import check_claim
@@ -20,7 +21,8 @@ from service.http.library_routes import changes
 from service.http.requests import problems
 from service.http.requests.access import bearer_key, header_key, require_key, sender_of
 from service.http.requests.bodies import JsonRoute, describe_formats, write_json, write_response
-from service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, run_grounding, whose_memory
+from service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, watch, whose_memory
+from service.http.schemas import SaveRequest
 from service.memory.alerts import MEDIA_TYPE, write_feed
 from service.memory.database import Whose
 from service.memory.history import Now
@@ -36,7 +38,6 @@ from service.memory.schemas import (
     Opinion,
     SavedList,
     SavedOut,
-    SaveRequest,
     SharedList,
     SharedOut,
     SharedResult,
@@ -114,15 +115,15 @@ async def save_claim(body: SaveRequest, request: Request) -> Response:
     """Ground a claim and save it with the result; it is watched from then on. Saving it again replaces its result and note."""
     parts, live, holder = parts_of(request), live_of(request), sender_of(request).holder
     memory = _memory(request)
-    claim = check_claim(body.claim, body.question, body.known_pmids)
+    claim = body.statement()
     refuse_keywords(claim.text)
     note(request, parts, claim=claim.text)
 
     def work(job: Job[Response]) -> Response:
         with live.lease() as serving:
             index = serving.index
-            known = check_known(claim, index.store)
-            response = GroundResponse.of(run_grounding(parts, serving, known, job.check), Provenance.of(serving.grounder))
+            grounding = ground_timed(serving.grounder, check_known(claim, index.store), watch(parts, job.check))
+            response = GroundResponse.of(grounding, Provenance.of(serving.grounder))
             return write_json(memory.saved.add(holder, live.id, index.manifest, response, body.note))
 
     return await while_there(request, parts.workers.run(work))

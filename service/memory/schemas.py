@@ -8,11 +8,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.answering.schemas import AnswerResponse
-from service.checking.schemas import MOST_NAME, CheckedText
+from service.checking.schemas import CheckedText
 from service.grounding.claims import MAX_CHARACTERS
-from service.grounding.schemas import EvidenceOut, GroundRequest, GroundResponse
+from service.grounding.schemas import EvidenceOut, GroundResponse
 from service.queries.schemas import TypedGroundResponse
-from service.schemas import Provenance, Rounded, Sent
+from service.schemas import MOST_NAME, Provenance, Rounded, Sent
 
 MOST_NOTE = 1000
 Kind = Literal["first contradiction", "new contradiction", "support retracted", "paper removed"]
@@ -77,12 +77,6 @@ class HistoryPage(BaseModel):
 
     entries: list[HistoryOut]
     next_before: str | None = Field(description="Pass it as `before` to get older entries; null if there are none.")
-
-
-class SaveRequest(GroundRequest):
-    """A claim to save and watch."""
-
-    note: str = Field(default="", max_length=MOST_NOTE, description="A note of your own.")
 
 
 class Saved(Entry):

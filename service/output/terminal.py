@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,6 @@ from service.grounding.weigh import PLACES, Place
 from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
-    from service.answering.events import Event, OnEvent
     from service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut, RowOut
     from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut, VerdictOut
     from service.reading.schemas import EvidenceResponse
@@ -245,17 +244,6 @@ def _tell_vectors(folder: Path, manifest: Manifest) -> str:
     kept = f"{part.factory}, {part.view}, by {part.encoder}"
     description = f"{part.documents:,}, {part.width} wide, {f'{size:,.1f} MB, ' if size else ''}{kept}"
     return description if manifest.vectors_fit else f"{description}; for an earlier version ({command} updates them)"
-
-
-def progress(say: Callable[[str], None]) -> OnEvent:
-    """Make a listener that reports each stage on a line of its own."""
-    from service.answering.events import Stage
-
-    def tell(event: Event) -> None:
-        if isinstance(event, Stage):
-            say(event.detail)
-
-    return tell
 
 
 def _print_follow_ups(console: Console, follow_ups: Sequence[FollowUpOut]) -> None:

@@ -17,10 +17,7 @@ from retrieval.store.documents import Documents, Entry
 from service.checking.checkable import claim_in
 from service.checking.citations import CitedPaper, cited_in, find_cited, list_ids
 from service.checking.known import find_known
-from service.queries.classify import classify_query
-
-SOUGHT = "Words, or what names a paper: authors, year, journal, words of its title, a reference, or its PMID, PMCID or DOI."
-"""What a search takes, for whoever uses it."""
+from service.grounding.claims import MAX_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +82,14 @@ def open_paper(store: Documents, citation: CitedPaper, documents: int) -> Entry:
 
 def find_paper(store: Documents, text: str, documents: int) -> Entry:
     """The paper that a PMID, a DOI or a document's id names; raises `BadInput` if the index has none of that name."""
-    typed = classify_query(text, store)
-    if typed.cited:
-        return open_paper(store, typed.cited, documents)
-    if entry := store.get(typed.text):
+    name = " ".join(text.split())
+    ids, alone = list_ids(name, store) if len(name) <= MAX_CHARACTERS else ((), False)
+    if alone and len(ids) == 1:
+        return open_paper(store, ids[0], documents)
+    if entry := store.get(name):
         return entry
     raise BadInput(
-        f"“{typed.text[:200]}” is not a PMID, a DOI, or the id of one of the {format_count(documents, 'document')} of this index."
+        f"“{name[:200]}” is not a PMID, a DOI, or the id of one of the {format_count(documents, 'document')} of this index."
     )
 
 

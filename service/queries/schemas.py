@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from generation.question import TWO_AT_A_TIME, offers_many
 from retrieval.core.english import format_count
@@ -12,11 +12,9 @@ from retrieval.core.values import Document
 from service.grounding.schemas import GroundResponse
 from service.queries.classify import Kind, Query
 from service.queries.spelling import Suggestion
-from service.schemas import OfValue, Sent, SentenceOut, facts_of
+from service.schemas import OfValue, SentenceOut, facts_of
 
 Offer = Literal["ground", "answer", "search", "text"]
-MOST_TYPED = 200_000
-"""The most characters of an input."""
 _OFFERS: dict[Kind, tuple[Offer, ...]] = {
     "claim": ("ground",),
     "question": ("answer", "ground"),
@@ -26,14 +24,6 @@ _OFFERS: dict[Kind, tuple[Offer, ...]] = {
     "language": ("ground",),
 }
 _UNSURE_OFFERS: tuple[Offer, ...] = ("ground", "search")
-
-
-class TypedRequest(Sent):
-    """Whatever was typed where a claim was expected."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Does beta-carotene prevent lung cancer?"}]})
-
-    text: str = Field(description="A claim, a question, keywords, a PMID or DOI, or a text.")
 
 
 class SuggestionOut(OfValue):

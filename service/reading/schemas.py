@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field
 
-from indexes.readers.prose.article import read_article, read_sentences
 from nli.evidence import EvidenceSentence
 from nli.long_text import list_blocks
-from retrieval.core.characters import replace_surrogates
 from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Block, FullText, Label, Location
-from retrieval.index import Index
-from service.checking.reading import read_text
+from retrieval.core.values import Block, Label, Location
 from service.reading.evidence import PaperEvidence
-from service.reading.papers import parse_jats, take_paper
-from service.schemas import LocationOut, OfValue, Sent, faults
+from service.schemas import LocationOut, OfValue
 
 
 def conclude(evidence: Sequence[EvidenceSentence]) -> str:
@@ -43,76 +36,6 @@ def conclude(evidence: Sequence[EvidenceSentence]) -> str:
 
 def _verb(verb: str, sentences: int) -> str:
     return f"{verb}s" if sentences == 1 else verb
-
-
-def name_paper(
-    sentences: Sequence[str] | None, text: str | None, jats: str | None, pmid: str | int | None
-) -> dict[str, str | list[str] | None]:
-    """The fields of a request that say which paper is meant, as far as they are given."""
-    return {
-        "pmid": None if pmid is None else str(pmid),
-        "sentences": None if sentences is None else [*sentences],
-        "text": text,
-        "jats": jats,
-    }
-
-
-class EvidenceRequest(Sent):
-    """A hypothesis and one paper: its id in the index, its sentences, its text, or its JATS XML."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "hypothesis": "Beta-carotene reduces the risk of lung cancer.",
-                    "sentences": [
-                        "We gave 29,133 male smokers beta-carotene or placebo.",
-                        "Lung cancer was 18 % more frequent with beta-carotene.",
-                        "Smoking is harmful.",
-                    ],
-                    "k": 2,
-                }
-            ]
-        }
-    )
-
-    hypothesis: str = Field(description="One sentence that the paper may support or contradict.")
-    pmid: str | None = Field(
-        None, description="The PMID, DOI or id of a paper of the index, which is read with its full text if the index has it."
-    )
-    sentences: list[str] | None = Field(
-        None, fail_fast=True, description="The paper's sentences in order, including any headings."
-    )
-    text: str | None = Field(None, description="The paper as plain text, each heading on its own line, or as Markdown.")
-    jats: str | None = Field(None, description="The paper as JATS XML, as PubMed Central provides it.")
-    k: int = Field(5, strict=True, description="How many sentences to choose.")
-    results_only: bool = Field(False, description="Choose only sentences about what the study found, not about how it was done.")
-
-    @model_validator(mode="after")
-    def _one_paper(self) -> Self:
-        count = sum(one is not None for one in (self.pmid, self.sentences, self.text, self.jats))
-        if count != 1:
-            fault = "is missing" if not count else f"is given {count} times"
-            raise ValueError(f"The paper {fault}; give the paper once: as pmid, sentences, text or jats")
-        return self
-
-    @classmethod
-    def check(cls, **fields: Any) -> Self:
-        """The request with these fields; raises `BadInput` for the first fault."""
-        try:
-            return cls.model_validate(fields)
-        except ValidationError as error:
-            raise BadInput(faults.sentence(error.errors(), cls)) from None
-
-    def paper(self, index: Index) -> FullText:
-        """The paper that was sent or named; raises `BadInput` if it cannot be read."""
-        if self.pmid is not None:
-            return take_paper(index.store, self.pmid, index.manifest.counts.documents)
-        if self.sentences is not None:
-            return read_sentences([replace_surrogates(one) for one in self.sentences])
-        if self.text is not None:
-            return read_article(read_text(self.text, name="The paper"))
-        return parse_jats(replace_surrogates(self.jats or "").encode())
 
 
 class StanceOut(OfValue):

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from retrieval.core.errors import BadInput
 from retrieval.core.values import Document, FollowUpKind, Location, SectionKind, Sentence, Usage
-from retrieval.index import Index
-from service.configuration.models import Models
+
+if TYPE_CHECKING:
+    from retrieval.index import Index
+    from service.configuration.models import Models
 
 Rounded = Annotated[float, AfterValidator(lambda value: round(value, 6))]
 """A score or a probability as it is shown."""
 Figure = Annotated[float, AfterValidator(lambda value: round(value, 4))]
 """A count, a sum of weights or a certainty as it is shown."""
+
+MOST_NAME = 255
+"""The most characters of a file's name, as in most file systems."""
 
 
 class Sent(BaseModel):
@@ -32,6 +38,16 @@ class Sent(BaseModel):
         unknown = next((name for name in data if name not in known), None)
         kept = {name: value for name, value in data.items() if name in known or name == unknown}
         return {name: value for name, value in kept.items() if value is not None or name == unknown or known[name].is_required()}
+
+    @classmethod
+    def of(cls, **fields: Any) -> Self:
+        """The request with these fields; raises `BadInput` for the first fault."""
+        from service.schemas import faults
+
+        try:
+            return cls.model_validate(fields)
+        except ValidationError as error:
+            raise BadInput(faults.sentence(error.errors(), cls)) from None
 
 
 class OfValue(BaseModel):

@@ -14,9 +14,13 @@ from retrieval.core.values import Answer, Citation, CitedSentence, Hit, Premise,
 from retrieval.index import Index
 from service import assembly
 from service.assembly import load_config
+from service.calls.calls import Progress, ground
+from service.calls.requests import GroundRequest
 from service.configuration.config import GroundingConfig, ReadStep, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
+from service.operating.live_index import Serving
+from service.queries.schemas import TypedGroundResponse
 
 CONTRADICTS, SUPPORTS = Verdict(0.1, 0.1, 0.8), Verdict(0.7, 0.25, 0.05)
 NEUTRAL, SILENT = Verdict(0.2, 0.6, 0.2), Verdict(0.02, 0.96, 0.02)
@@ -115,6 +119,11 @@ def make_reading_grounder(
     step = ReadStep(model="stance", papers=5).model_copy(update=read)
     config = config.model_copy(update={"path": config.path.model_copy(update={"read": step, "gate": list(gate)})})
     return Grounder(index, config, _models(reader or WordReader()))
+
+
+def ground_typed(grounder: Grounder, text: str) -> TypedGroundResponse:
+    """What is found for a text that was typed as a claim."""
+    return ground(Serving(grounder, None, None), GroundRequest(claim=text), Progress()).response
 
 
 def _models(judge: Judge) -> Models:

@@ -22,10 +22,10 @@ from retrieval.core.values import Claim, FullText, Hit
 from retrieval.index import Index, lead_to_papers, reciprocal_rank_fusion
 from retrieval.store.manifest import FORMAT, PASSAGES, STORE, WITH_TEXTS, read_manifest
 from retrieval.store.texts import MOST_WORDS, StoredText, cut_passages, write_passage
+from service.calls.schemas import DocumentOut
 from service.cli.commands import app
 from service.configuration.config import Retrieve
 from service.grounding.find import retrieve
-from service.http.schemas import DocumentOut
 from service.memory.saved import IndexState
 from service.memory.watching import find_changes
 from tests.helpers.full_texts import make_block, make_text, write_jats

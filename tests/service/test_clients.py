@@ -87,7 +87,7 @@ def test_every_fault_is_the_same_exception(counterpoint: Counterpoint, url: str)
     with pytest.raises(CounterpointProblem, match="claim is empty") as fault:
         counterpoint.ground("")
     assert fault.value.status == 422 and len(fault.value.request_id) == 32
-    with pytest.raises(CounterpointProblem, match="no document") as fault:
+    with pytest.raises(CounterpointProblem, match="not a PMID, a DOI") as fault:
         counterpoint.document("nobody")
     assert fault.value.status == 404
     with Counterpoint(url) as without, pytest.raises(CounterpointProblem, match="API key"):

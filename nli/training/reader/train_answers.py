@@ -29,7 +29,7 @@ from nli.training.reader.encoder import SIZES, ReaderEncoder
 from nli.training.reader.examples import CLAIMS, make_lessons
 from nli.training.reader.lesson import LABELS, LONGEST, LessonExample, make_batches
 from nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
-from retrieval.runtime.engine import EncodedPair, collate, read_card
+from retrieval.runtime.engine import BY_HAND, EncodedPair, collate, read_card
 from retrieval.training.command import make_option_parser, return_exit_code
 from retrieval.training.export import export
 from retrieval.training.loop import Recipe, descend, has_fast_bfloat16
@@ -155,7 +155,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     descend(model, steps, todo, compute_loss, recipe, options.out / "checkpoint.pt", device)
     served = train.choose_served({name: value.cpu() for name, value in model.state_dict().items()})
     shipped = {"small": SMALL, "large": LARGE}[options.size]
-    card: dict[str, Any] = {name: value for name, value in read_card(shipped).items() if name != "sha256"}
+    whole = {name: value for name, value in read_card(shipped).items() if name != "sha256"}
+    # The numbers are kept as they are until the run is fitted.
+    card: dict[str, Any] = {**whole, "fitted_to": dict.fromkeys(whole["fitted_to"], BY_HAND)}
     export(train.restore_reader(served), "logits", options.out / "reader", shipped / "tokenizer.json", card)
 
 

@@ -1,21 +1,20 @@
-"""What calls work with, and work for a request: grounding and answering, with every stage reported, timed and counted."""
+"""What calls work with, and what is told of their work: every stage is reported, timed and counted."""
 
 from __future__ import annotations
 
 import logging
-import time
 from asyncio import Lock
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Query, Request
+from pydantic import BaseModel
 
 from retrieval.core.errors import CounterpointError
-from retrieval.core.values import Answer, Claim, Grounding, RemovedSentence, Topic
-from service.answering.events import KeptSentence, Stage
-from service.grounding.schemas import GroundRequest
-from service.grounding.values import GroundStage
+from service.answering.schemas import StageEvent
+from service.calls.calls import Progress
+from service.calls.schemas import GroundStageEvent
 from service.http.requests.access import admit_request, require_key, sender_of
 from service.memory.database import Whose
 from service.memory.history import Result, entry_of
@@ -23,11 +22,9 @@ from service.memory.memory import Memory
 from service.operating import metrics
 from service.operating.jobs import Runner
 from service.operating.libraries import Libraries, Library
-from service.operating.live_index import LiveIndex, Serving
+from service.operating.live_index import LiveIndex
 from service.operating.page_model import PageModel
 from service.operating.work import Workers
-from service.queries.grounding import ground_query
-from service.queries.schemas import TypedGroundResponse
 
 _log = logging.getLogger("counterpoint")
 
@@ -109,46 +106,19 @@ IN_TIME = 0.9
 """The part of the time for a piece of work after which no further paper is read, so that what was read is still shown."""
 
 
-def ground_claim(
-    parts: Parts, serving: Serving, claim: Claim, tell: Callable[[GroundStage], None], body: GroundRequest
-) -> tuple[TypedGroundResponse, Grounding]:
-    """Ground the typed text as a claim, and say what it was taken for."""
-    return ground_query(
-        serving.grounder, claim, lambda meant: run_grounding(parts, serving, meant, tell, body.read, body.full_text)
-    )
+def watch(parts: Parts, check: Callable[[], None], tell: Callable[[str, BaseModel], None] | None = None) -> Progress:
+    """The progress of a request's work: at every event `check` may end it, stages are timed and counted, and `tell` is told."""
+    clocks = {GroundStageEvent: metrics.StageClock("ground"), StageEvent: metrics.StageClock("answer")}
 
+    def tell_all(name: str, event: BaseModel) -> None:
+        check()
+        match event:
+            case GroundStageEvent(name="decided"):
+                clocks[GroundStageEvent].begin("")
+                metrics.JUDGED.inc(event.sentences)
+            case GroundStageEvent() | StageEvent():
+                clocks[type(event)].begin(event.name)
+        if tell:
+            tell(name, event)
 
-def run_grounding(
-    parts: Parts,
-    serving: Serving,
-    claim: Claim,
-    tell: Callable[[GroundStage], None],
-    papers: int | None = None,
-    full_text: bool = False,
-) -> Grounding:
-    """Ground a claim; each stage is reported and timed."""
-    clock, until = metrics.StageClock("ground"), time.monotonic() + IN_TIME * parts.workers.limits.work
-
-    def on_stage(stage: GroundStage) -> None:
-        clock.begin("" if stage.name == "decided" else stage.name)
-        tell(stage)
-
-    grounding = serving.grounder.ground(claim, on_stage, papers=papers, until=until, full_text=full_text)
-    metrics.JUDGED.inc(grounding.checked.sentences)
-    return grounding
-
-
-def run_answer(
-    parts: Parts, serving: Serving, topic: Topic, tell: Callable[[Stage | KeptSentence | RemovedSentence], None]
-) -> Answer:
-    """Answer a question; each event is reported and each stage timed."""
-    clock, answerer = metrics.StageClock("answer"), serving.answering()
-
-    def on_event(event: Stage | KeptSentence | RemovedSentence) -> None:
-        if isinstance(event, Stage):
-            clock.begin(event.name)
-        tell(event)
-
-    answer = answerer.answer(topic, on_event)
-    clock.begin("")
-    return answer
+    return Progress(tell_all, check, IN_TIME * parts.workers.limits.work)

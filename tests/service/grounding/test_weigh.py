@@ -118,18 +118,17 @@ def test_a_side_filled_by_rank_alone_counts_for_no_side(index: Index) -> None:
     assert weighed.papers.uncertain == len(found.supporting) + len(found.contradicting)
 
 
-SURELY = {"score": 0.999}
 NOTHING = Sentence("1", 0, 0, 9, "Gout came back in 4 with zeta and 8 with placebo (P=0.44).")
 
 
 @pytest.mark.parametrize(
     ("papers", "most"),
     [
-        ([paper("support", **SURELY)], 1.0),
-        ([replace(paper("contradict", **SURELY), sentence=NOTHING)], SURE - 0.01),
-        ([replace(paper("contradict", **SURELY), sentence=NOTHING)] * 3, BY_DESIGN),
-        ([replace(paper("contradict", "review", **SURELY), sentence=NOTHING)], 1.0),
-        ([replace(paper("support", **SURELY), verdict=Verdict(0.9, 0.1, 0.0, of="document", partial=True))] * 2, SURE - 0.01),
+        ([paper("support", score=0.999)], 1.0),
+        ([replace(paper("contradict", score=0.999), sentence=NOTHING)], SURE - 0.01),
+        ([replace(paper("contradict", score=0.999), sentence=NOTHING)] * 3, BY_DESIGN),
+        ([replace(paper("contradict", "review", score=0.999), sentence=NOTHING)], 1.0),
+        ([replace(paper("support", score=0.999), verdict=Verdict(0.9, 0.1, 0.0, of="document", partial=True))] * 2, SURE - 0.01),
     ],
     ids=["a trial", "a null trial", "null trials", "a null review", "in part"],
 )

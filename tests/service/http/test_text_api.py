@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from service.checking.schemas import CheckedText
-from service.http import text_routes
+from service.http import call_routes
 from service.operating.settings import Settings
 from tests.helpers.fakes import make_index
 from tests.helpers.served import opened, over_reader, read_events
@@ -85,7 +85,7 @@ def test_a_table_of_claims_is_a_file_too(client: TestClient) -> None:
     ],
 )  # fmt: skip
 def test_what_is_refused_is_told_in_a_sentence(client: TestClient, body: Any, status: int, told: str) -> None:
-    for path in text_routes.PATHS:
+    for path in call_routes.FILES:
         answer = client.post(path, json=body)
         assert answer.status_code == status, answer.text
         assert answer.json()["detail"].startswith(told) and answer.json()["detail"].endswith(".")

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.values import Claim, Evidence, Row
+from retrieval.core.values import Evidence, Row
 from retrieval.index import Index
 from retrieval.runtime.chat import ChatUnanswered
 from service.grounding.ground import Grounder
 from service.queries.follow_ups import find_follow_ups
-from service.queries.grounding import ground_query
-from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
+from tests.helpers.fakes import WordReader, ground_typed, make_index, make_reading_grounder
 
 ASKED = "Zetapril prevents migraine."
 PAPERS = [
@@ -107,5 +106,4 @@ def test_a_title_that_gives_orders_is_not_passed_on(tmp_path: Path) -> None:
 
 
 def test_every_verdict_carries_them(index: Index) -> None:
-    response, grounding = ground_query(make_reading_grounder(index), Claim(ASKED))
-    assert [one.text for one in response.follow_ups] == [one.text for one in grounding.follow_ups] != []
+    assert ground_typed(make_reading_grounder(index), ASKED).follow_ups

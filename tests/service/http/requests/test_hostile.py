@@ -15,13 +15,9 @@ import httpx
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from service.answering.schemas import AnswerRequest
-from service.checking.schemas import TextRequest
-from service.grounding.schemas import GroundRequest
-from service.http.schemas import BatchRequest
-from service.memory.schemas import FeedbackRequest, SaveRequest
-from service.queries.schemas import TypedRequest
-from service.reading.schemas import EvidenceRequest
+from service.calls.requests import AnswerRequest, EvidenceRequest, GroundRequest, TextRequest, TypedRequest
+from service.http.schemas import BatchRequest, SaveRequest
+from service.memory.schemas import FeedbackRequest
 from service.schemas.faults import repair_json
 
 REQUESTS: dict[str, type[BaseModel]] = {
