@@ -58,6 +58,15 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class OppositeRule:
+    """How a comparison is read: its opposite's verdict counts with `weight`, from 0 to 1; `side` is the least probability of a
+    side."""
+
+    weight: float
+    side: float
+
+
+@dataclass(frozen=True, slots=True)
 class FullTextRule:
     """How full texts are read beside abstracts: how many `passages` of a paper are looked at, how many `words` are read at once,
     and whether a row of a table, which may be of a subgroup, gives a paper its side by itself."""
@@ -78,6 +87,10 @@ class Decide(Protocol):
     def full_text(self) -> FullTextRule:
         """How full texts are read."""
 
+    @property
+    def opposite(self) -> OppositeRule | None:
+        """How comparisons are read; None for as all claims are."""
+
     def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
         """The verdict on the paper."""
 
@@ -88,6 +101,7 @@ class DecideAsRead:
 
     quotes: int = 0
     full_text: FullTextRule = FullTextRule()
+    opposite: OppositeRule | None = None
 
     def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
         """The verdict on the paper."""

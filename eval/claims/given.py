@@ -12,7 +12,7 @@ from eval.measures.figures import Figure, Formula, Resampler, Tally, balanced, m
 from eval.measures.report import Report, Table, show
 from nli.judge import Abstract, Reader
 from nli.reader.judge import DocumentReader
-from nli.reader.paper import judge_paper, read_twice
+from nli.reader.paper import read_both_ways
 from nli.training.reader.cases import ReaderCase, make_case, make_cases_of_papers, read_dev_papers, read_labelled_cases
 from nli.training.reader.examples import read_ordinary, read_written
 from nli.training.reader.lesson import CONTRADICT, LABELS, SUPPORT, fit_claim_only
@@ -31,7 +31,7 @@ class Judged(NamedTuple):
 
 def judge_cases(reader: Reader, some: Iterable[ReaderCase]) -> list[Judged]:
     """The verdict on each case's paper, as the service reaches it."""
-    verdicts = [(one.gold, judge_paper(reader, read_twice(reader, one.claim, one.abstract))[0]) for one in some]
+    verdicts = [(one.gold, read_both_ways(reader, one.claim, one.abstract)[0]) for one in some]
     return [Judged(gold, LABELS.index(one.label), LABELS.index(one.leaning)) for gold, one in verdicts]
 
 

@@ -19,8 +19,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.judge import Abstract, FullTextRule, Reader, Reading, compute_margins
+from nli.judge import Abstract, FullTextRule, OppositeRule, Reader, Reading, compute_margins
 from nli.reader.encode import score_findings
+from nli.text.comparisons import turn_comparison
 from nli.text.roles import find_background
 from nli.text.sizes import denies_size
 from retrieval.core.probabilities import softmax
@@ -31,6 +32,9 @@ AT_ODDS = "the paper and its best sentence disagree"
 OTHER_SIZE = "the claim and the sentence give sizes that disagree"
 NOT_OWN = "what it says on this is not among its own findings"
 """Why a paper that is probable enough is given no side."""
+OFF_CLAIM = 0.95
+"""From this probability on that a paper takes no side, its claim's opposite is not read."""
+_LEAST = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +95,42 @@ def read_paper(reader: Reader, claim: str, paper: Abstract) -> PaperRead:
     if isinstance(reader, PaperReader):
         read = reader.read_paper(claim, paper)
     else:
-        read = PaperRead(*judge_paper(reader, read_twice(reader, claim, paper)), reader.name)
+        read = PaperRead(*read_both_ways(reader, claim, paper), reader.name)
     sentence = paper.sentences[read.sentence] if read.verdict.label == "support" and read.sentence is not None else ""
     denied = denies_size(claim, sentence, [paper.title, *paper.sentences])
     return replace(read, verdict=replace(read.verdict, decided="neutral", reason=OTHER_SIZE)) if denied else read
 
 
-def judge_paper(reader: Reader, readings: TwoReadings) -> tuple[Verdict, int | None]:
-    """The verdict on a paper, and the place of the sentence that says most for its side, None if none was read."""
+def read_both_ways(reader: Reader, claim: str, paper: Abstract) -> tuple[Verdict, int | None]:
+    """What `judge_paper` gives; of a comparison, the paper is read for its opposite too, unless it is surely not on the claim."""
+    readings = read_twice(reader, claim, paper)
+    verdict, place = judge_paper(reader, readings)
+    opposite = turn_comparison(claim) if reader.paper.opposite and verdict.neutral < OFF_CLAIM else None
+    if opposite is None:
+        return verdict, place
+    return judge_paper(reader, readings, judge_paper(reader, read_twice(reader, opposite, paper))[0])
+
+
+def join_opposite(rule: OppositeRule, verdict: Verdict, opposite: Verdict) -> Verdict:
+    """The verdict on a comparison from those on it and on its opposite, their weighted geometric mean.
+
+    What supports one contradicts the other; what finds no difference contradicts both.
+    """
+    mirrored = (opposite.contradict, opposite.neutral, opposite.support + opposite.contradict)
+    own = (verdict.support, verdict.neutral, verdict.contradict)
+    means = [max(a, _LEAST) ** (1 - rule.weight) * max(b, _LEAST) ** rule.weight for a, b in zip(own, mirrored, strict=True)]
+    support, neutral, contradict = (one / sum(means) for one in means)
+    side: Label = "support" if support >= contradict else "contradict"
+    decided: Label = side if max(support, contradict) >= rule.side else "neutral"
+    return replace(verdict, support=support, neutral=neutral, contradict=contradict, decided=decided)
+
+
+def judge_paper(reader: Reader, readings: TwoReadings, opposite: Verdict | None = None) -> tuple[Verdict, int | None]:
+    """The verdict on the paper, with that on the claim's `opposite`, and the place of the sentence that says most for its side,
+    None if none was read."""
     verdict = reader.paper(readings.whole, list(readings.quoted.values()))
+    if opposite is not None and reader.paper.opposite:
+        verdict = join_opposite(reader.paper.opposite, verdict, opposite)
     side = verdict.side
     said = readings.quoted
     if not said:
@@ -144,6 +175,7 @@ class PaperDecision:
     side: float
     quotes: int = 2
     full_text: FullTextRule = field(default_factory=FullTextRule)
+    opposite: OppositeRule | None = None
 
     @classmethod
     def read(cls, card: Mapping[str, Any]) -> PaperDecision:
@@ -151,7 +183,8 @@ class PaperDecision:
         fields = card["paper"]
         support, contradict = (tuple(map(float, fields["weights"][name])) for name in ("support", "contradict"))
         rule = FullTextRule(**card.get("full_text", {}))
-        return cls((support, contradict), float(fields["side"]), int(fields["quotes"]), rule)
+        opposite = OppositeRule(**fields["opposite"]) if "opposite" in fields else None
+        return cls((support, contradict), float(fields["side"]), int(fields["quotes"]), rule, opposite)
 
     def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
         """The calibrated verdict on the paper."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from nli.text.comparisons import COMPARATIVE, OPPOSITES
 from retrieval.core.word_list import read_word_list
 from retrieval.words.forms import capitalise, make_third_person
 
@@ -64,15 +65,6 @@ def negate(text: str) -> str | None:
     return f"{text[: be.end()]} not{text[be.end() :]}" if be else None
 
 
-_OPPOSITES = dict(
-    pair.split("/")
-    for pair in (
-        "more/less less/more fewer/more higher/lower lower/higher greater/smaller smaller/greater larger/smaller better/worse "
-        "worse/better longer/shorter shorter/longer faster/slower slower/faster quicker/slower earlier/later later/earlier "
-        "stronger/weaker weaker/stronger safer/riskier"
-    ).split()
-)
-_COMPARATIVE = re.compile(rf"\b(?:{'|'.join(_OPPOSITES)})\b", re.IGNORECASE)
 _UNSURE = re.compile(
     r"\b(?:no|not|never|cannot|nor|neither|without|hardly|barely|fail\w*|similar|equally|difference|whereas|while|but|although|"
     r"though|however|there|who|whose|same|ones?|rest|than\b.*\bthan)\b|n't\b|[%±;:()]",
@@ -125,7 +117,7 @@ def turn_comparison(text: str) -> Turned | None:
     if match is None or _UNSURE.search(rest) or not _is_name(match["other"]):
         return None
     head, behind = rest[: match.start()], rest[match.end("other") :]
-    comparatives = list(_COMPARATIVE.finditer(head))
+    comparatives = list(COMPARATIVE.finditer(head))
     place = _find_side(head, match)
     if len(comparatives) != 1 or place is None:
         return None
@@ -141,7 +133,7 @@ def turn_comparison(text: str) -> Turned | None:
             first, second = second, first
         if exchange and start == 0:
             first, second = first if lead else capitalise(first), _lower_first(second)
-        comparative = _OPPOSITES[word[0].lower()] if opposite else word[0]
+        comparative = OPPOSITES[word[0].lower()] if opposite else word[0]
         # From the end, so that the earlier place stays where it is.
         changed = head
         for begin, stop, words in sorted([(start, end, first), (*word.span(), comparative)], reverse=True):
@@ -163,7 +155,7 @@ def _find_side(head: str, match: re.Match[str]) -> tuple[int, int] | None:
         places = list(re.finditer(rf"\b{re.escape(preposition[-1])}\s+", head, re.IGNORECASE))
         for place in reversed(places):
             name = re.match(rf".+?(?=\s+(?:{_AUXILIARY})\b|,|$)", head[place.end() :])
-            if name and _is_name(name[0]) and not _COMPARATIVE.search(name[0]):
+            if name and _is_name(name[0]) and not COMPARATIVE.search(name[0]):
                 return place.end(), place.end() + len(name[0])
         return None
     verb = next((candidate for candidate in _VERB.finditer(head) if candidate.start()), None)

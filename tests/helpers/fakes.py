@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from indexes.build import build
-from nli.judge import Abstract, Decide, FullTextRule, Judge, Reader, Reading
+from nli.judge import Abstract, Decide, FullTextRule, Judge, OppositeRule, Reader, Reading
 from retrieval.core.values import Answer, Citation, CitedSentence, Hit, Premise, Topic, Verdict
 from retrieval.index import Index
 from service import assembly
@@ -63,6 +63,7 @@ class WholePaper:
 
     quotes: int = 0
     full_text: FullTextRule = field(default_factory=FullTextRule)
+    opposite: OppositeRule | None = None
 
     def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
         return replace(whole.document, of="document")

@@ -52,6 +52,8 @@ QUOTES = 2
 """How many sentences of a paper are read once more."""
 SIDE = 0.5
 """The probability above which a paper is listed for a side (docs/research/experiments.md shows the effect of others)."""
+OPPOSITE_RULE = {"weight": 0.4, "side": 0.4}
+"""How comparisons are read (nli.judge.OppositeRule): the best of a few on the claims of eval/claims with "than"."""
 PULL, CERTAINTY_PULL = 0.05, 1.0
 """The inverse strength of the pull to 0 of the decision's weights, and of the certainty's."""
 SIDES: tuple[Stance, ...] = ("support", "contradict")
@@ -139,7 +141,12 @@ def read_cases(reader: Reader, held_out: HeldOut) -> tuple[list[tuple[ReaderCase
 def fit_paper(read: Sequence[tuple[ReaderCase, TwoReadings]], counts: NDArray[np.float64]) -> dict[str, Any]:
     """The decision on a paper (nli.reader.paper) by cases that were read and their weights [cases]."""
     features = np.array([make_features(both.whole, list(both.quoted.values())) for _, both in read])
-    return {"weights": fit_weights(features, np.array([one.gold for one, _ in read]), counts), "side": SIDE, "quotes": QUOTES}
+    return {
+        "weights": fit_weights(features, np.array([one.gold for one, _ in read]), counts),
+        "side": SIDE,
+        "quotes": QUOTES,
+        "opposite": OPPOSITE_RULE,
+    }
 
 
 def fit_certainty(read: Sequence[tuple[ReaderCase, TwoReadings]], reader: Reader) -> Certainty:

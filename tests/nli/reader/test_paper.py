@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from nli.judge import Abstract, Reading
+from nli.judge import Abstract, OppositeRule, Reading
 from nli.reader.paper import (
     AT_ODDS,
     NOT_OWN,
     PaperDecision,
     TwoReadings,
     choose_quotes,
+    join_opposite,
     judge_paper,
+    read_both_ways,
     read_twice,
 )
 from retrieval.core.values import Label, Verdict
@@ -123,3 +125,44 @@ def test_the_more_probable_side_is_taken_if_it_is_probable_enough(whole: Verdict
     assert verdict.label == label
     assert verdict.of == "document"
     assert verdict.support + verdict.neutral + verdict.contradict == pytest.approx(1.0)
+
+
+RULE = OppositeRule(0.4, 0.4)
+COMPARISON, OPPOSITE = "Zinc shortens colds more than honey", "Zinc shortens colds less than honey"
+
+
+class BothWays(WordReader):
+    """A reader of whole papers that has a verdict on a comparison and another on its opposite."""
+
+    def __init__(self, own: Verdict, opposite: Verdict) -> None:
+        self.verdicts, self.paper, self.claims = {COMPARISON: own, OPPOSITE: opposite}, WholePaper(0, opposite=RULE), list[str]()
+
+    def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
+        self.claims.append(claim)
+        yield from (Reading(self.verdicts.get(claim, FOR), (NEITHER, NEITHER, AGAINST, FOR)) for _ in documents)
+
+
+@pytest.mark.parametrize(
+    ("own", "opposite", "label"),
+    [
+        (FOR, AGAINST, "support"),
+        (AGAINST, FOR, "contradict"),
+        (AGAINST, AGAINST, "contradict"),  # no difference contradicts both
+        (FOR, FOR, "support"),
+        (Verdict(0.45, 0.15, 0.4), AGAINST, "support"),
+        (Verdict(0.45, 0.15, 0.4), FOR, "contradict"),
+    ],
+)
+def test_a_comparison_is_read_both_ways(own: Verdict, opposite: Verdict, label: Label) -> None:
+    reader = BothWays(own, opposite)
+    assert read_both_ways(reader, COMPARISON, PAPER)[0].label == label
+    assert reader.claims == [COMPARISON, OPPOSITE]
+    joined = join_opposite(RULE, own, opposite)
+    assert sum((joined.support, joined.neutral, joined.contradict)) == pytest.approx(1)
+
+
+def test_what_is_no_comparison_or_surely_off_it_is_read_once() -> None:
+    for claim, own in ((CLAIM, FOR), (COMPARISON, Verdict(0.01, 0.98, 0.01))):
+        reader = BothWays(own, AGAINST)
+        read_both_ways(reader, claim, PAPER)
+        assert reader.claims == [claim]
