@@ -1,4 +1,4 @@
-"""Answering a topic: lead, or table, or retrieve → rerank; write → check every citation → keep to the limits → find conflicts.
+"""Answering a topic: lead, or table, or find → gate; write → check every citation → keep to the limits → find conflicts.
 
 A yes-or-no question is grounded as a claim, on both sides. Its papers are those that take a side, and the first sentence states
 their overall verdict (service.answering.lead); of a choice, either side is a claim (service.answering.choice).
@@ -38,7 +38,7 @@ from service.answering.lead import (
     list_nearest,
     write_lead_sentence,
 )
-from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
+from service.answering.find import DocumentSearch, FoundDocuments, TooLittle, unify_topic
 from service.answering.table import Table, tabulate
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models
@@ -97,7 +97,7 @@ class _AnswerInProgress:
         self.models = answerer.models.with_caches()
         self.on_event, self.fill, self.tally = on_event, fill, tally
         self.asked = topic
-        self.topic = unify_topic(topic) if self.config.retrieve.spellings else topic
+        self.topic = unify_topic(topic) if self.config.find.spellings else topic
         self.search = DocumentSearch(self.index, self.config, self.models, self.topic, on_event)
         self.limits = Limits(self.config.limits.words, self.config.limits.citations)
         self.kept: list[CitedSentence] = []
@@ -201,7 +201,7 @@ class _AnswerInProgress:
         if not (self.grounder and self.config.lead):
             return None
         self.on_event(
-            Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')} for both sides.")
+            Stage("find", f"Searching {format_count(self.index.manifest.counts.documents, 'document')} for both sides.")
         )
         question = self.asked.question
         return ground_choice(self.grounder, question) or ground_question(self.grounder, question, papers)
@@ -211,7 +211,7 @@ class _AnswerInProgress:
         rules, grounder, finder = self.config.open_questions, self.grounder, self.models.finder
         if rules is None or grounder is None or not grounder.reads_papers or finder is None:
             return None
-        self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
+        self.on_event(Stage("find", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
         with count_usage(self.config.reading):
             return tabulate(grounder, finder, self.asked.question, rules, self.on_event)
 

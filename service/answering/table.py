@@ -30,7 +30,7 @@ from retrieval.store.documents import Entry
 from service.answering.asked import ask_papers, ask_words, choose_papers, find_more, share_names
 from service.answering.events import OnEvent, Stage
 from service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
-from service.answering.retrieve import measure_coverage
+from service.answering.find import measure_coverage
 from service.configuration.config import SENTENCES, OpenQuestions
 from service.grounding.ground import Grounder
 from service.grounding.read import read
@@ -120,7 +120,7 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
     rows, told, left, notes = list[Row](), 0, {entry.pmid for entry in found}, list[str]()
     papers = choose_papers(grounder, question, found, answers, rules.requests) if asked else []
     if asked:
-        on_event(Stage("rerank", f"Asking what {format_count(len(papers), 'paper')} tested."))
+        on_event(Stage("read", f"Asking what {format_count(len(papers), 'paper')} tested."))
         rows, unread, note = ask_papers(asked, question, papers)
         told, notes = len(papers) - len(unread), [note]
         # A model that says nothing of any paper is not there: the embedded models then read as without it.
@@ -128,7 +128,7 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
     pairs = (pair for pair in zip(found, answers, strict=True) if pair[0].pmid in left)
     best = _choose_answers(grounder, question, pairs, rules)
     if best or not asked:
-        on_event(Stage("rerank", f"Reading {format_count(len(best), 'paper')}."))
+        on_event(Stage("read", f"Reading {format_count(len(best), 'paper')}."))
     rows += _read_rows(asked.embedded if asked else reader, question, best, rules)
     groups = _group_alike(rows)
     names = [choose_name([row.named for row in group]) for group in groups]

@@ -171,7 +171,7 @@ def load_profile(name: str) -> Profile:
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class AnswerRetrieve(Strict):
+class AnswerFind(Strict):
     """The best `k` documents by BM25 for the topic's question, with or without its other parts in the query.
 
     With `spellings`, British and American spelling count as the same: the search looks for both, and every other step reads the
@@ -183,7 +183,7 @@ class AnswerRetrieve(Strict):
     query: Literal["question", "question+topic", "question+narrative"] = "question"
 
 
-class AnswerRerank(Strict):
+class AnswerGate(Strict):
     """Which reranker of the profile orders the candidates, what it takes as the query, and how many of the best it reads: all,
     unless `depth` says otherwise."""
 
@@ -274,7 +274,7 @@ class Conflicts(Strict):
 
 
 class AnswerConfig(Strict):
-    """One answer variant: retrieve → rerank → lead or open question → generate → attribute → limits → conflicts.
+    """One answer variant: find → gate → lead or open question → generate → attribute → limits → conflicts.
 
     `budget` is what an answer may ask of language models, the claims that it grounds included, and `reading` what of it
     reading the papers may take.
@@ -282,8 +282,8 @@ class AnswerConfig(Strict):
 
     name: str
     description: str = ""
-    retrieve: AnswerRetrieve
-    rerank: AnswerRerank | None = None
+    find: AnswerFind
+    gate: AnswerGate | None = None
     documents: Annotated[int, Field(ge=1, le=100)]
     open_questions: OpenQuestions | None = None
     lead: LeadStep | None = None

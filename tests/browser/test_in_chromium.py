@@ -329,7 +329,7 @@ def test_faults_are_told_where_the_eye_is(open_page: Open) -> None:
     page.unroute("**/v1/ground/stream")
     page.get_by_role("button", name="Try again").click()
     expect(page.locator(".card").first).to_be_visible()
-    page.route("**/v1/ground/stream", stream(("stage", {"name": "judge", "side": "support", "detail": "Judging."})))
+    page.route("**/v1/ground/stream", stream(("stage", {"name": "read", "side": "support", "detail": "Judging."})))
     page.locator("#text").press("Enter")
     expect(page.locator("#problem")).to_contain_text("stopped before the answer was complete")
 

@@ -85,7 +85,7 @@ export function stagesIn(place) {
     if (name !== "stage") return;
     if (data.pmid) read.append(element("li", `${READ[data.stance]}: ${data.title || "(no title)"}`, data.stance));
     line.textContent = data.detail;
-    line.className = data.name === "decided" ? "done" : "";
+    line.className = data.name === "weigh" ? "done" : "";
     announce(data.detail);
   };
 }

@@ -99,7 +99,7 @@ def test_where_papers_are_read_whole_the_verdict_says_so_and_the_stream_tells_ea
     assert against["sentence"]["text"] == "Zeta is not against pressure.", "the quotation stays"
     stages = [data for name, data in told if name == "stage"]
     assert [one["name"] for one in stages] == [
-        "retrieve", "rerank", *["judge"] * 3, "decided",
+        "find", "gate", *["read"] * 3, "weigh",
     ]  # fmt: skip
     choosing = "Choosing the papers to read among 2."
     assert [one["detail"] for one in stages[1:5]] == [choosing, *(f"Read {done} of 2 papers." for done in range(3))]
