@@ -29,6 +29,7 @@ from service.answering.choice import GroundedChoice, ground_choice, write_choice
 from service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from service.answering.drafts import DraftChecker, Settled
 from service.answering.events import KeptSentence, OnEvent, Stage
+from service.answering.find import DocumentSearch, FoundDocuments, TooLittle, unify_topic
 from service.answering.lead import (
     NEAREST,
     GroundedQuestion,
@@ -38,7 +39,6 @@ from service.answering.lead import (
     list_nearest,
     write_lead_sentence,
 )
-from service.answering.find import DocumentSearch, FoundDocuments, TooLittle, unify_topic
 from service.answering.table import Table, tabulate
 from service.configuration.config import AnswerConfig
 from service.configuration.models import FALLBACK, Models

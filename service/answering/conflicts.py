@@ -14,8 +14,8 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.store.documents import Entry
 from retrieval.words.terms import find_subject, weigh_shared_terms
 from service.answering.attribution import get_stated_probability
-from service.answering.lead import GroundedQuestion
 from service.answering.find import measure_coverage
+from service.answering.lead import GroundedQuestion
 from service.configuration.config import Conflicts
 from service.grounding.ground import Grounder
 from service.grounding.read import read

@@ -29,8 +29,8 @@ from retrieval.core.values import Claim, Evidence, Hit, PaperFinding, Row, Sente
 from retrieval.store.documents import Entry
 from service.answering.asked import ask_papers, ask_words, choose_papers, find_more, share_names
 from service.answering.events import OnEvent, Stage
-from service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
 from service.answering.find import measure_coverage
+from service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
 from service.configuration.config import SENTENCES, OpenQuestions
 from service.grounding.ground import Grounder
 from service.grounding.read import read

@@ -241,7 +241,7 @@ class DocumentRequest(Request):
     )
 
 
-class TypedRequest(Request):
+class ClassifyRequest(Request):
     """Say what kind of input this is (claim, question, keywords, paper, text or another language), and what can be done."""
 
     model_config = _example({"text": "Does beta-carotene prevent lung cancer?"})

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from retrieval.core.values import FullText
     from service.calls.schemas import DocumentOut, FullTextOut, HitOut
     from service.memory.schemas import Entry
-    from service.queries.schemas import TypedOut
+    from service.queries.schemas import InputOut
 
 
 @takes(GroundRequest)
@@ -75,7 +75,7 @@ def ground(
         print_note(asks)
     result = calls.ground(opened, request, calls.Progress())
     _add_to_history(index, entry_of_claim(result.response))
-    for note in list_notes(result.response.typed):
+    for note in list_notes(result.response.input):
         print_note(note)
     match "json" if as_json else format:
         case "table":
@@ -101,7 +101,7 @@ def _add_to_history(index: Path, entry: Entry) -> None:
         print_note(f"The history was not written: {error}")
 
 
-def list_notes(classification: TypedOut) -> Iterator[str]:
+def list_notes(classification: InputOut) -> Iterator[str]:
     """List what the reader should know about the input: that it is no claim, or may be none, and spellings of unknown words."""
     alternatives = {
         "question": "`counterpoint answer` answers questions.",

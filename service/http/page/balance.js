@@ -10,7 +10,7 @@ const WEIGHED = 10;
 export const isEmpty = ({ balance }) => ["nothing", "silent"].includes(balance.leans);
 
 /** The verdict in one sentence; an empty one names the words of the claim that no paper has. */
-export const saysOf = (answer) => (isEmpty(answer) && missingFrom(answer.typed)) || answer.balance.says;
+export const saysOf = (answer) => (isEmpty(answer) && missingFrom(answer.input)) || answer.balance.says;
 
 /** The verdict and its bar, ready to be put on the page; `figures` are further lines for whoever wants them. */
 export function balanceOf(answer, figures = []) {

@@ -13,8 +13,8 @@ export const SAYS = {
 };
 
 /** The words of what was typed that no paper has: a sentence, or "". */
-export function missingFrom(typed) {
-  const words = (typed?.missing ?? []).map((one) => `“${one}”`);
+export function missingFrom(input) {
+  const words = (input?.missing ?? []).map((one) => `“${one}”`);
   return words.length && `Nothing in this index mentions ${[words.slice(0, -1).join(", "), words.at(-1)].filter(Boolean).join(" or ")}.`;
 }
 

@@ -171,7 +171,7 @@ def test_keywords_get_no_verdict(client: TestClient) -> None:
         assert "no claim but keywords" in problem(client.post("/v1/ground", json=body), 422)["detail"]
         (many,) = client.post("/v1/ground/batch", json={"claims": [body]}).json()["results"]
         assert many["status"] == 422 and "no claim but keywords" in many["problem"]["detail"]
-    typed = client.post("/v1/typed", json={"text": "blood pressure"}).json()
+    typed = client.post("/v1/classify", json={"text": "blood pressure"}).json()
     assert typed["kind"] == "keywords" and typed["offers"] == ["search"]
 
 
