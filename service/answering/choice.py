@@ -20,7 +20,7 @@ from service.answering.attribution import NUMBERS
 from service.answering.lead import GroundedQuestion, cite_lead, count_of_all, count_papers, list_studies, write_lead
 from service.grounding.ground import Grounder
 from service.grounding.show import restate
-from service.grounding.weigh import Place, Placed, describe_certainty, place_papers, weigh_papers
+from service.grounding.weigh import Placed, describe_certainty, place_papers, weigh_papers
 
 _NEITHER = 2
 """The third answer, behind those of the two sides."""
@@ -60,7 +60,7 @@ def weigh_choice(choice: Choice, first: Grounding, second: Grounding) -> Grounde
     mixed = won is None and any(answers)
     about = won if won is not None else 0 if mixed else _NEITHER
     placed = [_place(answer, one, about, questions[about]) for answer, one in papers]
-    sides = {side: tuple(one.evidence for one in placed if one.place == side) for side in ("support", "contradict", "uncertain")}
+    sides = {side: tuple(one.evidence for one in placed if one.side == side) for side in ("support", "contradict", "uncertain")}
     shown = [one for one in sides["uncertain"] if one.sentence and not one.document.retracted]
     lead: Lead | None = None
     if any(answers) or shown:
@@ -82,18 +82,18 @@ def _decide(choice: Choice, first: Placed, second: Placed) -> tuple[int | None, 
 
     A paper that names only one of two things has not compared them, whatever a reader makes of it.
     """
-    places = (first.place, second.place)
-    surer = max(first, second, key=lambda one: (one.place != "silent", one.evidence.score))
+    places = (first.side, second.side)
+    surer = max(first, second, key=lambda one: (one.side != "silent", one.evidence.score))
     if first.evidence.document.retracted or not surer.evidence.sentence:
         return None, surer
     if not choice.opposed and not _names_both(choice.names, make_passage(first.evidence.document)):
-        return None, Placed(surer.evidence, "uncertain" if surer.place != "silent" else "silent")
+        return None, Placed(surer.evidence, "uncertain" if surer.side != "silent" else "silent")
     if "support" in places and places != ("support", "support"):
         answer = places.index("support")
         return answer, (first, second)[answer]
     if places == ("contradict", "contradict"):
         return _NEITHER, min(first, second, key=lambda one: one.evidence.score)
-    return None, Placed(surer.evidence, "uncertain") if surer.place in ("support", "contradict") else surer
+    return None, Placed(surer.evidence, "uncertain") if surer.side in ("support", "contradict") else surer
 
 
 def _names_both(names: tuple[str, str], passage: str) -> bool:
@@ -114,8 +114,7 @@ def _place(answer: int | None, paper: Placed, about: int, question: YesNoQuestio
     if answer is None:
         return paper
     side: Stance = "contradict" if (about == _NEITHER) == (answer == about) else "support"
-    place: Place = side
-    return Placed(restate(paper.evidence, question.claim, side), place)
+    return Placed(restate(paper.evidence, question.claim, side), side)
 
 
 def write_choice_sentence(question: str, grounded: GroundedChoice, most: int) -> CitedSentence | None:

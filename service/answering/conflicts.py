@@ -20,7 +20,7 @@ from service.configuration.config import Conflicts
 from service.grounding.ground import Grounder
 from service.grounding.read import read
 from service.grounding.show import evidence_for, restate
-from service.grounding.weigh import find_place
+from service.grounding.weigh import find_side
 
 
 def find_conflicts_between_sides(grounded: GroundedQuestion, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
@@ -101,7 +101,7 @@ class Disagreements:
             own = tuple(citation.document.pmid for citation in sentence.citations)
             claim = Claim(sentence.text, question=self._topic.question, known_pmids=own)
             for one in self._grounder.ground(claim).contradicting:
-                is_strong = one.sentence and one.standing != "retracted" and find_place(one) == "contradict"
+                is_strong = one.sentence and one.standing != "retracted" and find_side(one) == "contradict"
                 if one.document.pmid not in own and is_strong and _is_on_same_subject(sentence, one.document):
                     found.append(Conflict(place, one))
         return tuple(found)

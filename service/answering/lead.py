@@ -55,7 +55,7 @@ def weigh_question(question: YesNoQuestion, grounding: Grounding) -> GroundedQue
     """The lead that a grounding of the question's claim makes; there is none if no paper is on the question."""
     weighed = weigh(grounding)
     placed = [one for one in place_papers(grounding) if not one.evidence.document.retracted and one.evidence.sentence]
-    sides = {side: tuple(one.evidence for one in placed if one.place == side) for side in ("support", "contradict", "uncertain")}
+    sides = {side: tuple(one.evidence for one in placed if one.side == side) for side in ("support", "contradict", "uncertain")}
     verdict = _VERDICTS.get(weighed.outcome)
     if verdict is None or not placed:
         return GroundedQuestion(question, grounding, weighed, None, ())

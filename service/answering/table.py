@@ -35,7 +35,7 @@ from service.configuration.config import SENTENCES, OpenQuestions
 from service.grounding.ground import Grounder
 from service.grounding.read import read
 from service.grounding.show import evidence_for
-from service.grounding.weigh import find_place
+from service.grounding.weigh import find_side
 
 FEWEST = 2
 """The fewest studies that make an answer; reports of one trial are one."""
@@ -56,7 +56,7 @@ class Table:
     @property
     def answers(self) -> bool:
         """Whether enough studies report an answer, or that something is none."""
-        return len({_name_study(row) for row in self.rows if find_place(row.evidence) != "uncertain"}) >= FEWEST
+        return len({_name_study(row) for row in self.rows if find_side(row.evidence) != "uncertain"}) >= FEWEST
 
     @property
     def papers(self) -> dict[str, Evidence]:

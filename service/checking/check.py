@@ -35,7 +35,7 @@ from service.checking.schemas import (
 from service.checking.sentences import TextSentence, sentences_of
 from service.grounding.ground import Grounder
 from service.grounding.schemas import CheckedOut, EvidenceOut
-from service.grounding.weigh import Outcome, find_place, weigh
+from service.grounding.weigh import Outcome, find_side, weigh
 from service.runs.journal import Job, RunJournal, code_of, facts_of_service, journal, work
 from service.schemas import Provenance, SentenceOut, UsageOut, facts_of
 
@@ -59,7 +59,7 @@ def split_sides(grounding: Grounding) -> tuple[list[Evidence], list[Evidence], l
     """The listed papers that contradict, those that support, and the uncertain ones: a retracted paper takes no side."""
 
     def takes_side(evidence: Evidence) -> bool:
-        return evidence.standing != "retracted" and find_place(evidence) == evidence.stance
+        return evidence.standing != "retracted" and find_side(evidence) == evidence.stance
 
     against, in_favour = ([one for one in side if takes_side(one)] for side in (grounding.contradicting, grounding.supporting))
     rest = [one for one in (*grounding.contradicting, *grounding.supporting) if not takes_side(one)]

@@ -9,7 +9,7 @@ from pydantic import AliasChoices, BaseModel, Field, field_validator
 from nli.text.designs import Subjects, find_design, find_subjects
 from retrieval.core.values import Aspect, Details, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
 from service.grounding.coverage import summary
-from service.grounding.weigh import Outcome, Place, find_place, weigh
+from service.grounding.weigh import Outcome, Side, find_side, weigh
 from service.schemas import (
     Figure,
     FollowUpOut,
@@ -35,7 +35,7 @@ class DesignOut(OfValue):
 
 
 class PapersOut(OfValue):
-    """The number of papers in each place where one can belong."""
+    """The number of papers on each side."""
 
     contradict: int
     uncertain: int
@@ -44,7 +44,7 @@ class PapersOut(OfValue):
 
 
 class TallyOut(OfValue):
-    """The weight in each place where a paper can belong."""
+    """The weight on each side."""
 
     contradict: Figure
     uncertain: Figure
@@ -68,7 +68,7 @@ class WeighedOut(OfValue):
     detail: str = Field(description="The figures in words.")
     papers: PapersOut
     weights: TallyOut = Field(
-        description="The total weight of the papers in each place: the weight of their design, on a side times their probability."
+        description="The total weight of the papers on each side: the weight of their design, on a side times their probability."
     )
     strong: PapersOut = Field(description="The systematic reviews and randomised trials among them.")
     reports: int = Field(description="Further reports of trials that are counted already; they are not counted again.")
@@ -142,7 +142,7 @@ class EvidenceOut(RankedPaper):
     design: DesignOut
     subjects: Subjects = Field(description="Whom the paper studied, judging by its design and its words.")
     stance: str
-    place: Place = Field(
+    side: Side = Field(
         description="Where the paper belongs: on the side of its stance only if the judge's own label says so, otherwise "
         "`uncertain`; `silent` if it says nothing about the claim."
     )
@@ -173,15 +173,15 @@ class EvidenceOut(RankedPaper):
     )
 
     @classmethod
-    def of(cls, evidence: Evidence, place: Place | None = None) -> EvidenceOut:
-        """From the value; `place` is the place that its list implies."""
+    def of(cls, evidence: Evidence, side: Side | None = None) -> EvidenceOut:
+        """From the value; `side` is the one that its list implies."""
         return cls(
             rank=evidence.rank,
             **facts_of(evidence.document),
             design=DesignOut.model_validate(find_design(evidence.document)),
             subjects=find_subjects(evidence.document),
             stance=evidence.stance,
-            place=place or find_place(evidence),
+            side=side or find_side(evidence),
             sentence=SentenceOut.of(evidence.sentence) if evidence.sentence else None,
             other=SentenceOut.of(evidence.other) if evidence.other else None,
             read_from="full text" if evidence.sentence and evidence.sentence.location else "abstract",

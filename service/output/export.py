@@ -22,7 +22,7 @@ from retrieval.core.values import Answer, Author, Citation, Details, Document, E
 from service.answering.schemas import AnswerResponse, LeadPaperOut, NumberedPaperOut, PaperFindingOut
 from service.grounding.reasons import tell_contrasts, tell_direction
 from service.grounding.schemas import EvidenceOut, GroundResponse
-from service.grounding.weigh import Place, weigh
+from service.grounding.weigh import Side, weigh
 from service.output.formats import Format
 from service.output.templates import load_templates
 from service.schemas import RankedPaper
@@ -208,7 +208,7 @@ _OPTIONAL = ("answer", "trial", "people", "number", "effect", "condition")
 """The columns of the table of papers that it has only where a paper fills them."""
 _READABLE = ("answer", "direction", "design", "trial", "year", "people", "number", "effect", "condition", "quotation", "pmid")
 """Those that it has in Markdown."""
-_ORDER: tuple[Place, ...] = ("contradict", "support", "uncertain")
+_ORDER: tuple[Side, ...] = ("contradict", "support", "uncertain")
 
 # Characters that begin CommonMark or HTML markup anywhere in a line.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
@@ -267,7 +267,7 @@ def make_table(result: Answer | Grounding | Response) -> tuple[Sequence[str], li
     """The papers of a claim or of an answer as a table: its columns and its rows; a lead's papers are on its claim."""
     if isinstance(result, Grounding | GroundResponse):
         listed = map(_show, (*result.contradicting, *result.supporting, *result.uncertain, *result.more))
-        shown = sorted((one for one in listed if one.place in _ORDER), key=lambda one: _ORDER.index(one.place))
+        shown = sorted((one for one in listed if one.side in _ORDER), key=lambda one: _ORDER.index(one.side))
         rows = [_write_row(result.claim.text, "", one, "") for one in shown]
     else:
         rows = [_write_row(row.statement or row.claim, row.answer, _show(row.evidence), row.condition) for row in result.rows]
@@ -326,7 +326,7 @@ def _write_other(question: str, found: PaperFinding | PaperFindingOut) -> _Row:
 
 def _tell_direction(one: EvidenceOut) -> str:
     """What a paper says of the claim, in words; a retracted one says nothing that counts."""
-    return "retracted" if one.retracted else tell_direction(one.place, one.stance, one.standing)
+    return "retracted" if one.retracted else tell_direction(one.side, one.stance, one.standing)
 
 
 def _table_block(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:

@@ -19,7 +19,7 @@ from retrieval.core.english import format_count
 from retrieval.store.manifest import Manifest, TextPart
 from service.grounding.coverage import describe_usage
 from service.grounding.reasons import tell_contrasts, tell_direction
-from service.grounding.weigh import PLACES, Place
+from service.grounding.weigh import SIDES, Side
 from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ _HEADINGS = (
 
 
 _COLOURS = {"contradict": "red", "support": "green"}
-_CELLS: dict[Place, tuple[str, str]] = {
+_CELLS: dict[Side, tuple[str, str]] = {
     "contradict": ("█", "red"), "uncertain": ("▒", "yellow"), "support": ("▓", "green"), "silent": ("░", "dim"),
 }  # fmt: skip
 _BAR = 40
@@ -98,7 +98,7 @@ def print_grounding(response: GroundResponse) -> None:
     console = Console(highlight=False)
     console.print(Text(response.claim.text, style="bold"))
     console.print(Text(response.balance.says, style=f"bold {_COLOURS.get(response.balance.leans, 'yellow')}"))
-    if any(getattr(response.balance.papers, place) for place in PLACES):
+    if any(getattr(response.balance.papers, side) for side in SIDES):
         console.print(_draw_bar(response.balance.papers))
     console.print(Text(f"{response.balance.certain} {response.balance.detail}".strip(), style="dim"))
     for field, heading, colour in _HEADINGS:
@@ -125,10 +125,10 @@ def print_grounding(response: GroundResponse) -> None:
 
 def _draw_bar(papers: PapersOut) -> Text:
     """Draw the papers as a bar about forty cells wide, each segment in its colour and with its sign."""
-    total, bar = sum(getattr(papers, place) for place in PLACES), Text()
-    for place in PLACES:
-        sign, colour = _CELLS[place]
-        bar.append(sign * round(_BAR * getattr(papers, place) / total), style=colour)
+    total, bar = sum(getattr(papers, side) for side in SIDES), Text()
+    for side in SIDES:
+        sign, colour = _CELLS[side]
+        bar.append(sign * round(_BAR * getattr(papers, side) / total), style=colour)
     return bar
 
 
@@ -321,7 +321,7 @@ def _print_findings(response: AnswerResponse, console: Console) -> None:
 def _tell_row(row: RowOut, verdict: VerdictOut) -> str:
     """What a language model found: what the paper says of the statement, its condition, and what else it read."""
     one, details = row.evidence, verdict.details
-    says = tell_direction(one.place, one.stance, one.standing)
+    says = tell_direction(one.side, one.stance, one.standing)
     more = (details.people, details.number, details.effect) if details else ()
     return " · ".join(filter(None, (f"{says}: {row.statement}", row.condition, *more)))
 

@@ -203,7 +203,7 @@ def test_rows_of_a_language_model_show_their_statement_grade_and_condition(open_
     paper = PAPERS[0]
     read = {**paper["verdict"], "quote": "lower", "details": {"people": "sailors", "number": "90", "effect": "5 mm Hg"}}
     sides = (("support", "partial"), ("contradict", "plain"))
-    graded = [{**paper, "verdict": read, "place": at, "stance": at, "standing": how} for at, how in sides]
+    graded = [{**paper, "verdict": read, "side": at, "stance": at, "standing": how} for at, how in sides]
     named = {"answer": "Zeta", "named": "zeta", "claim": "What lowers pressure? Zeta."}
     statements = ("Zeta lowers pressure.", "Zeta tablets lower pressure.")
     conditions: tuple[dict[str, str], ...] = ({"condition": "only in summer"}, {})

@@ -47,7 +47,7 @@ def tell(grounding: Grounding) -> str:
         assert one.verdict
         sentence = "-" if one.sentence is None else one.sentence.index
         numbers = f"{one.verdict.support:.2f} {one.verdict.neutral:.2f} {one.verdict.contradict:.2f}"
-        lines.append(f"{placed.place:<10} {one.document.pmid} [{sentence}] {numbers}")
+        lines.append(f"{placed.side:<10} {one.document.pmid} [{sentence}] {numbers}")
     return "\n".join(lines)
 
 

@@ -184,13 +184,13 @@ function fillRows(section, { heading, rows }) {
   section.querySelector("h2").textContent = heading;
   let before = "";
   // Only a language model grades what a paper says of the statement; the embedded models list what supports it.
-  const told = rows.map((one) => ({ ...one.evidence, place: one.evidence.verdict?.quote ? one.evidence.place : "", condition: one.condition, asked: one }));
-  addRows(section, told, ({ asked: { answer, statement }, place }) => {
+  const told = rows.map((one) => ({ ...one.evidence, side: one.evidence.verdict?.quote ? one.evidence.side : "", condition: one.condition, asked: one }));
+  addRows(section, told, ({ asked: { answer, statement }, side }) => {
     const name = answer === before ? "" : answer;
     before = answer;
     // The name stands once above its papers; a screen reader has it in every row.
     const named = element("span", answer, name ? "" : "unseen");
-    if (place) return holding("div", "stated", named, checkOf(statement, statement));
+    if (side) return holding("div", "stated", named, checkOf(statement, statement));
     return name && statement ? checkOf(name, statement) : named;
   });
 }

@@ -18,7 +18,7 @@ export function balanceOf(answer, figures = []) {
   const shown = holding("div", "balance", element("p", saysOf(answer), `says ${balance.leans}`));
   if (isEmpty(answer)) return shown;
   if (balance.certain) shown.append(element("p", balance.certain, "certain"));
-  if (COLUMNS.some((place) => balance.papers[place])) shown.append(bar(balance), key(balance));
+  if (COLUMNS.some((side) => balance.papers[side])) shown.append(bar(balance), key(balance));
   shown.append(inFigures(balance, figures));
   return shown;
 }
@@ -49,10 +49,10 @@ export const claimOf = ({ claim }) => `${capital(claim).replace(/\.$/, "")}.`;
 
 /** A cell a paper, the strongest designs first and marked. */
 function bar({ papers, strong, detail }) {
-  const cells = COLUMNS.flatMap((place) => Array.from({ length: papers[place] }, (_, at) => [place, at < strong[place]]));
+  const cells = COLUMNS.flatMap((side) => Array.from({ length: papers[side] }, (_, at) => [side, at < strong[side]]));
   const shown = drawn("svg", { class: "scale", role: "img", "aria-label": detail, width: "100%", height: HEIGHT });
-  cells.forEach(([place, marked], at) => {
-    shown.append(cell(place, at / cells.length, 1 / cells.length, HEIGHT));
+  cells.forEach(([side, marked], at) => {
+    shown.append(cell(side, at / cells.length, 1 / cells.length, HEIGHT));
     if (marked) shown.append(diamond((at + 0.5) / cells.length));
   });
   return shown;
@@ -61,14 +61,14 @@ function bar({ papers, strong, detail }) {
 /** All figures in words, with a bar of the papers' weights, and who read them. */
 function inFigures(balance, figures) {
   const { detail, weights } = balance;
-  const total = COLUMNS.reduce((sum, place) => sum + weights[place], 0);
+  const total = COLUMNS.reduce((sum, side) => sum + weights[side], 0);
   const shown = holding("details", "folded figures", element("summary", "In figures"), element("p", detail));
   if (total) {
     const weighed = drawn("svg", { class: "scale", "aria-hidden": "true", width: "100%", height: WEIGHED });
     let from = 0;
-    for (const place of COLUMNS) {
-      weighed.append(cell(place, from / total, weights[place] / total, WEIGHED));
-      from += weights[place];
+    for (const side of COLUMNS) {
+      weighed.append(cell(side, from / total, weights[side] / total, WEIGHED));
+      from += weights[side];
     }
     shown.append(weighed);
   }
@@ -79,7 +79,7 @@ function inFigures(balance, figures) {
 
 const share = (part) => `${(part * 100).toFixed(3)}%`;
 
-const cell = (place, from, width, height) => drawn("rect", { class: place, x: share(from), width: share(width), height });
+const cell = (side, from, width, height) => drawn("rect", { class: side, x: share(from), width: share(width), height });
 
 /** A mark in the middle of a cell; a drawing within the drawing, since no path can stand at a percentage. */
 function diamond(at) {
@@ -91,10 +91,10 @@ function diamond(at) {
 /** What the colours mean, with the number of papers of each. */
 function key({ papers, strong, retracted }) {
   const list = element("ul", "", "scale-key");
-  for (const place of COLUMNS.filter((one) => papers[one])) {
-    list.append(holding("li", place, element("b", number(papers[place])), ` ${SAYS[place][papers[place] === 1 ? 0 : 1]}`));
+  for (const side of COLUMNS.filter((one) => papers[one])) {
+    list.append(holding("li", side, element("b", number(papers[side])), ` ${SAYS[side][papers[side] === 1 ? 0 : 1]}`));
   }
-  if (COLUMNS.some((place) => strong[place])) list.append(element("li", "systematic review or randomised trial", "mark"));
+  if (COLUMNS.some((side) => strong[side])) list.append(element("li", "systematic review or randomised trial", "mark"));
   if (retracted) list.append(element("li", `${number(retracted)} retracted, not counted`, "none"));
   return list;
 }

@@ -2,9 +2,9 @@
 
 export const COLUMNS = ["contradict", "uncertain", "support", "silent"];
 /** With what is not counted. */
-export const PLACES = [...COLUMNS, "retracted"];
+export const SIDES = [...COLUMNS, "retracted"];
 
-/** What each place is called in a sentence about papers, one or many. */
+/** What each side is called in a sentence about papers, one or many. */
 export const SAYS = {
   contradict: ["contradicts", "contradict"],
   uncertain: ["uncertain or mixed", "uncertain or mixed"],
@@ -22,7 +22,7 @@ export function missingFrom(input) {
 export const papersOf = ({ contradicting, supporting, uncertain, more, silent }) => [...contradicting, ...supporting, ...uncertain, ...more, ...silent];
 
 /** The column that a paper stands in; a retracted paper takes no side. */
-export const columnOf = ({ place, retracted }) => (retracted ? "retracted" : place);
+export const columnOf = ({ side, retracted }) => (retracted ? "retracted" : side);
 
 /** A design as the service names it, as a label: “a cohort study” is “Cohort study”. */
 export function designOf({ name, says }) {

@@ -109,7 +109,7 @@ def test_a_claim_brings_back_the_same_however_it_is_typed(demo_index: Index) -> 
         response = ground_text(grounder, text)
         assert response.claim.text == text
         lists = [*response.contradicting, *response.supporting, *response.uncertain, *response.more]
-        return [(one.pmid, one.place, one.sentence.text if one.sentence else "") for one in lists]
+        return [(one.pmid, one.side, one.sentence.text if one.sentence else "") for one in lists]
 
     claim = "Beta-carotene reduces the risk of lung cancer"
     first = list_found(claim)
