@@ -188,7 +188,7 @@ class _AnswerInProgress:
             places = find_findings([one.text for one in sentences])
             scores = self.search.score(self.topic.question, [sentences[place].text for place in places])
             _, nearest = max(zip(scores, places, strict=True))
-            finding = Finding(nearest, None, find_design(entry.document).says)
+            finding = Finding(nearest, None, find_design(entry.document).text)
             sources.append(Source(number, entry.document, sentences, finding))
         attribution = Attribution(self.models.judges[rules.model], rules, self.limits.citations, sources)
         for sentence in write_findings(sources, NEAREST, self.limits.words):

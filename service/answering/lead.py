@@ -149,7 +149,7 @@ def list_studies(papers: Sequence[Evidence]) -> list[str]:
     """
     reports = Counter(one.trial for one in papers)
     counted = [one.evidence for one in count_trials_once(Placed(one, one.stance) for one in papers)]
-    kinds = [(find_design(one.document).says, one.trial) for one in counted]
+    kinds = [(find_design(one.document).text, one.trial) for one in counted]
     several = [f"{kind} in {reports[trial]} reports" if trial and reports[trial] > 1 else kind for kind, trial in kinds]
     parts = [one.verdict is not None and one.verdict.partial for one in counted]
     return [f"{kind}{IN_PART}" if partial else kind for kind, partial in zip(several, parts, strict=True)]
@@ -196,7 +196,7 @@ def collect_findings(grounded: GroundedQuestion) -> dict[str, Finding]:
     """What each paper to cite found, by PMID."""
     takes_side = grounded.lead is not None and grounded.lead.verdict != "unclear"
     return {
-        one.document.pmid: Finding(one.sentence.index, one.stance if takes_side else None, find_design(one.document).says)
+        one.document.pmid: Finding(one.sentence.index, one.stance if takes_side else None, find_design(one.document).text)
         for one in grounded.papers
         if one.sentence
     }

@@ -160,7 +160,7 @@ class LeadOut(BaseModel):
 
 def _lead_paper(evidence: Evidence) -> LeadPaperOut:
     shown = EvidenceOut.of(evidence)
-    return LeadPaperOut(pmid=shown.pmid, probability=evidence.score, study=shown.design.says, evidence=shown)
+    return LeadPaperOut(pmid=shown.pmid, probability=evidence.score, study=shown.design.text, evidence=shown)
 
 
 class RowOut(BaseModel):
@@ -215,7 +215,7 @@ class AnswerResponse(BaseModel):
         "“too little”."
     )
     lead: LeadOut | None = Field(description="What the first sentence says; null for an open question.")
-    balance: WeighedOut | None = Field(
+    weighed: WeighedOut | None = Field(
         default=None, description="The verdict on the claim of a yes-or-no question, as for a claim; null for other questions."
     )
     text: str = Field(
@@ -255,7 +255,7 @@ class AnswerResponse(BaseModel):
             topic=TopicOut.model_validate(answer.topic),
             outcome=answer.outcome,
             lead=LeadOut.of(answer.lead) if answer.lead else None,
-            balance=WeighedOut.model_validate(weigh(answer.grounding)) if answer.grounding else None,
+            weighed=WeighedOut.model_validate(weigh(answer.grounding)) if answer.grounding else None,
             text=running_text(answer),
             sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
             conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],

@@ -74,7 +74,7 @@ class Table:
     def findings(self) -> dict[str, Finding]:
         """What each paper in the table found, by PMID; its stance is on its own claim, so none is given."""
         found = ((pmid, one, one.sentence) for pmid, one in self.papers.items())
-        return {pmid: Finding(said.index, None, find_design(one.document).says) for pmid, one, said in found if said}
+        return {pmid: Finding(said.index, None, find_design(one.document).text) for pmid, one, said in found if said}
 
     def list_only(self) -> Table:
         """The table without rows, which are among the others instead, first."""

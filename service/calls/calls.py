@@ -119,7 +119,7 @@ def ground(serving: Serving, request: GroundRequest, progress: Progress) -> Resu
         grounding = _leave_out(grounding, given.paper.pmid)
     budget = grounder.config.budget
     with count_usage(budget.left(grounding.usage) if budget else None) as tally:
-        follow_ups = find_follow_ups(grounder, meant.text, found=weigh(grounding).says)
+        follow_ups = find_follow_ups(grounder, meant.text, found=weigh(grounding).text)
     grounding = replace(grounding, follow_ups=follow_ups, usage=grounding.usage + tally.total)
     found = GroundResponse.of(grounding, Provenance.of(grounder))
     response = GroundedInput(**dict(found), input=given)

@@ -304,7 +304,7 @@ def _print_hits(hits: list[HitOut]) -> None:
             return title
         words = one.passage.text.split()
         beginning = f"{' '.join(words[:_SHOWN_WORDS])}{' …' if len(words) > _SHOWN_WORDS else ''}"
-        return Text.assemble(title, "\n", (f"{one.passage.location.says}: ", "bold"), (beginning, "dim"))
+        return Text.assemble(title, "\n", (f"{one.passage.location.text}: ", "bold"), (beginning, "dim"))
 
     rows = [[*map(Text, (str(one.rank), one.pmid, str(one.year or ""))), say_title(one), Text(one.journal)] for one in hits]
     print_rows(Console(highlight=False), ("", "PMID", "year", "title", "journal"), rows)

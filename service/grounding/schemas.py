@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from nli.text.designs import Subjects, find_design, find_subjects
 from retrieval.core.values import Aspect, Details, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
@@ -29,7 +29,7 @@ class DesignOut(OfValue):
     """How a paper studied its question, judged by its publication types or, failing that, by its words."""
 
     name: str
-    says: str = Field(description="The design in words, such as “a randomised trial”.")
+    text: str = Field(description="The design in words, such as “a randomised trial”.")
     weight: float = Field(description="How much a paper of this design counts compared with others, from 0 to 1.")
     strong: bool = Field(description="Whether it is a systematic review or a randomised trial.")
 
@@ -55,16 +55,13 @@ class TallyOut(OfValue):
 class WeighedOut(OfValue):
     """The verdict at a glance: how many papers that were read contradict the claim, are uncertain, support it or say nothing."""
 
-    leans: Outcome = Field(
-        validation_alias=AliasChoices("leans", "outcome"),
-        description="The side with most of the evidence, or why neither side has it.",
-    )
+    outcome: Outcome = Field(description="The side with most of the evidence, or why neither side has it.")
     certainty: Figure = Field(
         description="The probability that the outcome is right, if it is a side; calibrated on questions with known answers."
     )
     word: str = Field(description="The certainty in one word: sure, probable or possible.")
     certain: str = Field(description="The certainty in a sentence; empty if the outcome is no side.")
-    says: str = Field(description="The verdict in one sentence.")
+    text: str = Field(description="The verdict in one sentence.")
     detail: str = Field(description="The figures in words.")
     papers: PapersOut
     weights: TallyOut = Field(
@@ -224,7 +221,7 @@ class GroundResponse(BaseModel):
     """Both sides of a claim, contradictions first."""
 
     claim: ClaimOut
-    balance: WeighedOut
+    weighed: WeighedOut
     contradicting: list[EvidenceOut]
     supporting: list[EvidenceOut]
     uncertain: list[EvidenceOut] = Field(
@@ -247,7 +244,7 @@ class GroundResponse(BaseModel):
         claim = grounding.claim
         return cls(
             claim=ClaimOut.model_validate(claim),
-            balance=WeighedOut.model_validate(weigh(grounding)),
+            weighed=WeighedOut.model_validate(weigh(grounding)),
             contradicting=[EvidenceOut.of(evidence) for evidence in grounding.contradicting],
             supporting=[EvidenceOut.of(evidence) for evidence in grounding.supporting],
             uncertain=[EvidenceOut.of(evidence) for evidence in grounding.uncertain],

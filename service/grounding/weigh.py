@@ -65,13 +65,13 @@ class Weighed:
     """The verdict on a claim: its outcome and the probability that it is right (0 to 1); what was counted: `papers`, their
     `weights`, and the `strong` among them (systematic reviews, randomised trials); how many papers were looked at and read.
 
-    `says` is the verdict in one sentence, `detail` the figures in words. `reports` are the papers that were not counted, since
+    `text` is the verdict in one sentence, `detail` the figures in words. `reports` are the papers that were not counted, since
     another report of their trial was.
     """
 
     outcome: Outcome
     certainty: float
-    says: str
+    text: str
     detail: str
     papers: Tally
     weights: Tally
@@ -125,7 +125,7 @@ def weigh_papers(placements: Sequence[Placed], grounding: Grounding) -> Weighed:
     return Weighed(
         outcome=outcome,
         certainty=min(certainty, most),
-        says=_say(outcome, papers, looked_at, retracted, len(judged), reports),
+        text=_say(outcome, papers, looked_at, retracted, len(judged), reports),
         detail=" ".join(
             filter(None, (_tell(papers, weights, strong, reports, retracted, looked_at), limit * (certainty > most)))
         ),

@@ -310,7 +310,7 @@ def _write_row(claim: str, answer: str, one: EvidenceOut, condition: str) -> _Ro
     quotation = one.sentence.text if one.sentence else ""
     details = one.verdict.details or Details()
     return _Row(
-        claim, answer, _tell_direction(one), round(one.score, 4), one.design.says, one.trial, one.year or "", details.people,
+        claim, answer, _tell_direction(one), round(one.score, 4), one.design.text, one.trial, one.year or "", details.people,
         details.number, details.effect, condition, quotation, one.title, one.pmid, find_url(one),
     )  # fmt: skip
 
@@ -319,7 +319,7 @@ def _write_other(question: str, found: PaperFinding | PaperFindingOut) -> _Row:
     """A paper on the subject of a question that is counted for no answer."""
     one = PaperFindingOut.of(found, 0) if isinstance(found, PaperFinding) else found
     return _Row(
-        question, "", "on the subject", "", one.design.says, "", one.year or "", "", "", "", "",
+        question, "", "on the subject", "", one.design.text, "", one.year or "", "", "", "", "",
         one.sentence.text if one.sentence else "", one.title, one.pmid, find_url(one),
     )  # fmt: skip
 
@@ -393,9 +393,9 @@ def _describe_checks(citations: Sequence[Citation]) -> str:
 
 
 def _grounding_blocks(grounding: Grounding) -> list[str]:
-    balance = weigh(grounding)
-    told = " ".join(filter(None, (balance.certain, balance.detail)))
-    blocks = [f"# {escaped(grounding.claim.text)}", f"**{escaped(balance.says)}** {escaped(told)}".strip()]
+    weighed = weigh(grounding)
+    told = " ".join(filter(None, (weighed.certain, weighed.detail)))
+    blocks = [f"# {escaped(grounding.claim.text)}", f"**{escaped(weighed.text)}** {escaped(told)}".strip()]
     sides = [("Contradicting", grounding.contradicting), ("Supporting", grounding.supporting)]
     if grounding.uncertain:
         sides.append(("Uncertain", grounding.uncertain))

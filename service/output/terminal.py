@@ -97,10 +97,10 @@ def print_grounding(response: GroundResponse) -> None:
     """Both sides of a claim, contradictions first, with each sentence's negation cues marked."""
     console = Console(highlight=False)
     console.print(Text(response.claim.text, style="bold"))
-    console.print(Text(response.balance.says, style=f"bold {_COLOURS.get(response.balance.leans, 'yellow')}"))
-    if any(getattr(response.balance.papers, side) for side in SIDES):
-        console.print(_draw_bar(response.balance.papers))
-    console.print(Text(f"{response.balance.certain} {response.balance.detail}".strip(), style="dim"))
+    console.print(Text(response.weighed.text, style=f"bold {_COLOURS.get(response.weighed.outcome, 'yellow')}"))
+    if any(getattr(response.weighed.papers, side) for side in SIDES):
+        console.print(_draw_bar(response.weighed.papers))
+    console.print(Text(f"{response.weighed.certain} {response.weighed.detail}".strip(), style="dim"))
     for field, heading, colour in _HEADINGS:
         evidence: list[EvidenceOut] = getattr(response, field)
         if field == "uncertain" and not evidence:
@@ -151,7 +151,7 @@ def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: 
         for sentence, says in ((evidence.sentence, ""), (evidence.other, "but its full text says")):
             if sentence and sentence.location:
                 quoted = f"{says}: “{sentence.text}” " if says else ""
-                console.print(Padding(Text(f"{quoted}({sentence.location.says})", style="dim"), (0, 0, 0, 3)))
+                console.print(Padding(Text(f"{quoted}({sentence.location.text})", style="dim"), (0, 0, 0, 3)))
     console.print(Padding(Text(_reason(evidence), style="dim"), (0, 0, 0, 3)))
 
 
@@ -330,7 +330,7 @@ def _print_finding(paper: EvidenceOut | PaperFindingOut, trial: str, console: Co
     sentence = f"“{paper.sentence.text}”" if paper.sentence else "(no abstract)"
     console.print(Padding(Text(sentence), (0, 0, 0, 3)))
     reports = trial and f"one of several reports of {trial}"
-    facts = " · ".join(str(fact) for fact in (paper.design.says, paper.pmid, paper.year, paper.journal, reports) if fact)
+    facts = " · ".join(str(fact) for fact in (paper.design.text, paper.pmid, paper.year, paper.journal, reports) if fact)
     print_whole_words(console, Text(f"   {paper.title or '(no title)'}  [{facts}]", style="dim"))
 
 
@@ -346,11 +346,11 @@ def print_chosen(response: EvidenceResponse) -> None:
     console.print(Text(response.hypothesis, style="bold"))
     if response.source.title:
         console.print(mark_retracted(response.source.title, response.source.retracted))
-    console.print(response.says)
+    console.print(response.text)
     colours = {"support": "green", "contradict": "red", "neutral": "dim"}
     for one in response.evidence:
         line = Text(f"\n{one.rank}  ", style="bold")
-        line.append(f"{one.location.says} · relevance {one.relevance:.1f}", style="dim")
+        line.append(f"{one.location.text} · relevance {one.relevance:.1f}", style="dim")
         line.append(f" · {one.stance.label} {getattr(one.stance, one.stance.label):.2f}", style=colours[one.stance.label])
         console.print(line)
         if one.context:

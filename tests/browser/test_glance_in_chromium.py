@@ -98,15 +98,15 @@ def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(show: Open) -> None:
 )
 def test_the_verdict_says_in_words_how_certain_it_is(show: Open, certainty: float, word: str, told: str) -> None:
     answer = make_grounding(PAPERS)
-    answer["balance"] |= {"certainty": certainty, "word": word, "certain": told}
+    answer["weighed"] |= {"certainty": certainty, "word": word, "certain": told}
     expect(show(answer).locator("#answer .certain")).to_have_text(told)
 
 
 def test_without_years_the_verdict_has_the_whole_width(show: Open) -> None:
     page = show(make_grounding([{**one, "year": None} for one in PAPERS]))
     expect(page.locator(".timeline")).to_have_count(0)
-    balance, glance = page.locator(".balance").bounding_box(), page.locator("#answer .glance").bounding_box()
-    assert balance and glance and balance["width"] > glance["width"] - 60
+    weighed, glance = page.locator(".weighed").bounding_box(), page.locator("#answer .glance").bounding_box()
+    assert weighed and glance and weighed["width"] > glance["width"] - 60
 
 
 def test_the_switch_names_what_it_turns_to(show: Open) -> None:
@@ -172,7 +172,7 @@ def test_an_open_answer_has_a_table_of_findings_and_each_paper_once(open_page: O
     answer = {
         **example("answer"),
         "lead": None,
-        "balance": None,
+        "weighed": None,
         "rows": rows,
         "others": [other],
         "heading": heading,
@@ -229,7 +229,7 @@ def test_rows_of_a_language_model_show_their_statement_grade_and_condition(open_
 def test_without_two_rows_no_answer_is_claimed(open_page: Open) -> None:
     facts = ("pmid", "title", "year", "journal", "authors", "doi", "pmcid", "types", "design", "sentence")
     other = {"number": 1, **{name: PAPERS[0][name] for name in facts}}
-    plain = {**example("answer"), "outcome": "listed", "lead": None, "balance": None, "rows": [], "heading": "", "drafted": None}
+    plain = {**example("answer"), "outcome": "listed", "lead": None, "weighed": None, "rows": [], "heading": "", "drafted": None}
     answer = {**plain, "text": "", "sentences": [], "conflicts": [], "removed": [], "others": [other], "note": "Too little."}
 
     def before(page: Page) -> None:
@@ -247,7 +247,7 @@ def test_sentences_that_answer_nothing_stand_below_a_note_that_says_so(open_page
         **example("answer"),
         "outcome": "nearest",
         "lead": None,
-        "balance": None,
+        "weighed": None,
         "rows": [],
         "heading": "",
         "note": "They do not.",

@@ -16,10 +16,10 @@ from service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_reading_grounder
 
 DESIGNS = {
-    "review": {"name": "review", "says": "a systematic review", "weight": 1.0, "strong": True},
-    "trial": {"name": "trial", "says": "a randomised trial", "weight": 0.8, "strong": True},
-    "animal": {"name": "animal", "says": "a study in animals or cells", "weight": 0.15, "strong": False},
-    "cohort": {"name": "cohort", "says": "a cohort study", "weight": 0.6, "strong": False},
+    "review": {"name": "review", "text": "a systematic review", "weight": 1.0, "strong": True},
+    "trial": {"name": "trial", "text": "a randomised trial", "weight": 0.8, "strong": True},
+    "animal": {"name": "animal", "text": "a study in animals or cells", "weight": 0.15, "strong": False},
+    "cohort": {"name": "cohort", "text": "a cohort study", "weight": 0.6, "strong": False},
 }
 
 
@@ -51,12 +51,12 @@ def make_grounding(papers: list[dict[str, Any]], says: str = "Most evidence foun
             tallies["weights"][paper["side"]] += paper["design"]["weight"]
             tallies["strong"][paper["side"]] += paper["design"]["strong"]
     against, for_it = tallies["weights"]["contradict"], tallies["weights"]["support"]
-    balance = {
-        "leans": "contradict" if against > for_it else "support", "certainty": 0.7, "word": "probable", "says": says,
+    weighed = {
+        "outcome": "contradict" if against > for_it else "support", "certainty": 0.7, "word": "probable", "text": says,
         "detail": f"Of {len(papers)} papers read, some do.",
         **tallies, "retracted": sum(one["retracted"] for one in papers),
     }  # fmt: skip
-    return {**example("ground"), **lists, "balance": balance}
+    return {**example("ground"), **lists, "weighed": weighed}
 
 
 class SureReader(WordReader):

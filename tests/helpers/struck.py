@@ -77,7 +77,7 @@ def main(folder: Path, operation: str, library: str, how: How, at: int, trace: P
     libraries = Libraries(folder=folder)
     memory = open_memory(folder.parent / "state", libraries)
     assert memory
-    runner = Runner(Jobs(folder), libraries.find_side, "embedded", libraries.refresh, forget=memory.forget_library)
+    runner = Runner(Jobs(folder), libraries.find_place, "embedded", libraries.refresh, forget=memory.forget_library)
     Runner._run_step = run_here  # type: ignore[assignment,method-assign]
 
     def upload() -> None:

@@ -483,14 +483,14 @@ def test_search_and_show_give_the_passage_and_the_text(tmp_path: Path) -> None:
     place = str(tmp_path / "index")
     found = CliRunner().invoke(app, ["search", "nausea", "--index", place, "--json"])
     hits = json.loads(found.stdout)["hits"]
-    assert [(hit["pmid"], hit.get("passage", {}).get("location", {}).get("says")) for hit in hits] == [
+    assert [(hit["pmid"], hit.get("passage", {}).get("location", {}).get("text")) for hit in hits] == [
         ("78", None),
         ("77", "Results, paragraph 1"),
     ]
     shown = json.loads(CliRunner().invoke(app, ["show", "77", "--index", place, "--json"]).stdout)
     text = shown["full_text"]
     assert (text["format"], text["source"], text["own_record"]) == ("jats", "a.nxml", False)
-    assert [block["location"]["says"] for block in text["blocks"]][:2] == ["Results, paragraph 1", "Discussion, paragraph 1"]
+    assert [block["location"]["text"] for block in text["blocks"]][:2] == ["Results, paragraph 1", "Discussion, paragraph 1"]
     assert [one["text"] for one in text["blocks"][0]["sentences"]] == RESULTS["Results"][0].replace(". ", ".\n").split("\n")
     assert "full_text" not in json.loads(CliRunner().invoke(app, ["show", "78", "--index", place, "--json"]).stdout)
     plain = CliRunner().invoke(app, ["show", "77", "--index", place]).stdout

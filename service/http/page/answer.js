@@ -2,7 +2,7 @@
 
 import { announce, byId, button, copyOf, count, element, holding, percent } from "./dom.js";
 import { toHash } from "./form.js";
-import { leadOf } from "./balance.js";
+import { leadOf } from "./verdict.js";
 import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
 import { fillFollowUps } from "./next.js";
 import { addRows } from "./table.js";

@@ -1,6 +1,6 @@
 // What the service remembers for the reader, in a menu: alerts, saved claims and what was asked.
 
-import { claimOf } from "./balance.js";
+import { claimOf } from "./verdict.js";
 import { announce, button, byId, count, element, holding } from "./dom.js";
 import { mayShare } from "./library.js";
 import { call } from "./service.js";

@@ -25,7 +25,7 @@ export const papersOf = ({ contradicting, supporting, uncertain, more, silent })
 export const columnOf = ({ side, retracted }) => (retracted ? "retracted" : side);
 
 /** A design as the service names it, as a label: “a cohort study” is “Cohort study”. */
-export function designOf({ name, says }) {
-  const label = says.replace(/^an? /, "");
+export function designOf({ name, text }) {
+  const label = text.replace(/^an? /, "");
   return name === "other" ? `Other ${label}` : label.charAt(0).toUpperCase() + label.slice(1);
 }

@@ -79,4 +79,4 @@ function dot(one, side, x, y, before, open) {
   return shown;
 }
 
-const labelOf = (one, side) => [one.year, LANES[side].toLowerCase(), one.design.says, one.title || one.pmid].filter(Boolean).join(", ");
+const labelOf = (one, side) => [one.year, LANES[side].toLowerCase(), one.design.text, one.title || one.pmid].filter(Boolean).join(", ");

@@ -138,7 +138,7 @@ def test_a_cited_paper_is_read_with_its_full_text_and_a_paper_is_no_evidence_for
         )
     first, second = (one for sentence in cited.sentences if sentence.result for one in sentence.result.cited)
     assert first.sentence and first.sentence.location
-    assert (first.status, first.sentence.location.says) == ("contradicts it", "Results, paragraph 1")
+    assert (first.status, first.sentence.location.text) == ("contradicts it", "Results, paragraph 1")
     assert second.status == "bears it out", "a paper without an abstract"
     assert "“Zeta was against pressure in 40 adults.” (Results, paragraph 1)" in export_text(cited, "markdown").decode()
     for checked, listed in ((cited, {"1", "2"}), (itself, {"2"})):

@@ -64,7 +64,7 @@ ZETA = replace(FOR, trial="ZETA-1")
 def test_the_verdict_says_where_the_evidence_lies(grounding: Grounding, outcome: Outcome, says: str) -> None:
     found = weigh(grounding)
     assert found.outcome == outcome
-    assert says in found.says
+    assert says in found.text
 
 
 def test_papers_are_counted_once_and_weighed_by_their_design_and_probability() -> None:

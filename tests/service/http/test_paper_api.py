@@ -82,7 +82,7 @@ def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client
     labels = {one["quotation"]: one["stance"]["label"] for one in body["evidence"]}
     assert labels == {"It is best for pressure.": "support", "It is not against it.": "contradict", "We gave zeta.": "neutral"}
     assert [one["rank"] for one in body["evidence"]] == [1, 2, 3]
-    assert {one["location"]["says"] for one in body["evidence"]} == {"Abstract"} and body["read"] == 3
+    assert {one["location"]["text"] for one in body["evidence"]} == {"Abstract"} and body["read"] == 3
     assert all(one["block"][one["start"] : one["end"]] == one["quotation"] for one in body["evidence"])
     for k, paper in ((2, {"text": "Zeta is for pressure. It is old."}), (3, {"jats": JATS})):
         found = client.post("/v1/evidence", json={"hypothesis": "Zeta raises pressure.", "k": k, **paper}).json()["evidence"]

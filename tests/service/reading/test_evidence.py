@@ -214,7 +214,7 @@ def test_a_paper_of_an_index_is_read_with_its_full_text(tmp_path: Path, monkeypa
     done = CliRunner().invoke(app, [*command, "--index", "index", "--paper", "7"])
     found = json.loads(done.stdout)
     assert found["source"] == {"pmid": "7", "title": "Stones", "file": "7.nxml", "retracted": False}
-    assert {(one["quotation"], one["location"]["says"]) for one in found["evidence"]} == {
+    assert {(one["quotation"], one["location"]["text"]) for one in found["evidence"]} == {
         ("We asked.", "Abstract"), ("Iron is best.", "Results, paragraph 1"), ("Outcomes at one year.", "Table 1"),
         ("Weight, kg | Stones 4 | Feathers 1", "Table 1, row 1"),
     }  # fmt: skip

@@ -7,19 +7,19 @@ const HEIGHT = 26;
 const WEIGHED = 10;
 
 /** Whether the papers read say nothing, or there are none: then one sentence says it all. */
-export const isEmpty = ({ balance }) => ["nothing", "silent"].includes(balance.leans);
+export const isEmpty = ({ weighed }) => ["nothing", "silent"].includes(weighed.outcome);
 
 /** The verdict in one sentence; an empty one names the words of the claim that no paper has. */
-export const saysOf = (answer) => (isEmpty(answer) && missingFrom(answer.input)) || answer.balance.says;
+export const textOf = (answer) => (isEmpty(answer) && missingFrom(answer.input)) || answer.weighed.text;
 
 /** The verdict and its bar, ready to be put on the page; `figures` are further lines for whoever wants them. */
-export function balanceOf(answer, figures = []) {
-  const { balance } = answer;
-  const shown = holding("div", "balance", element("p", saysOf(answer), `says ${balance.leans}`));
+export function weighedOf(answer, figures = []) {
+  const { weighed } = answer;
+  const shown = holding("div", "weighed", element("p", textOf(answer), `says ${weighed.outcome}`));
   if (isEmpty(answer)) return shown;
-  if (balance.certain) shown.append(element("p", balance.certain, "certain"));
-  if (COLUMNS.some((side) => balance.papers[side])) shown.append(bar(balance), key(balance));
-  shown.append(inFigures(balance, figures));
+  if (weighed.certain) shown.append(element("p", weighed.certain, "certain"));
+  if (COLUMNS.some((side) => weighed.papers[side])) shown.append(bar(weighed), key(weighed));
+  shown.append(inFigures(weighed, figures));
   return shown;
 }
 
@@ -27,8 +27,8 @@ const VERDICTS = { yes: "Yes", no: "No", mixed: "Mixed", unclear: "Unclear" };
 
 /** The same for the answer to a yes-or-no question, in its words; `linkTo(claim)` is the address of both sides of its claim. */
 export function leadOf(answer, linkTo) {
-  const { balance, lead } = answer;
-  const shown = balanceOf(answer);
+  const { weighed, lead } = answer;
+  const shown = weighedOf(answer);
   const claim = claimOf(lead);
   const both = element("a", claim.slice(0, -1));
   both.href = linkTo(claim);
@@ -59,20 +59,20 @@ function bar({ papers, strong, detail }) {
 }
 
 /** All figures in words, with a bar of the papers' weights, and who read them. */
-function inFigures(balance, figures) {
-  const { detail, weights } = balance;
+function inFigures(weighed, figures) {
+  const { detail, weights } = weighed;
   const total = COLUMNS.reduce((sum, side) => sum + weights[side], 0);
   const shown = holding("details", "folded figures", element("summary", "In figures"), element("p", detail));
   if (total) {
-    const weighed = drawn("svg", { class: "scale", "aria-hidden": "true", width: "100%", height: WEIGHED });
+    const scale = drawn("svg", { class: "scale", "aria-hidden": "true", width: "100%", height: WEIGHED });
     let from = 0;
     for (const side of COLUMNS) {
-      weighed.append(cell(side, from / total, weights[side] / total, WEIGHED));
+      scale.append(cell(side, from / total, weights[side] / total, WEIGHED));
       from += weights[side];
     }
-    shown.append(weighed);
+    shown.append(scale);
   }
-  const how = balance.certain && "“Certain” is how often such a verdict was right on questions with known answers.";
+  const how = weighed.certain && "“Certain” is how often such a verdict was right on questions with known answers.";
   shown.append(...[how, ...figures].filter(Boolean).map((line) => element("p", line)));
   return shown;
 }
