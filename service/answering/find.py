@@ -15,7 +15,7 @@ from retrieval.rerank.reranker import make_passage
 from retrieval.words.forms import unify_text
 from retrieval.words.terms import find_subject, weigh_shared_terms
 from service.answering.events import OnEvent, Stage
-from service.answering.lead import NEAREST, name_nearest
+from service.answering.verdict import NEAREST, name_nearest
 from service.configuration.config import AnswerConfig
 from service.configuration.models import Models
 

@@ -19,7 +19,7 @@ from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISS
 from indexes.readers.exports.bibtex import SIGNS
 from retrieval.core.english import format_count
 from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding, PaperFinding, Sentence
-from service.answering.schemas import AnswerResponse, LeadPaperOut, NumberedPaperOut, PaperFindingOut
+from service.answering.schemas import AnswerResponse, NumberedPaperOut, PaperFindingOut, VerdictPaperOut
 from service.grounding.reasons import tell_contrasts, tell_direction
 from service.grounding.schemas import EvidenceOut, GroundResponse
 from service.grounding.weigh import Side, weigh
@@ -264,18 +264,19 @@ def write_html(response: Response, about: str = "") -> str:
 
 
 def make_table(result: Answer | Grounding | Response) -> tuple[Sequence[str], list[list[Cell]]]:
-    """The papers of a claim or of an answer as a table: its columns and its rows; a lead's papers are on its claim."""
+    """The papers of a claim or of an answer as a table: its columns and its rows; a verdict's papers are on its claim."""
     if isinstance(result, Grounding | GroundResponse):
         listed = map(_show, (*result.contradicting, *result.supporting, *result.uncertain, *result.more))
         shown = sorted((one for one in listed if one.side in _ORDER), key=lambda one: _ORDER.index(one.side))
         rows = [_write_row(result.claim.text, "", one, "") for one in shown]
     else:
         rows = [_write_row(row.statement or row.claim, row.answer, _show(row.evidence), row.condition) for row in result.rows]
-        if lead := result.lead:
+        if verdict := result.verdict:
             leading = (
-                one.evidence if isinstance(one, LeadPaperOut) else _show(one) for one in (*lead.contradicting, *lead.supporting)
+                one.evidence if isinstance(one, VerdictPaperOut) else _show(one)
+                for one in (*verdict.contradicting, *verdict.supporting)
             )
-            rows += [_write_row(lead.claim, "", one, "") for one in leading if one]
+            rows += [_write_row(verdict.claim, "", one, "") for one in leading if one]
         rows += [_write_other(result.topic.question, one) for one in result.others]
     columns = [name for name in _Row._fields if name not in _OPTIONAL or any(getattr(row, name) for row in rows)]
     return columns, [[getattr(row, name) for name in columns] for row in rows]

@@ -267,7 +267,7 @@ def print_answer(response: AnswerResponse) -> None:
     _print_findings(response, console)
     if response.sentences and not tabled:
         console.print(Text("\nEvidence", style="bold green"))
-        # The lead cites what a later sentence quotes: each sentence of a paper is shown once, as it was checked first.
+        # The verdict cites what a later sentence quotes: each sentence of a paper is shown once, as it was checked first.
         cited: dict[tuple[int, int], CitationOut] = {}
         for citation in (one for sentence in response.sentences for one in sentence.citations):
             cited.setdefault((citation.number, citation.sentence.start), citation)

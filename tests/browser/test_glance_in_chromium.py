@@ -148,7 +148,7 @@ def test_a_click_on_a_row_of_an_answer_puts_its_claim_into_the_field(open_page: 
     claim = "Zeta lowers pressure."
     named = {"answer": "Zeta", "named": "zeta", "claim": claim, "statement": claim}
     rows = [{**named, "evidence": one} for one in PAPERS[:2]]
-    answer = {**example("answer"), "lead": None, "rows": rows, "others": [], "heading": "What 2 papers here found"}
+    answer = {**example("answer"), "verdict": None, "rows": rows, "others": [], "heading": "What 2 papers here found"}
 
     def before(page: Page) -> None:
         page.route("**/v1/answer/stream", stream(("answer", answer)))
@@ -171,7 +171,7 @@ def test_an_open_answer_has_a_table_of_findings_and_each_paper_once(open_page: O
     heading = "What 3 papers here found (2 are reports of 1 trial)"
     answer = {
         **example("answer"),
-        "lead": None,
+        "verdict": None,
         "weighed": None,
         "rows": rows,
         "others": [other],
@@ -211,7 +211,7 @@ def test_rows_of_a_language_model_show_their_statement_grade_and_condition(open_
         {**named, "statement": text, "evidence": one, **more}
         for text, one, more in zip(statements, graded, conditions, strict=True)
     ]
-    answer = {**example("answer"), "lead": None, "rows": rows, "others": [], "heading": "What 1 paper here found"}
+    answer = {**example("answer"), "verdict": None, "rows": rows, "others": [], "heading": "What 1 paper here found"}
     page = open_page(
         link(question="What lowers pressure?"), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer)))
     )
@@ -229,7 +229,15 @@ def test_rows_of_a_language_model_show_their_statement_grade_and_condition(open_
 def test_without_two_rows_no_answer_is_claimed(open_page: Open) -> None:
     facts = ("pmid", "title", "year", "journal", "authors", "doi", "pmcid", "types", "design", "sentence")
     other = {"number": 1, **{name: PAPERS[0][name] for name in facts}}
-    plain = {**example("answer"), "outcome": "listed", "lead": None, "weighed": None, "rows": [], "heading": "", "drafted": None}
+    plain = {
+        **example("answer"),
+        "outcome": "listed",
+        "verdict": None,
+        "weighed": None,
+        "rows": [],
+        "heading": "",
+        "drafted": None,
+    }
     answer = {**plain, "text": "", "sentences": [], "conflicts": [], "removed": [], "others": [other], "note": "Too little."}
 
     def before(page: Page) -> None:
@@ -246,7 +254,7 @@ def test_sentences_that_answer_nothing_stand_below_a_note_that_says_so(open_page
     answer = {
         **example("answer"),
         "outcome": "nearest",
-        "lead": None,
+        "verdict": None,
         "weighed": None,
         "rows": [],
         "heading": "",

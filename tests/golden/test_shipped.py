@@ -13,7 +13,7 @@ import pytest
 from indexes.vectors import add_vectors
 from retrieval.core.values import Claim, Grounding
 from retrieval.index import Index
-from service.answering.lead import ground_question
+from service.answering.verdict import ground_question
 from service.assembly import load_config, make_grounder
 from service.checking.check import Checker, Reading
 from service.checking.reading import read_text

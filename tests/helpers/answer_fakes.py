@@ -90,8 +90,8 @@ class ScriptedGenerator:
 
 
 def config(**changes: Any) -> AnswerConfig:
-    """Our answers with no lead, no conflicts and no rules for open questions, unless `changes` say otherwise."""
-    plain = {"lead": None, "conflicts": None, "open_questions": None, **changes}
+    """Our answers with no verdict, no conflicts and no rules for open questions, unless `changes` say otherwise."""
+    plain = {"verdict": None, "conflicts": None, "open_questions": None, **changes}
     return AnswerConfig.model_validate({**load_answer_config("counterpoint").model_dump(), **plain})
 
 

@@ -85,11 +85,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def make(server: ChatServer, index: Index, **options: Any) -> Answerer:
-    """Answers with a lead, a table and conflicts; one language model reads and writes."""
+    """Answers with a verdict, a table and conflicts; one language model reads and writes."""
     settings = load_answer_config("counterpoint").model_dump()
     given = {"retries": 0, "price": [1.0, 2.0], **options}
     reader = ChatReader("m", server.url, embedded=WordReader(), **given)
-    kept = {name: settings[name] for name in ("lead", "conflicts", "open_questions")}
+    kept = {name: settings[name] for name in ("verdict", "conflicts", "open_questions")}
     return make_answerer(index, ChatGenerator("m", server.url, **given), reader, TitleFinder(), **kept)
 
 

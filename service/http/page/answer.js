@@ -2,7 +2,7 @@
 
 import { announce, byId, button, copyOf, count, element, holding, percent } from "./dom.js";
 import { toHash } from "./form.js";
-import { leadOf } from "./verdict.js";
+import { answerVerdictOf } from "./verdict.js";
 import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
 import { fillFollowUps } from "./next.js";
 import { addRows } from "./table.js";
@@ -20,7 +20,7 @@ export function answered(answer) {
   at(".sum").hidden = !told;
   at(".sum").textContent = summaryOf(answer, cited.length);
   // A question of another kind has no verdict, and one that no paper is on has its note.
-  if (answer.lead) at(".glance").append(leadOf(answer, (claim) => toHash({ mode: "claim", body: { claim } })));
+  if (answer.verdict) at(".glance").append(answerVerdictOf(answer, (claim) => toHash({ mode: "claim", body: { claim } })));
   else at(".glance").remove();
   const listed = answer.outcome === "listed";
   // Where no generator wrote, the sentences are those of the table: each paper is listed once.

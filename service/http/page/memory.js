@@ -48,7 +48,7 @@ export async function remember({ mode, body }, found) {
   if (!bar.isConnected || byId("history").hidden) return;
   if (share) bar.prepend(shareButton({ mode, body }, found, showMemory));
   judgeCards(mode === "claim" ? found : null);
-  const claim = mode === "claim" ? body : found.lead && { claim: claimOf(found.lead) };
+  const claim = mode === "claim" ? body : found.verdict && { claim: claimOf(found.verdict) };
   if (claim) bar.prepend(saveButton(claim));
 }
 

@@ -26,10 +26,10 @@ export function weighedOf(answer, figures = []) {
 const VERDICTS = { yes: "Yes", no: "No", mixed: "Mixed", unclear: "Unclear" };
 
 /** The same for the answer to a yes-or-no question, in its words; `linkTo(claim)` is the address of both sides of its claim. */
-export function leadOf(answer, linkTo) {
-  const { weighed, lead } = answer;
+export function answerVerdictOf(answer, linkTo) {
+  const { weighed, verdict } = answer;
   const shown = weighedOf(answer);
-  const claim = claimOf(lead);
+  const claim = claimOf(verdict);
   const both = element("a", claim.slice(0, -1));
   both.href = linkTo(claim);
   both.title = "Both sides of this claim";
@@ -37,7 +37,7 @@ export function leadOf(answer, linkTo) {
   const [before, after = ""] = says.textContent.split("this claim");
   const [open, close] = after ? ["the claim “", "”"] : [" The claim is “", "”."];
   const told = holding("p", "asks", before, open, both, close, after);
-  says.textContent = lead.choice?.length ? capital(lead.chosen) || "Not settled" : VERDICTS[lead.verdict];
+  says.textContent = verdict.choice?.length ? capital(verdict.chosen) || "Not settled" : VERDICTS[verdict.outcome];
   (shown.querySelector(".certain") ?? says).after(told);
   return shown;
 }

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from retrieval.core.values import Claim, Evidence
-from service.answering.lead import ground_question
+from service.answering.verdict import ground_question
 from service.checking.check import Checker, Reading
 from service.checking.reading import read_text
 from service.checking.schemas import CitedStatus, TextVerdict
@@ -35,7 +35,7 @@ def grounders(folder: Path, sides: list[str]) -> Iterator[Grounder]:
 
 
 @pytest.mark.parametrize(
-    ("sides", "outcome", "lead", "verdict"),
+    ("sides", "outcome", "answer", "verdict"),
     [
         ([FOR, UNSURE], "support", "yes", "supported"),
         ([AGAINST, AGAINST, SILENT], "contradict", "no", "contradicted"),
@@ -47,7 +47,7 @@ def grounders(folder: Path, sides: list[str]) -> Iterator[Grounder]:
     ],
 )
 def test_every_mode_finds_the_same(
-    tmp_path: Path, sides: list[str], outcome: Outcome, lead: str | None, verdict: TextVerdict
+    tmp_path: Path, sides: list[str], outcome: Outcome, answer: str | None, verdict: TextVerdict
 ) -> None:
     def show(side: tuple[Evidence, ...] | list[EvidenceOut]) -> list[tuple[str, str]]:
         return [(one.document.pmid if isinstance(one, Evidence) else one.pmid, one.sentence.text) for one in side if one.sentence]
@@ -58,7 +58,7 @@ def test_every_mode_finds_the_same(
         (sentence,) = Checker(grounder).check(Reading.of(read_text("Zeta lowers pressure."))).sentences
         assert studied is not None and sentence.result is not None
         assert (weigh(found).outcome, studied.weighed.outcome) == (outcome, outcome)
-        assert (studied.lead.verdict if studied.lead else None, sentence.verdict) == (lead, verdict)
+        assert (studied.verdict.outcome if studied.verdict else None, sentence.verdict) == (answer, verdict)
         assert studied.weighed.certainty == weigh(found).certainty
         for name, listed in (("contradicting", "against"), ("supporting", "in_favour"), ("uncertain", "uncertain")):
             alone = show(getattr(found, name))
