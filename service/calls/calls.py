@@ -30,6 +30,8 @@ from service.calls.requests import (
 from service.calls.schemas import Cursor, DocumentOut, GroundStageEvent, SearchResponse
 from service.checking.check import Checker
 from service.checking.schemas import CheckedText, ClaimDone, TextPlan
+from service.evidence.finder import EvidenceFinder
+from service.evidence.schemas import EvidenceResponse
 from service.grounding.ground import Grounder
 from service.grounding.schemas import GroundResponse
 from service.grounding.weigh import weigh
@@ -37,8 +39,6 @@ from service.queries.follow_ups import find_follow_ups
 from service.queries.interpret import describe_query, interpret
 from service.queries.papers import describe_search, find_paper, search_words
 from service.queries.schemas import GroundedInput, InputOut
-from service.reading.evidence import EvidenceFinder
-from service.reading.schemas import EvidenceResponse
 from service.schemas import Provenance
 
 P = ParamSpec("P")

@@ -177,15 +177,15 @@ def evidence(
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
     """Print the evidence in the paper."""
-    from service.reading.papers import list_candidates
+    from service.evidence.papers import list_candidates
 
     request, article = ask(pmid=paper), _open_paper(paper, index)
     request.check()
     sentences = list_candidates(article, request.k, paper)
     from service.calls import calls
     from service.configuration.config import load_profile
+    from service.evidence.finder import EvidenceFinder
     from service.output.terminal import print_chosen
-    from service.reading.evidence import EvidenceFinder
 
     finder = EvidenceFinder(load_profile(profile))
     if not as_json:
@@ -201,7 +201,7 @@ def _open_paper(paper: str, index: Path | None) -> FullText:
     """Read the paper in a file, or the paper of an index that has this id."""
     from retrieval.core.errors import BadInput
     from retrieval.index import open_documents
-    from service.reading.papers import read_paper_file, take_paper
+    from service.evidence.papers import read_paper_file, take_paper
 
     if Path(paper).exists():
         return read_paper_file(Path(paper))

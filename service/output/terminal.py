@@ -24,8 +24,8 @@ from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
     from service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut, RowOut
+    from service.evidence.schemas import EvidenceResponse
     from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut, VerdictOut
-    from service.reading.schemas import EvidenceResponse
     from service.schemas import FollowUpOut
 
 _SIDES = (("contradicting", "contradicts", "red"), ("supporting", "supports", "green"), ("uncertain", "uncertain", "yellow"))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexes import reading
+from indexes import sources
 from indexes.build import build
 from indexes.readers.base.fields import OnBad
 from indexes.update import merge, update
@@ -102,7 +102,7 @@ def give(monkeypatch: pytest.MonkeyPatch, *texts: FullText | Exception) -> None:
                 raise one
             yield one
 
-    monkeypatch.setattr(reading, "read_full_texts", read)
+    monkeypatch.setattr(sources, "read_full_texts", read)
 
 
 def test_of_two_texts_for_one_record_jats_stands_and_the_other_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,7 +366,7 @@ def test_a_text_that_says_that_it_was_retracted_marks_its_record(tmp_path: Path)
 
 
 def test_a_build_that_stops_among_its_texts_resumes_to_the_same_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_TEXTS_AT_ONCE", 1)
+    monkeypatch.setattr(sources, "_TEXTS_AT_ONCE", 1)
     source = write_records(tmp_path / "records.jsonl", *({"pmid": str(number)} for number in range(5)))
     texts = [make_text([make_block(f"Zinc {number} helped.")], pmid=str(number)) for number in range(7)]
     give(monkeypatch, *texts)

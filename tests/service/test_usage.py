@@ -21,8 +21,8 @@ from retrieval.runtime.chat import ChatUnanswered
 from retrieval.runtime.usage import Budget, count_usage
 from service.answering.answer import Answerer
 from service.answering.schemas import AnswerResponse
-from service.checking.check import Checker, Reading, check_once
-from service.checking.reading import read_text
+from service.checking.check import Checker, ReadText, check_once
+from service.checking.parse import read_text
 from service.configuration.config import load_answer_config
 from service.grounding.coverage import describe_usage
 from service.grounding.ground import Grounder
@@ -122,7 +122,7 @@ def test_an_answer_with_its_readings_corrections_and_conflicts(
 
 
 def test_a_text_each_claim_once_and_the_papers_that_it_cites(server: ChatServer, index: Index, tmp_path: Path) -> None:
-    reading = Reading.of(read_text(f"{CLAIM} Eta lowers pressure in adults (PMID: 2). {CLAIM}"))
+    reading = ReadText.of(read_text(f"{CLAIM} Eta lowers pressure in adults (PMID: 2). {CLAIM}"))
     checked = Checker(grounder_of(make(server, index))).check(reading)
     assert checked.usage
     assert checked.usage.requests == len(server.bodies)
@@ -160,7 +160,7 @@ def test_a_budget_of_tokens_counts_what_is_on_its_way(server: ChatServer, index:
 def test_the_claims_of_a_text_share_its_budget(server: ChatServer, index: Index) -> None:
     grounder = grounder_of(make(server, index))
     grounder.config = grounder.config.model_copy(update={"text_budget": Budget(requests=4, tokens=200_000)})
-    reading = Reading.of(read_text("Zeta lowers pressure in adults. Eta lowers pressure in adults."))
+    reading = ReadText.of(read_text("Zeta lowers pressure in adults. Eta lowers pressure in adults."))
     checked = Checker(grounder).check(reading)
     assert [one.result.usage.requests for one in checked.sentences if one.result and one.result.usage] == [2, 2]
     assert checked.usage

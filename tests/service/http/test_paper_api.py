@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from retrieval.core.errors import BadConfig
 from retrieval.index import Index
-from service.reading import evidence
+from service.evidence import finder
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import make_index
 from tests.helpers.served import opened, over_fakes
@@ -115,7 +115,7 @@ def test_a_service_without_the_models_for_papers_serves_the_rest_and_says_why(
     def missing(_name: str, _profile: object) -> WordEncoder:
         raise BadConfig("The profile has no encoder.")
 
-    monkeypatch.setattr(evidence, "load_encoder", missing)
+    monkeypatch.setattr(finder, "load_encoder", missing)
     with opened(over_fakes(index.folder)) as client:
         assert client.post("/v1/ground", json={"claim": "zeta changes pressure"}).status_code == 200
         refused = client.post("/v1/evidence", json={**PAPER, "k": 1})

@@ -10,7 +10,7 @@ from nli.evidence import EvidenceSentence
 from nli.long_text import list_blocks
 from retrieval.core.english import format_count
 from retrieval.core.values import Block, Label, Location
-from service.reading.evidence import PaperEvidence
+from service.evidence.finder import PaperEvidence
 from service.schemas import LocationOut, OfValue
 
 
