@@ -16,7 +16,7 @@ from pathlib import Path
 from indexes import plan
 from indexes.plan import LOCK, make_folder, report_interrupt
 from indexes.readers import CSV, Columns, SkipBad, check_columns, check_format, detect_format, sources
-from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all
+from indexes.sources import BATCH, BuildReport, describe_emptiness, read_all
 from indexes.writer import LuceneWriters, StoreWriter
 from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from retrieval.bm25.lucene import expect_short_run

@@ -29,7 +29,7 @@ from indexes.build import Files, check_full_texts, detect_formats, expect_source
 from indexes.full_texts import TextTables, list_passages
 from indexes.plan import hold_lock, report_interrupt
 from indexes.readers import Columns
-from indexes.reading import BuildReport
+from indexes.sources import BuildReport
 from indexes.writer import Change, LuceneWriters, StoreWriter, link_files, take_text
 from retrieval.bm25.analysis import check_analyzer
 from retrieval.core.errors import AGAIN, translate_write_errors

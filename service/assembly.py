@@ -17,7 +17,7 @@ from service.grounding.ground import Grounder
 
 if TYPE_CHECKING:
     from service.answering.answer import Answerer
-    from service.reading.evidence import EvidenceFinder
+    from service.evidence.finder import EvidenceFinder
 
 
 class Opened:
@@ -64,7 +64,7 @@ class Opened:
 
     @cached_property
     def _finder(self) -> EvidenceFinder:
-        from service.reading.evidence import EvidenceFinder, make_finder_beside
+        from service.evidence.finder import EvidenceFinder, make_finder_beside
 
         if "grounder" in vars(self):
             return make_finder_beside(self.grounder.models)

@@ -1,4 +1,4 @@
-"""`counterpoint eval leads`, `questions` and `open-questions`."""
+"""`counterpoint eval verdicts`, `questions` and `open-questions`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from service.configuration import defaults
 if TYPE_CHECKING:
     from service.schemas import Service
 
-LEADS_WORK, QUESTIONS_WORK, OPEN_WORK = Path("leads.work"), Path("questions.work"), Path("open.work")
+VERDICTS_WORK, QUESTIONS_WORK, OPEN_WORK = Path("verdicts.work"), Path("questions.work"), Path("open.work")
 
 
 def _begin(count: int, what: str, work: Path, service: Service) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _begin(count: int, what: str, work: Path, service: Service) -> dict[str, Any
     return {"config": service.config.model_dump(), "models": service.models.names()}
 
 
-def leads(
+def verdicts(
     file: Annotated[
         Path,
         argument("FILE", "JSON lines with question, answer (yes, no, maybe) and, optionally, pmids; or PubMedQA's own records."),
@@ -44,13 +44,13 @@ def leads(
     answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
-    work: Annotated[Path, work_option("what was asked is")] = LEADS_WORK,
+    work: Annotated[Path, work_option("what was asked is")] = VERDICTS_WORK,
     json: JsonOption = None,
     markdown: MarkdownOption = None,
 ) -> None:
     """Measure the first sentence of answers on questions whose answer is known: yes, no or maybe."""
     with report_errors():
-        from eval.answers.leads import lead_all, read_known, show_leads
+        from eval.answers.verdicts import read_known, show_verdicts, weigh_all
         from retrieval.core.errors import BadConfig, BadInput
         from service.assembly import assemble
         from service.configuration.config import load_answer_config
@@ -59,15 +59,15 @@ def leads(
         questions = read_known(file)[first : None if most is None else first + most]
         if not questions:
             raise BadInput(f"--skip {first} leaves no question of {file}; give a smaller number.")
-        step = load_answer_config(answers, config).lead
+        step = load_answer_config(answers, config).verdict
         if step is None:
-            raise BadConfig(f"The answer configuration {answers} has no lead; name one that has, such as {defaults.ANSWERS}.")
+            raise BadConfig(f"The answer configuration {answers} has no verdict; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
         settings = _begin(len(questions), f"{file} of {papers} with {answers}", work, grounder)
-        results = lead_all(questions, grounder, given, work, grounder.index.manifest.corpus_sha256, settings)
+        results = weigh_all(questions, grounder, given, work, grounder.index.manifest.corpus_sha256, settings)
         title = f"{file.name}, {'papers given' if given else 'search'}"
-        publish(show_leads(title, questions, results, get_command_line()), json, markdown)
+        publish(show_verdicts(title, questions, results, get_command_line()), json, markdown)
 
 
 def questions(

@@ -85,7 +85,7 @@ def evidencebench(
         models = load_profile(profile)
         check_outputs(json, markdown, data)
         cases = read_cases(data)[:most]
-        from service.reading.evidence import EvidenceFinder
+        from service.evidence.finder import EvidenceFinder
 
         finder = EvidenceFinder(models)
         print_note(

@@ -33,7 +33,7 @@ from retrieval.store.journal import Origin, hash_file
 from retrieval.store.manifest import write_atomically
 from service.configuration.config import Profile
 from service.configuration.models import load_encoder, load_reranker
-from service.reading.evidence import ENCODER
+from service.evidence.finder import ENCODER
 
 Run = Mapping[str, Sequence[str]]
 """For each query, the documents found, best first."""

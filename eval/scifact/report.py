@@ -26,7 +26,7 @@ from service.configuration.config import Profile, Variant
 
 BASELINE = "v5"
 BLIND_DEPTH = 1000
-SURE = 0.05
+P_VALUE = 0.05
 PUBLISHED: Mapping[str, Any] = yaml.safe_load(resources("eval.scifact").joinpath("published.yaml").read_text("utf-8"))
 _WHICH = (*STANCES, "weighted")
 _TABLES: Mapping[str, Mapping[str, str]] = {
@@ -175,7 +175,7 @@ def _show(
         f"{claims.all} claims: {claims.with_support} with supporting and {claims.with_contradict} with contradicting evidence, "
         f"{claims.without_evidence} with none. In brackets: 95 % intervals by a bootstrap over claims"
     )
-    blocks: list[Table | str] = [about + (f"; * differs from {baseline}'s at p < {SURE} (uncorrected)." if baseline else ".")]
+    blocks: list[Table | str] = [about + (f"; * differs from {baseline}'s at p < {P_VALUE} (uncorrected)." if baseline else ".")]
     if claims.gold_not_in_corpus:
         blocks.append(f"{claims.gold_not_in_corpus} of the documents to find are not in the corpus.")
     for title, columns in _TABLES.items():
@@ -202,4 +202,4 @@ def _papers_measure(variants: Sequence[VariantReport], blind: Mapping[str, Figur
 
 def _compare(variant: VariantReport, key: str) -> str:
     difference = variant.against_baseline.get(key)
-    return show(variant.figures[key], sure=difference is not None and difference.p is not None and difference.p < SURE)
+    return show(variant.figures[key], sure=difference is not None and difference.p is not None and difference.p < P_VALUE)

@@ -29,7 +29,7 @@ from indexes.cluster.writer import (
     refresh,
 )
 from indexes.readers import Columns
-from indexes.reading import BuildReport, describe_emptiness, read_all
+from indexes.sources import BuildReport, describe_emptiness, read_all
 from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from retrieval.cluster.client import Address, connect, read_access, translate_faults
 from retrieval.cluster.mapping import LIMBS, MANIFEST, VECTORS, add_up, derive, make_mapping, make_settings, read_state

@@ -40,7 +40,7 @@ from indexes.cluster.writer import BulkSender, WriteLock, drop_progress, index_a
 from indexes.full_texts import list_passages
 from indexes.plan import hold_lock, report_interrupt
 from indexes.readers import Columns
-from indexes.reading import BuildReport
+from indexes.sources import BuildReport
 from indexes.writer import Change, LuceneWriters, StoreWriter, take_text
 from retrieval.bm25.analysis import BIOMEDICAL
 from retrieval.cluster.client import Address, ClusterBusy, is_address, read_address, translate_faults

@@ -296,7 +296,7 @@ def make_order(version: int, source: int, end: int) -> int:
 
 
 class ClusterWriter:
-    """An index being written (`indexes.reading.Target`): while the cluster indexes a batch, the next is prepared here."""
+    """An index being written (`indexes.sources.Target`): while the cluster indexes a batch, the next is prepared here."""
 
     def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock) -> None:
         self.address, self.name, self.progress = address, name, progress

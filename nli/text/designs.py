@@ -44,7 +44,7 @@ class Design:
     name: str
     weight: float
     group: str
-    says: str
+    text: str
 
     @property
     def strong(self) -> bool:
@@ -135,7 +135,7 @@ def _load_kinds() -> Mapping[str, _Kind]:
         raise ModelUnusable(f"The designs {_DESIGNS} cannot be read ({error}); reinstall the package.") from error
     return {
         name: _Kind(
-            Design(name, float(kind["weight"]), kind["group"], kind["says"]),
+            Design(name, float(kind["weight"]), kind["group"], kind["text"]),
             _fold(kind["types"]),
             frozenset(kind.get("links", ())),
             re.compile("|".join(kind["marks"]), re.IGNORECASE) if "marks" in kind else None,

@@ -8,7 +8,7 @@ from typing import Literal
 
 from retrieval.core.values import CitedSentence, RemovedSentence
 
-StageName = Literal["retrieve", "rerank", "write", "check", "conflicts"]
+StageName = Literal["find", "gate", "read", "write", "check", "conflicts"]
 
 
 @dataclass(frozen=True, slots=True)

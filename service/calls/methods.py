@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Concatenate
 
-from service.calls.calls import ANSWER, DOCUMENT, EVIDENCE, GROUND, TEXT, TYPED, Call, P, Q, R
+from service.calls.calls import ANSWER, CLASSIFY, DOCUMENT, EVIDENCE, GROUND, TEXT, Call, P, Q, R
 from service.calls.requests import list_parameters
 
 
@@ -32,7 +32,7 @@ class Asking(ABC):
     answer = method(ANSWER)
     evidence = method(EVIDENCE)
     text = method(TEXT)
-    typed = method(TYPED)
+    classify = method(CLASSIFY)
     document = method(DOCUMENT)
 
     @abstractmethod

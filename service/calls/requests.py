@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from indexes.readers.prose.passage import Passage
     from retrieval.core.values import Claim, FullText, Topic
     from retrieval.index import Index
-    from service.checking.check import Reading
+    from service.checking.check import ReadText
 else:
     Many = list  # pydantic stops at the first fault in a list alone
 
@@ -194,8 +194,8 @@ class EvidenceRequest(Request):
         """The paper that was sent or named; raises `BadInput` if it cannot be read."""
         from indexes.readers.prose.article import read_article, read_sentences
         from retrieval.core.characters import replace_surrogates
-        from service.checking.reading import read_text
-        from service.reading.papers import parse_jats, take_paper
+        from service.checking.parse import read_text
+        from service.evidence.papers import parse_jats, take_paper
 
         if self.pmid is not None:
             return take_paper(index.store, str(self.pmid), index.manifest.counts.documents)
@@ -241,7 +241,7 @@ class DocumentRequest(Request):
     )
 
 
-class TypedRequest(Request):
+class ClassifyRequest(Request):
     """Say what kind of input this is (claim, question, keywords, paper, text or another language), and what can be done."""
 
     model_config = _example({"text": "Does beta-carotene prevent lung cancer?"})
@@ -291,17 +291,17 @@ class TextRequest(Request):
         return {"claims": len(self.reading.at_most(MOST_TEXT_CLAIMS).claims)}
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> ReadText:
         """The text split into classified sentences."""
-        from service.checking.check import Reading
+        from service.checking.check import ReadText
 
-        return Reading.of(self._passage())
+        return ReadText.of(self._passage())
 
     def _passage(self) -> Passage:
         import base64
         import binascii
 
-        from service.checking.reading import read_bytes, read_text
+        from service.checking.parse import read_bytes, read_text
 
         if self.text and self.file:
             raise BadInput("The request has a text and a file; send one of them.")

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from retrieval.core.values import FullText
     from service.calls.schemas import DocumentOut, FullTextOut, HitOut
     from service.memory.schemas import Entry
-    from service.queries.schemas import TypedOut
+    from service.queries.schemas import InputOut
 
 
 @takes(GroundRequest)
@@ -75,7 +75,7 @@ def ground(
         print_note(asks)
     result = calls.ground(opened, request, calls.Progress())
     _add_to_history(index, entry_of_claim(result.response))
-    for note in list_notes(result.response.typed):
+    for note in list_notes(result.response.input):
         print_note(note)
     match "json" if as_json else format:
         case "table":
@@ -101,7 +101,7 @@ def _add_to_history(index: Path, entry: Entry) -> None:
         print_note(f"The history was not written: {error}")
 
 
-def list_notes(classification: TypedOut) -> Iterator[str]:
+def list_notes(classification: InputOut) -> Iterator[str]:
     """List what the reader should know about the input: that it is no claim, or may be none, and spellings of unknown words."""
     alternatives = {
         "question": "`counterpoint answer` answers questions.",
@@ -177,15 +177,15 @@ def evidence(
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
     """Print the evidence in the paper."""
-    from service.reading.papers import list_candidates
+    from service.evidence.papers import list_candidates
 
     request, article = ask(pmid=paper), _open_paper(paper, index)
     request.check()
     sentences = list_candidates(article, request.k, paper)
     from service.calls import calls
     from service.configuration.config import load_profile
+    from service.evidence.finder import EvidenceFinder
     from service.output.terminal import print_chosen
-    from service.reading.evidence import EvidenceFinder
 
     finder = EvidenceFinder(load_profile(profile))
     if not as_json:
@@ -201,7 +201,7 @@ def _open_paper(paper: str, index: Path | None) -> FullText:
     """Read the paper in a file, or the paper of an index that has this id."""
     from retrieval.core.errors import BadInput
     from retrieval.index import open_documents
-    from service.reading.papers import read_paper_file, take_paper
+    from service.evidence.papers import read_paper_file, take_paper
 
     if Path(paper).exists():
         return read_paper_file(Path(paper))
@@ -304,7 +304,7 @@ def _print_hits(hits: list[HitOut]) -> None:
             return title
         words = one.passage.text.split()
         beginning = f"{' '.join(words[:_SHOWN_WORDS])}{' …' if len(words) > _SHOWN_WORDS else ''}"
-        return Text.assemble(title, "\n", (f"{one.passage.location.says}: ", "bold"), (beginning, "dim"))
+        return Text.assemble(title, "\n", (f"{one.passage.location.text}: ", "bold"), (beginning, "dim"))
 
     rows = [[*map(Text, (str(one.rank), one.pmid, str(one.year or ""))), say_title(one), Text(one.journal)] for one in hits]
     print_rows(Console(highlight=False), ("", "PMID", "year", "title", "journal"), rows)

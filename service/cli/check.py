@@ -17,8 +17,8 @@ from service.output.formats import FORMATS, TextExport
 
 if TYPE_CHECKING:
     from indexes.readers.prose.passage import Passage
-    from service.checking.check import Checker, Reading
-    from service.checking.reading import Format
+    from service.checking.check import Checker, ReadText
+    from service.checking.parse import Format
 
 _STANDARD_INPUT = "-"
 
@@ -44,7 +44,7 @@ def check(
 ) -> None:
     """Check every claim of a text or of a list of claims. A stopped run with --out resumes where it stopped."""
     with report_errors():
-        from service.checking.check import Checker, Reading
+        from service.checking.check import Checker, ReadText
         from service.runs.journal import check_target
 
         endings = {FORMATS[one].ending: one for one in get_args(TextExport)}
@@ -57,7 +57,7 @@ def check(
             check_target(out, overwrite)
         if file != _STANDARD_INPUT:
             check_file_name(file, index)
-        reading = Reading.of(_read(file, column, lines))
+        reading = ReadText.of(_read(file, column, lines))
         from service.assembly import assemble
 
         checker = Checker(assemble(index, config, profile))
@@ -69,7 +69,7 @@ def check(
 
 
 def _read(file: str, column: str, lines: bool) -> Passage:
-    from service.checking.reading import MOST_BYTES, read_bytes, read_file
+    from service.checking.parse import MOST_BYTES, read_bytes, read_file
 
     format: Format = "csv" if column else "lines" if lines else "auto"
     if file == _STANDARD_INPUT:
@@ -77,7 +77,7 @@ def _read(file: str, column: str, lines: bool) -> Passage:
     return read_file(Path(file), format, column)
 
 
-def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, title: str) -> None:
+def _write(reading: ReadText, checker: Checker, out: Path, format: TextExport, title: str) -> None:
     from retrieval.store.manifest import write_atomically
     from service.checking.check import check_kept, facts
     from service.checking.export import export_text
@@ -95,7 +95,7 @@ def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, ti
     print_note(" ".join(filter(None, (f"{result.summary} Wrote {out}{remark}.", describe_usage(result.usage)))))
 
 
-def _print(reading: Reading, checker: Checker, as_json: bool) -> None:
+def _print(reading: ReadText, checker: Checker, as_json: bool) -> None:
     from tempfile import TemporaryDirectory
 
     from service.checking.check import check_once

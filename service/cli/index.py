@@ -19,7 +19,7 @@ from service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_l
 from service.configuration import defaults
 
 if TYPE_CHECKING:
-    from indexes.reading import SourcesRead, TextsRead
+    from indexes.sources import SourcesRead, TextsRead
     from retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)

@@ -63,7 +63,7 @@ def load_models(config: Variant, profile: Profile) -> Models:
 
 def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | None = None) -> Models:
     """Load what an answer variant names; a model that is in `stock` under the same name is reused."""
-    rerankers = {config.rerank.model} if config.rerank else set()
+    rerankers = {config.gate.model} if config.gate else set()
     stock = stock or Models(profile, {}, {})
     models = _load(profile, stock, rerankers, {config.attribute.model}, generators={config.generate.generator})
     if config.open_questions:

@@ -40,7 +40,7 @@ def estimate_usage(grounder: Grounder, answers: AnswerConfig | None = None) -> s
     """What a language model will be asked for a claim or, with `answers`, for an answer, in a sentence; "" without one."""
     if not grounder.reads_papers or not isinstance(grounder.reader, AsksInForm):
         return ""
-    papers = (answers.lead.papers if answers and answers.lead else None) or grounder.path.read.papers
+    papers = (answers.verdict.papers if answers and answers.verdict else None) or grounder.path.read.papers
     # Besides: what papers differ in, or words to search with; what may be asked next; of an answer the draft and its check.
     requests, tokens = papers + (4 if answers else 2), papers * _READING + 2 * (_OTHER + _WRITING * bool(answers))
     what, budget = ("An answer", answers.budget) if answers else ("A claim", grounder.asked_config.budget)

@@ -45,9 +45,9 @@ def why(
     return "; ".join(parts)
 
 
-def tell_direction(place: str, stance: str, standing: str) -> str:
-    """What a paper in this place says of a claim: "supports in part", "may contradict"."""
-    return f"may {stance}" if place != stance else f"{stance}s{' in part' if standing == 'partial' else ''}"
+def tell_direction(side: str, stance: str, standing: str) -> str:
+    """What a paper on this side says of a claim: "supports in part", "may contradict"."""
+    return f"may {stance}" if side != stance else f"{stance}s{' in part' if standing == 'partial' else ''}"
 
 
 def tell_contrasts(contrasts: Sequence[Contrast] | Sequence[ContrastOut]) -> str:

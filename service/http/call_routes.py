@@ -191,10 +191,10 @@ _add(
 _add(calls.EVIDENCE, faults=(502,))
 _add(calls.DOCUMENT, faults=(404,))
 _add(calls.SEARCH)
-_add(calls.TYPED)
+_add(calls.CLASSIFY)
 
 BODIES: Mapping[str, type[BaseModel]] = {
-    **{call.name: call.model for call in (calls.GROUND, calls.ANSWER, calls.EVIDENCE, calls.TEXT, calls.TYPED)},
+    **{call.name: call.model for call in (calls.GROUND, calls.ANSWER, calls.EVIDENCE, calls.TEXT, calls.CLASSIFY)},
     "batch": BatchRequest,
 }
 """The model of a request's body, by the last matching part of the path."""

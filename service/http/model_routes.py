@@ -94,7 +94,7 @@ class TrialOut(BaseModel):
     reads: bool = Field(description="Whether it would read the papers; if not, it only writes answers.")
     seconds: float = Field(description="For a paper; a claim has five.")
     tokens: int = Field(description="For a paper.")
-    says: list[str] = Field(description="The same in sentences.")
+    sentences: list[str] = Field(description="The same in sentences.")
     warning: str = Field(description="What leaves this machine, if it is used; empty for a server on this machine.")
 
 
@@ -146,7 +146,7 @@ async def try_model(body: ModelChoice, request: Request) -> TrialOut:
             reads=trial.reads,
             seconds=round(trial.seconds, 2),
             tokens=trial.tokens,
-            says=trial.describe(),
+            sentences=trial.describe(),
             warning=language_model.warn_of_sending(address),
         )
 

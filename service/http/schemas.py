@@ -11,7 +11,7 @@ from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME
 from service.calls.requests import GroundRequest
 from service.memory.schemas import MOST_NOTE
 from service.operating.settings import KeyScope
-from service.queries.schemas import TypedGroundResponse
+from service.queries.schemas import GroundedInput
 from service.schemas import Problem, Sent
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class BatchResult(BaseModel):
 
     index: int = Field(description="The claim's position in the request, from 0.")
     status: int
-    response: TypedGroundResponse | None = None
+    response: GroundedInput | None = None
     problem: Problem | None = None
 
 

@@ -11,7 +11,7 @@ from service.answering.schemas import AnswerResponse
 from service.checking.schemas import CheckedText
 from service.grounding.claims import MAX_CHARACTERS
 from service.grounding.schemas import EvidenceOut, GroundResponse
-from service.queries.schemas import TypedGroundResponse
+from service.queries.schemas import GroundedInput
 from service.schemas import MOST_NAME, Provenance, Rounded, Sent
 
 MOST_NOTE = 1000
@@ -186,8 +186,8 @@ class FeedbackList(BaseModel):
     feedback: list[FeedbackOut]
 
 
-RESULTS: dict[str, type[TypedGroundResponse | AnswerResponse | CheckedText]] = {
-    "claim": TypedGroundResponse, "question": AnswerResponse, "text": CheckedText,
+RESULTS: dict[str, type[GroundedInput | AnswerResponse | CheckedText]] = {
+    "claim": GroundedInput, "question": AnswerResponse, "text": CheckedText,
 }  # fmt: skip
 """The results that can be shared, by their `mode`."""
 
@@ -238,7 +238,7 @@ class SharedList(BaseModel):
 class SharedResult(SharedOut):
     """A shared result, as it was."""
 
-    result: TypedGroundResponse | AnswerResponse | CheckedText
+    result: GroundedInput | AnswerResponse | CheckedText
 
 
 class MemoryOut(BaseModel):

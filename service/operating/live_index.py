@@ -17,9 +17,9 @@ from retrieval.cluster.client import ClusterBusy
 from retrieval.core.errors import CounterpointError
 from retrieval.index import Index, look_at_index, read_index_manifest
 from service.answering.answer import Answerer
+from service.evidence.finder import EvidenceFinder, make_finder_beside
 from service.grounding.ground import Grounder
 from service.operating import metrics
-from service.reading.evidence import EvidenceFinder, make_finder_beside
 
 _log = logging.getLogger("counterpoint")
 NO_ANSWERS = "This service was started without an answer variant."

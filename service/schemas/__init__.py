@@ -108,12 +108,12 @@ class LocationOut(OfValue):
     section: str = Field(description="The nearest heading as printed or, of a row or caption, the table's or figure's label.")
     number: int = Field(description="The section's paragraphs or the table's rows, counted from 1; 0 for a caption.")
     page: int | None = Field(description="Where pages are known, counted from 1.")
-    says: str = Field(description="In words, such as “Results, paragraph 4”.")
+    text: str = Field(description="In words, such as “Results, paragraph 4”.")
 
     @classmethod
     def of(cls, at: Location) -> LocationOut:
         """From the value."""
-        return cls(kind=at.kind, section=at.section, number=at.number, page=at.page, says=str(at))
+        return cls(kind=at.kind, section=at.section, number=at.number, page=at.page, text=str(at))
 
 
 class FollowUpOut(OfValue):

@@ -21,7 +21,7 @@ from service.serve.server import open_libraries
 
 EXAMPLES = Path(__file__).parents[1] / "http" / "examples"
 CALLS = (
-    "health", "searched_index", "ground", "ground_batch", "answer", "evidence", "text", "typed", "document", "search",
+    "health", "searched_index", "ground", "ground_batch", "answer", "evidence", "text", "classify", "document", "search",
     "save_claim", "list_saved", "read_saved", "give_feedback", "list_feedback", "list_history", "read_history",
 )  # fmt: skip
 """The calls in an order in which each finds what it reads; each has a file of this name."""

@@ -267,7 +267,7 @@ def test_ten_claims_get_the_papers_verdicts_and_locations_of_the_embedded_index(
         for drug, outcome in CLAIMS.items():
             found = [service.ground(f"{drug} reduces the risk of {outcome}.") for service in (ours, theirs)]
             seen = [
-                (one.balance.leans, [
+                (one.weighed.outcome, [
                     (side, paper.pmid, paper.sentence)
                     for side in ("supporting", "contradicting", "uncertain") for paper in getattr(one, side)
                 ])

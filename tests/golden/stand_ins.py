@@ -78,7 +78,7 @@ def use_stand_ins(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("service.configuration.models._load_generator", generator)
     patch.setattr("service.configuration.models.load_finder", TitleFinder)
     for kind, stand_in in (("judge", OverlapReader), ("reranker", OverlapReranker), ("encoder", WordEncoder)):
-        for module in ("service.configuration.models", "service.reading.evidence"):
+        for module in ("service.configuration.models", "service.evidence.finder"):
             patch.setattr(f"{module}.load_{kind}", lambda name, profile, make=stand_in: make())
 
 

@@ -19,7 +19,7 @@ from service.configuration.config import AnswerConfig, load_answer_config, load_
 from service.configuration.models import FALLBACK, Models
 from tests.helpers.fakes import WordReranker
 
-SURE, NONE = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.9, 0.05)
+SUPPORTED, NONE = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.9, 0.05)
 
 
 class OverlapJudge:
@@ -47,7 +47,7 @@ class DirectionReader:
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         signs = ("improved", "worsened") if "?" in claim else ("worsened",) if "worsens" in claim else ("improved",)
         for premise in premises:
-            yield SURE if any(sign in premise.text for sign in signs) else NONE
+            yield SUPPORTED if any(sign in premise.text for sign in signs) else NONE
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         for document in documents:
@@ -90,8 +90,8 @@ class ScriptedGenerator:
 
 
 def config(**changes: Any) -> AnswerConfig:
-    """Our answers with no lead, no conflicts and no rules for open questions, unless `changes` say otherwise."""
-    plain = {"lead": None, "conflicts": None, "open_questions": None, **changes}
+    """Our answers with no verdict, no conflicts and no rules for open questions, unless `changes` say otherwise."""
+    plain = {"verdict": None, "conflicts": None, "open_questions": None, **changes}
     return AnswerConfig.model_validate({**load_answer_config("counterpoint").model_dump(), **plain})
 
 

@@ -12,7 +12,7 @@ from retrieval.core.values import Document
 from retrieval.dense.encoder import normalise
 from service.configuration.config import Profile, load_profile
 from service.configuration.models import Models
-from service.reading.evidence import EvidenceFinder
+from service.evidence.finder import EvidenceFinder
 from tests.helpers.fakes import WordJudge, WordReranker
 
 

@@ -20,7 +20,7 @@ from service.configuration.config import GroundingConfig, ReadStep, load_profile
 from service.configuration.models import Models
 from service.grounding.ground import Grounder
 from service.operating.live_index import Serving
-from service.queries.schemas import TypedGroundResponse
+from service.queries.schemas import GroundedInput
 
 CONTRADICTS, SUPPORTS = Verdict(0.1, 0.1, 0.8), Verdict(0.7, 0.25, 0.05)
 NEUTRAL, SILENT = Verdict(0.2, 0.6, 0.2), Verdict(0.02, 0.96, 0.02)
@@ -122,7 +122,7 @@ def make_reading_grounder(
     return Grounder(index, config, _models(reader or WordReader()))
 
 
-def ground_typed(grounder: Grounder, text: str) -> TypedGroundResponse:
+def ground_text(grounder: Grounder, text: str) -> GroundedInput:
     """What is found for a text that was typed as a claim."""
     return ground(Serving(grounder, None, None), GroundRequest(claim=text), Progress()).response
 

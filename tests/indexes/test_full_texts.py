@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexes import reading
+from indexes import sources
 from indexes.build import build
 from indexes.readers.base.fields import OnBad
 from indexes.update import merge, update
@@ -102,7 +102,7 @@ def give(monkeypatch: pytest.MonkeyPatch, *texts: FullText | Exception) -> None:
                 raise one
             yield one
 
-    monkeypatch.setattr(reading, "read_full_texts", read)
+    monkeypatch.setattr(sources, "read_full_texts", read)
 
 
 def test_of_two_texts_for_one_record_jats_stands_and_the_other_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,7 +366,7 @@ def test_a_text_that_says_that_it_was_retracted_marks_its_record(tmp_path: Path)
 
 
 def test_a_build_that_stops_among_its_texts_resumes_to_the_same_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_TEXTS_AT_ONCE", 1)
+    monkeypatch.setattr(sources, "_TEXTS_AT_ONCE", 1)
     source = write_records(tmp_path / "records.jsonl", *({"pmid": str(number)} for number in range(5)))
     texts = [make_text([make_block(f"Zinc {number} helped.")], pmid=str(number)) for number in range(7)]
     give(monkeypatch, *texts)
@@ -483,14 +483,14 @@ def test_search_and_show_give_the_passage_and_the_text(tmp_path: Path) -> None:
     place = str(tmp_path / "index")
     found = CliRunner().invoke(app, ["search", "nausea", "--index", place, "--json"])
     hits = json.loads(found.stdout)["hits"]
-    assert [(hit["pmid"], hit.get("passage", {}).get("location", {}).get("says")) for hit in hits] == [
+    assert [(hit["pmid"], hit.get("passage", {}).get("location", {}).get("text")) for hit in hits] == [
         ("78", None),
         ("77", "Results, paragraph 1"),
     ]
     shown = json.loads(CliRunner().invoke(app, ["show", "77", "--index", place, "--json"]).stdout)
     text = shown["full_text"]
     assert (text["format"], text["source"], text["own_record"]) == ("jats", "a.nxml", False)
-    assert [block["location"]["says"] for block in text["blocks"]][:2] == ["Results, paragraph 1", "Discussion, paragraph 1"]
+    assert [block["location"]["text"] for block in text["blocks"]][:2] == ["Results, paragraph 1", "Discussion, paragraph 1"]
     assert [one["text"] for one in text["blocks"][0]["sentences"]] == RESULTS["Results"][0].replace(". ", ".\n").split("\n")
     assert "full_text" not in json.loads(CliRunner().invoke(app, ["show", "78", "--index", place, "--json"]).stdout)
     plain = CliRunner().invoke(app, ["show", "77", "--index", place]).stdout

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from indexes import reading, writer
+from indexes import sources, writer
 from indexes.build import build
 from indexes.plan import MOST_PAPERS
 from indexes.update import update
@@ -46,7 +46,7 @@ def corpus(write_corpus: WriteCorpus) -> Path:
 
 @pytest.fixture
 def by_twos(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "BATCH", 2)
+    monkeypatch.setattr(sources, "BATCH", 2)
 
 
 @pytest.fixture
@@ -477,7 +477,7 @@ def test_files_that_cannot_be_read_are_left_out_and_the_others_come_in(tmp_path:
 
 def test_an_index_holds_no_more_than_it_may(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch, by_twos: None) -> None:
     monkeypatch.setenv(MOST_PAPERS, "11")
-    with pytest.raises(reading.TooMany, match="may hold 11 papers, and these are more"):
+    with pytest.raises(sources.TooMany, match="may hold 11 papers, and these are more"):
         build([corpus], tmp_path / "index")
     assert not (tmp_path / "index").exists()
     monkeypatch.setenv(MOST_PAPERS, "12")
@@ -486,9 +486,9 @@ def test_an_index_holds_no_more_than_it_may(tmp_path: Path, corpus: Path, monkey
     update(tmp_path / "index", [corpus])
     more = tmp_path / "more.jsonl"
     more.write_text('{"pmid": "more", "title": "Eta", "abstract": "Eta."}\n')
-    with pytest.raises(reading.TooMany):
+    with pytest.raises(sources.TooMany):
         update(tmp_path / "index", [more])
-    with pytest.raises(reading.TooMany):
+    with pytest.raises(sources.TooMany):
         update(tmp_path / "index", [], full_texts=[write_jats(tmp_path / "a.xml", "Theta", {"Results": ["Theta rose."]})])
     assert read_manifest(tmp_path / "index").version == 2
     monkeypatch.setenv(MOST_PAPERS, "5")

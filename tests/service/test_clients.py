@@ -121,7 +121,7 @@ def test_a_client_generated_from_the_description_is_typed(generated: str, url: s
     assert calls["health"].sync(client=client).status == "ready"
     claim = models.GroundRequest(claim="zeta reduces pressure")
     found = calls["ground"].sync(client=client, body=claim)
-    assert type(found) is models.TypedGroundResponse and type(found.contradicting[0]) is models.EvidenceOut
+    assert type(found) is models.GroundedInput and type(found.contradicting[0]) is models.EvidenceOut
     assert found.contradicting[0].sentence.text == "Zeta is not against pressure."
     assert calls["ground_alias"].sync(client=client, body=claim) == found
     assert asyncio.run(calls["ground"].asyncio(client=client, body=claim)) == found

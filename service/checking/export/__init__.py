@@ -120,7 +120,7 @@ def _behind_badge(one: CitedOut) -> str:
 
 def _place_of(one: EvidenceOut | CitedOut) -> str:
     """Where its sentence stands in the full text; "" for one of the abstract."""
-    return one.sentence.location.says if one.sentence and one.sentence.location else ""
+    return one.sentence.location.text if one.sentence and one.sentence.location else ""
 
 
 def _words_of(report: CheckedText, sentence: TextSentenceOut) -> str:

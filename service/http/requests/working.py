@@ -113,9 +113,9 @@ def watch(parts: Parts, check: Callable[[], None], tell: Callable[[str, BaseMode
     def tell_all(name: str, event: BaseModel) -> None:
         check()
         match event:
-            case GroundStageEvent(name="decided"):
+            case GroundStageEvent(name="weigh"):
                 clocks[GroundStageEvent].begin("")
-                metrics.JUDGED.inc(event.sentences)
+                metrics.READ.inc(event.sentences)
             case GroundStageEvent() | StageEvent():
                 clocks[type(event)].begin(event.name)
         if tell:

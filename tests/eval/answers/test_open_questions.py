@@ -66,7 +66,7 @@ def test_snippets_stand_for_papers_and_their_answers_are_counted(file: Path, tmp
         "Eta improved gout.",
     ]
     build([corpus], tmp_path / "index")
-    rules = {"open_questions": {}, "lead": {"grounding": "counterpoint"}}
+    rules = {"open_questions": {}, "verdict": {"grounding": "counterpoint"}}
     with_rows = make_answerer(Index(tmp_path / "index"), None, DirectionReader(), TitleFinder(), **rules)
     answers = answer_open(questions[:1], with_rows, tmp_path / "work", {})
     assert answers["a"]["outcome"] == "answered"

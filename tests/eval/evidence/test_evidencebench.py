@@ -138,7 +138,7 @@ def test_the_report_holds_every_row(data: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_measures_and_writes_json(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.evidence.EvidenceFinder", lambda profile: finder())
+    monkeypatch.setattr("service.evidence.finder.EvidenceFinder", lambda profile: finder())
     out = tmp_path / "out.json"
     arguments = ["evidencebench", "--data", str(data), "--work", str(tmp_path / "work"), "--json", str(out)]
     done = CliRunner().invoke(eval_app, [*arguments, "--task", "er-10", "--method", "bm25", "--method", "maximum"])

@@ -162,11 +162,11 @@ def test_a_paper_on_another_drug_is_in_no_conflict(tmp_path: Path) -> None:
 def test_an_answer_variant_takes_another_grounding_variant() -> None:
     shipped_one, other = load_answer_config("counterpoint"), load_answer_config("counterpoint", "v5")
     assert (shipped_one.grounding, other.grounding) == ("counterpoint", "v5")
-    assert other.lead
+    assert other.verdict
     assert other.conflicts
-    assert other.lead.grounding == other.conflicts.grounding == "v5"
+    assert other.verdict.grounding == other.conflicts.grounding == "v5"
     assert load_answer_config("counterpoint", "counterpoint") == shipped_one
-    with pytest.raises(BadConfig, match="paper-v4 uses neither a lead nor conflicts"):
+    with pytest.raises(BadConfig, match="paper-v4 uses neither a verdict nor conflicts"):
         load_answer_config("paper-v4", "v5")
 
 

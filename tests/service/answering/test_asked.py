@@ -93,7 +93,7 @@ class Asked:
         writer = more.pop("writer", None)
         options = {"retries": 0, "timeout": 5.0, **more.pop("options", {})}
         reader = ChatReader("m", server.url, embedded=DirectionReader(), **options)
-        rules = {"open_questions": {"subject": 0.3, "requests": 10, **more}, "lead": {"grounding": "counterpoint"}}
+        rules = {"open_questions": {"subject": 0.3, "requests": 10, **more}, "verdict": {"grounding": "counterpoint"}}
         answerer = make_answerer(index, writer, reader, TitleFinder(), **rules)
         self.answer: Answer = answerer.answer(Topic("7", question))
         self.response = AnswerResponse.of(self.answer, answerer)
@@ -242,7 +242,7 @@ def test_within_a_budget_of_three_requests_the_embedded_models_read_on(index: In
     server.script = script(SAID)
     reader = ChatReader("m", server.url, embedded=DirectionReader(), retries=0, at_once=1)
     rules = {"open_questions": {"subject": 0.3}, "budget": {"requests": 3, "tokens": 25_000}}
-    answerer = make_answerer(index, None, reader, TitleFinder(), lead={"grounding": "counterpoint"}, **rules)
+    answerer = make_answerer(index, None, reader, TitleFinder(), verdict={"grounding": "counterpoint"}, **rules)
     answer = answerer.answer(Topic("7", QUESTION))
     assert len(server.bodies) == answer.usage.requests == 3
     assert answer.note.startswith("The embedded models read 5 papers in the language model's place: ")

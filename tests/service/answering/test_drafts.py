@@ -271,11 +271,11 @@ def test_the_writer_is_told_with_what_the_answer_begins(server: ChatServer, inde
     opinion = {"sentence": 2, "quote": "Zeta lowers blood pressure", **parts, "reason": "It did.", "grade": 2}
     draft = play([wrote(1, "Zeta is a salt of sodium.", "101")], [[say(1, ("101", "yes", "a salt of sodium"))]], answering=[])
     server.script = lambda body: message(json.dumps(opinion)) if "<paper>" in str(body) else draft(body)
-    answer = ask(server, index, Topic("9", "Does zeta lower blood pressure?"), lead={"grounding": "counterpoint"})
-    assert answer.lead
+    answer = ask(server, index, Topic("9", "Does zeta lower blood pressure?"), verdict={"grounding": "counterpoint"})
+    assert answer.verdict
     written = next(body["messages"][-1]["content"] for body in server.bodies if "Task: write" in str(body))
     assert answer.sentences[0].text in written
-    assert answer.outcome == "answered", "the lead answers"
+    assert answer.outcome == "answered", "the verdict answers"
 
 
 def test_a_server_that_is_no_reader_writes_in_json_and_the_embedded_check_stays(server: ChatServer, index: Index) -> None:

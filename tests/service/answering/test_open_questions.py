@@ -45,12 +45,12 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def answered(index: Index, question: str, generator: ScriptedGenerator | None = None) -> Answer:
-    rules = {"open_questions": {"subject": 0.5}, "lead": {"grounding": "counterpoint"}}
+    rules = {"open_questions": {"subject": 0.5}, "verdict": {"grounding": "counterpoint"}}
     return make_answerer(index, generator, DirectionReader(), TitleFinder(), **rules).answer(Topic("7", question))
 
 
 def responded(index: Index, question: str) -> AnswerResponse:
-    rules = {"open_questions": {"subject": 0.5}, "lead": {"grounding": "counterpoint"}}
+    rules = {"open_questions": {"subject": 0.5}, "verdict": {"grounding": "counterpoint"}}
     answerer = make_answerer(index, None, DirectionReader(), TitleFinder(), **rules)
     return AnswerResponse.of(answerer.answer(Topic("7", question)), answerer)
 

@@ -10,7 +10,7 @@ from typing import Any
 import typer.main
 from mcp import Client
 
-from service.calls.calls import ANSWER, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, TYPED, Call
+from service.calls.calls import ANSWER, CLASSIFY, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, Call
 from service.calls.methods import Asking
 from service.calls.requests import shown
 from service.cli.commands import app
@@ -36,7 +36,7 @@ def test_commands_have_the_options_of_their_requests() -> None:
 
 def test_routes_take_what_requests_have() -> None:
     described = create_app(Libraries(None, None)).openapi()
-    sent: _Calls = {call.name: call for call in (GROUND, ANSWER, TEXT, EVIDENCE, TYPED)}
+    sent: _Calls = {call.name: call for call in (GROUND, ANSWER, TEXT, EVIDENCE, CLASSIFY)}
     for call in sent.values():
         schema = described["components"]["schemas"][call.model.__name__]
         assert list(schema["properties"]) == list(call.model.model_fields)

@@ -12,7 +12,7 @@ import pytest
 from indexes.readers.prose.passage import Writing
 from service.checking.checkable import claim_in
 from service.checking.citations import CitedPaper, cited_in, without_citations
-from service.checking.reading import TextFormat, read_text
+from service.checking.parse import TextFormat, read_text
 from service.checking.sentences import TextSentence, sentences_of
 from service.queries.classify import classify_query
 

@@ -76,6 +76,6 @@ def test_what_is_remembered_is_listed_for_a_library(folder: Path, tmp_path: Path
 
 def test_python_opens_a_library_by_its_name(folder: Path) -> None:
     with counterpoint.open("bones", profile="embedded") as opened:
-        assert opened.typed("Zeta changes pressure.").kind == "claim"
+        assert opened.classify("Zeta changes pressure.").kind == "claim"
     with pytest.raises(counterpoint.IndexUnusable, match="There is no index at lungs"):
         counterpoint.open("lungs")

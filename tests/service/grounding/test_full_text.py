@@ -63,7 +63,7 @@ def test_a_paper_is_read_where_its_evidence_stands(
     assert (len(response.supporting), len(response.contradicting)) == (supporting, contradicting)
     for one in (*response.supporting, *response.contradicting):
         assert one.sentence is not None
-        assert (one.sentence.location.says if one.sentence.location else None) == where
+        assert (one.sentence.location.text if one.sentence.location else None) == where
         assert one.read_from == ("full text" if where else "abstract")
         assert any(one.sentence.text in paragraph for paragraph in (abstract, *chain.from_iterable(sections.values())))
 
@@ -74,7 +74,7 @@ def test_an_abstract_and_results_that_disagree_are_both_shown(tmp_path: Path) ->
     response = ground(index)
     (one,) = response.uncertain
     assert one.sentence and one.other and one.other.location
-    assert (one.sentence.text, one.other.text, one.other.location.says) == (FOR, AGAINST, "Results, paragraph 1")
+    assert (one.sentence.text, one.other.text, one.other.location.text) == (FOR, AGAINST, "Results, paragraph 1")
     assert DISAGREE in one.why and not response.supporting
     assert f"“{FOR}”; but its full text says “{AGAINST}” (Results, paragraph 1)" in markdown(grounding)
 
@@ -82,7 +82,7 @@ def test_an_abstract_and_results_that_disagree_are_both_shown(tmp_path: Path) ->
 def test_a_row_alone_gives_no_side_and_is_shown_with_its_caption(tmp_path: Path) -> None:
     response = ground(make_index(tmp_path, NEITHER, {"Results": ["Boats were dry."]}, TABLE))
     (one,) = response.uncertain
-    assert one.sentence and one.sentence.location and one.sentence.location.says == "Table 1, row 1"
+    assert one.sentence and one.sentence.location and one.sentence.location.text == "Table 1, row 1"
     assert "against" in one.sentence.text and "Outcomes at one year" in one.sentence.context and ROW_ONLY in one.why
 
 

@@ -99,7 +99,7 @@ def test_where_papers_are_read_whole_the_verdict_says_so_and_the_stream_tells_ea
     assert against["sentence"]["text"] == "Zeta is not against pressure.", "the quotation stays"
     stages = [data for name, data in told if name == "stage"]
     assert [one["name"] for one in stages] == [
-        "retrieve", "rerank", *["judge"] * 3, "decided",
+        "find", "gate", *["read"] * 3, "weigh",
     ]  # fmt: skip
     choosing = "Choosing the papers to read among 2."
     assert [one["detail"] for one in stages[1:5]] == [choosing, *(f"Read {done} of 2 papers." for done in range(3))]
@@ -171,7 +171,7 @@ def test_keywords_get_no_verdict(client: TestClient) -> None:
         assert "no claim but keywords" in problem(client.post("/v1/ground", json=body), 422)["detail"]
         (many,) = client.post("/v1/ground/batch", json={"claims": [body]}).json()["results"]
         assert many["status"] == 422 and "no claim but keywords" in many["problem"]["detail"]
-    typed = client.post("/v1/typed", json={"text": "blood pressure"}).json()
+    typed = client.post("/v1/classify", json={"text": "blood pressure"}).json()
     assert typed["kind"] == "keywords" and typed["offers"] == ["search"]
 
 

@@ -82,7 +82,7 @@ def test_a_model_is_tried_switched_on_for_every_process_kept_and_switched_off(
         assert listed == {"address": server.url, "models": ["big:8b", "small:1b"], "warning": ""}
         tried = one.post("/v1/model/trial", json={**where, "model": "big:8b"}, headers=BOSS).json()
         assert (tried["right"], tried["of"], tried["reads"], tried["tokens"] > 0) == (8, 8, True, True)
-        assert tried["says"][0].startswith("It read 8 of 8 right")
+        assert tried["sentences"][0].startswith("It read 8 of 8 right")
         assert profile_of(one) == "embedded"  # tried is not used
         wanted = {"on": True, "model": "big:8b", "address": server.url}
         wrong = other.put("/v1/model", json={**wanted, "model": "small:1b"}, headers=BOSS)

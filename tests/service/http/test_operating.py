@@ -372,9 +372,9 @@ def test_metrics_by_route_and_stage(folder: Path) -> None:
         text = client.get("/metrics").text
     assert 'counterpoint_request_seconds_count{method="GET",route="/v1/documents/{pmid}",status="200"}' in text
     assert 'route="unknown",status="404"' in text and "nothing/here" not in text
-    assert 'counterpoint_stage_seconds_count{stage="contradict judge",work="ground"}' in text
-    assert 'counterpoint_stage_seconds_count{stage="retrieve",work="answer"}' in text
-    assert "\ncounterpoint_judged_sentences_total " in text
+    assert 'counterpoint_stage_seconds_count{stage="read",work="ground"}' in text
+    assert 'counterpoint_stage_seconds_count{stage="find",work="answer"}' in text
+    assert "\ncounterpoint_read_sentences_total " in text
     assert "counterpoint_llm_tokens_total" in text or "counterpoint_llm_requests_total" in text
     assert "counterpoint_queue_working 0.0" in text
 

@@ -117,7 +117,7 @@ def test_each_key_does_what_its_scope_says(keyed: TestClient) -> None:
     assert keyed.get("/v1/libraries").json()["scope"] == "admin"
 
 
-READ = re.compile(r"(/v1)?/(ground|answer)(/.*)?|/v1/(text|evidence|typed|history|saved|alerts|feedback|memory)(/.*)?")
+READ = re.compile(r"(/v1)?/(ground|answer)(/.*)?|/v1/(text|evidence|classify|history|saved|alerts|feedback|memory)(/.*)?")
 """The calls by which a reader changes nothing but what is remembered for them."""
 IDS = ("open", "hidden", "nothing", "0123456789ab", "open%00", "x" * 199)
 BODIES: tuple[dict[str, Any], ...] = (

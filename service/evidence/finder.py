@@ -9,8 +9,8 @@ from nli.evidence import EvidenceReader, EvidenceSentence, choose_sentences
 from retrieval.core.values import FullText
 from service.configuration.config import Profile
 from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
+from service.evidence.papers import list_candidates
 from service.grounding.claims import check_hypothesis, state_claim
-from service.reading.papers import list_candidates
 
 RERANKER, JUDGE, ENCODER = "relevance", "sentences", "dense"
 """The names of the models in a profile."""

@@ -22,7 +22,7 @@ from retrieval.core.english import format_count
 from retrieval.core.errors import BadInput
 from retrieval.core.values import FullText, Sentence
 from retrieval.store.documents import Documents
-from service.checking.reading import MOST_BYTES, read_bytes
+from service.checking.parse import MOST_BYTES, read_bytes
 from service.queries.papers import find_paper
 
 MOST_SENTENCES = 20_000
