@@ -62,6 +62,7 @@ FITTED = ("calibration", "paper", "certainty")
 EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
 UNDECIDED = {"weights": {name: [0.0] * (FEATURES + 1) for name in ("support", "contradict")}, "side": SIDE, "quotes": QUOTES}
 """The decision of a reader for which none was fitted yet."""
+UNFITTED = {"calibration": {part: asdict(EVEN) for part in ("document", "sentence", "alone")}, "paper": UNDECIDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +201,8 @@ def _read_alone(reader: DocumentReader, some: Sequence[ReaderCase]) -> list[tupl
 def fit_numbers(folder: Path, held_out: HeldOut, cache: Path | None = None) -> None:
     """Fit every number anew to the weights in a folder, and write them to its card with their hash."""
     card: dict[str, Any] = json.loads((folder / "model.json").read_text("utf-8"))
-    unfitted = {"calibration": {part: asdict(EVEN) for part in ("document", "sentence", "alone")}, "paper": UNDECIDED}
     by_hand = {part: BY_HAND for part in ("full_text", "answers") if part in card}
-    card |= {**unfitted, "fitted_to": dict.fromkeys(FITTED, card["sha256"]) | by_hand}
+    card |= {**UNFITTED, "fitted_to": dict.fromkeys(FITTED, card["sha256"]) | by_hand}
     card["calibration"] = fit_calibrations(DocumentReader(folder, card=card), held_out)
     reader: Any = DocumentReader(folder, card=card)
     if cache:
@@ -253,7 +253,9 @@ def export_reader(out: Path, vocabulary: Path, mean: Sequence[str] | None) -> No
     card: dict[str, Any] = {
         "name": size.name, "reads": "documents", "labels": list(LABELS), "max_tokens": MAX_TOKENS,
         "base": size.base, "glosses": True, "full_text": asdict(FullTextRule()), "answers": asdict(AnswerRule()),
+        **UNFITTED,
     }  # fmt: skip
+    card["fitted_to"] = dict.fromkeys(("calibration", "paper", "full_text", "answers"), BY_HAND)
     export(model, "logits", folder, folder / "words.json", card)
     (folder / "words.json").unlink()
 

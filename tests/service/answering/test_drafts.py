@@ -258,8 +258,8 @@ def test_conflicts_are_looked_for_once_and_the_embedded_reader_chooses_what_the_
     server.script = lambda body: message(json.dumps(opinion)) if "<paper>" in str(body) else draft(body)
     conflicts = {"grounding": "counterpoint", "most": 4, "report": True}
     answer = ask(server, held, conflicts=conflicts)
-    assert sum("<paper>" in str(body) for body in server.bodies) == 4
-    assert len(answer.conflicts) == 4
+    assert sum("<paper>" in str(body) for body in server.bodies) == 2
+    assert len(answer.conflicts) == 2
     assert {one.evidence.verdict and one.evidence.verdict.quote for one in answer.conflicts} == {
         "Zeta did not lower blood pressure"
     }

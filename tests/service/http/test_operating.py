@@ -28,6 +28,7 @@ from retrieval.core import result_cache as kept
 from retrieval.core.errors import BadConfig
 from retrieval.core.values import Claim
 from retrieval.index import Index
+from service.baseline.grounder import BaselineGrounder
 from service.cli.commands import app as command_line
 from service.grounding.ground import Grounder
 from service.operating.live_index import LiveIndex, Maker
@@ -320,7 +321,7 @@ def test_an_index_that_fails_as_nobody_foresaw_is_closed_again_and_taken_once_it
 
     monkeypatch.setattr(Index, "close", closing)
     with monkeypatch.context() as patch:
-        patch.setattr(Grounder, "over", broken)
+        patch.setattr(BaselineGrounder, "over", broken)
         for _ in range(3):
             with pytest.raises(RuntimeError):
                 live.refresh()
