@@ -90,7 +90,11 @@ class Counterpoint(Asking):
     def file(self, path: str | Path) -> CheckedText:
         """Check a file: DOCX, PDF with a text layer, CSV or TSV with a column `claim`, plain text, Markdown or HTML."""
         source = Path(path)
-        return self.text(file=base64.b64encode(source.read_bytes()).decode(), name=source.name)
+        try:
+            content = source.read_bytes()
+        except OSError as error:
+            raise CounterpointProblem(f"{path} cannot be read ({error.strerror}); name a file that can.") from None
+        return self.text(file=base64.b64encode(content).decode(), name=source.name)
 
     def search(self, query: str, page: int = 50) -> Iterator[HitOut]:
         """The papers that a query names, then those that contain its words, best first; `page` of them are fetched at a time."""

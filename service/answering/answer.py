@@ -116,7 +116,7 @@ class _AnswerInProgress:
     def finish(self) -> Answer:
         generator = self.models.generators[self.config.generate.generator]
         self.extractive = generator.extractive
-        grounded = self._ground(None if generator.extractive or self.config.verdict is None else self.config.verdict.papers)
+        grounded = self._ground()
         if grounded and grounded.verdict is None:
             nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]
             declined = self._decline(describe_not_studied(grounded), nearest, generator.name)
@@ -196,15 +196,17 @@ class _AnswerInProgress:
                 self._keep(CitedSentence(sentence.text, checked))
         return hits if self.kept else []
 
-    def _ground(self, papers: int | None) -> GroundedQuestion | None:
-        """What so many papers say on a yes-or-no question; None if the question is of another kind."""
+    def _ground(self) -> GroundedQuestion | None:
+        """What the papers say on a yes-or-no question; None if the question is of another kind."""
         if not (self.grounder and self.config.verdict):
             return None
+        papers = self.config.verdict.papers if self.grounder.reads_papers and not self.extractive else None
         self.on_event(
             Stage("find", f"Searching {format_count(self.index.manifest.counts.documents, 'document')} for both sides.")
         )
         question = self.asked.question
-        return ground_choice(self.grounder, question) or ground_question(self.grounder, question, papers)
+        with count_usage(self.config.reading):
+            return ground_choice(self.grounder, question) or ground_question(self.grounder, question, papers)
 
     def _tabulate(self) -> Table | None:
         """The papers on an open question; None where they are not read before a generator writes."""

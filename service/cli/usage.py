@@ -103,6 +103,7 @@ def _explain(error: UsageError, arguments: Sequence[str]) -> str:
     """What is wrong, in one sentence, and what to type instead."""
     context = error.ctx
     message = error.format_message().replace("a valid int range", "a whole number").rstrip(".")
+    message = re.sub(r"is not in the range (\S+)<=x<=(\S+)", r"is not between \1 and \2", message)
     if context is None:
         return f"{message}."
     typed = _after_command(context, arguments)

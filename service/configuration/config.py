@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from retrieval.core.errors import BadConfig
 from retrieval.runtime.usage import Budget
 from retrieval.store.manifest import DensePart, View
+from service.configuration.defaults import MOST_READ
 from service.configuration.files import Count, Strict, load_yaml
 from service.configuration.kinds import Options, choose_kind
 
@@ -223,7 +224,7 @@ class VerdictStep(Strict):
     """
 
     grounding: str
-    papers: Annotated[int, Field(ge=1, le=100)] | None = None
+    papers: Annotated[int, Field(ge=1, le=MOST_READ)] | None = None
 
 
 class Generate(Strict):

@@ -86,8 +86,10 @@ def _wrong(kind: str, context: Mapping[str, Any], value: object, expectation: st
 
 def _place(fault: Any) -> str:
     """The field, with list positions counted from 0; the kinds of a union, which pydantic lists too, are left out."""
-    inner = fault["loc"][1:] if fault["loc"][:1] and fault["loc"][0] in ("body", "query", "path") else fault["loc"]
-    name, *rest = inner or ("",)
+    name, *rest = fault["loc"] or ("",)
+    # FastAPI's name for where it is sent; of a parameter of the URL the name follows, and a field may be called "query" itself.
+    if name == "body" or (name in ("query", "path") and rest):
+        name, *rest = rest or ("",)
     return short(str(name)) + "".join(f"[{part}]" for part in rest if isinstance(part, int))
 
 

@@ -54,6 +54,11 @@ def counterpoint(url: str) -> Iterator[Counterpoint]:
         yield client
 
 
+def test_a_file_that_is_not_there_is_told_in_one_sentence(counterpoint: Counterpoint, tmp_path: Path) -> None:
+    with pytest.raises(CounterpointProblem, match=r"none\.txt cannot be read \(No such file or directory\); name a file"):
+        counterpoint.file(tmp_path / "none.txt")
+
+
 def test_what_the_client_gives_is_typed(counterpoint: Counterpoint) -> None:
     found = counterpoint.ground("zeta changes pressure")
     assert [one.pmid for one in found.contradicting] == ["1"]

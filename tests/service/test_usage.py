@@ -167,6 +167,14 @@ def test_the_claims_of_a_text_share_its_budget(server: ChatServer, index: Index)
     assert checked.usage.spent
 
 
+def test_both_sides_of_a_choice_are_read_within_the_budget_for_reading(server: ChatServer, index: Index) -> None:
+    answerer = make(server, index)
+    answerer.config = answerer.config.model_copy(update={"reading": Budget(requests=4, tokens=25_000)})
+    answerer.answer(Topic("1", "Is zeta or eta better for pressure in adults?"))
+    read = [body for body in server.bodies if "<paper>" in body["messages"][-1]["content"]]
+    assert 3 <= len(read) <= 4, "three papers for the first side, and what is left for the second"
+
+
 def test_what_is_refused_and_what_is_repeated_is_counted(server: ChatServer, index: Index) -> None:
     busy: Iterator[Reply] = iter([fault(429, Retry_After="0"), fault(503, Retry_After_Ms="1")])
     server.script = lambda body: next(busy, None) or REFUSING["temperature"](answer_rightly)(body)

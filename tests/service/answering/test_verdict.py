@@ -30,7 +30,7 @@ from service.answering.conflicts import find_conflicts_between_sides
 from service.answering.schemas import AnswerResponse
 from service.answering.verdict import GroundedQuestion, weigh_question, write_verdict, write_verdict_sentence
 from service.output.terminal import print_answer
-from tests.helpers.answer_fakes import make_answerer
+from tests.helpers.answer_fakes import ScriptedGenerator, make_answerer
 from tests.helpers.fakes import SILENT, WordReader, make_index
 
 QUESTION = "Does zeta lower blood pressure?"
@@ -164,6 +164,11 @@ def reading_answerer(index: Index) -> Answerer:
 
 def answered(index: Index, question: str = QUESTION) -> Answer:
     return reading_answerer(index).answer(Topic("7", question))
+
+
+def test_a_variant_that_reads_sentences_takes_no_number_of_papers(index: Index) -> None:
+    answer = make_answerer(index, ScriptedGenerator(), lead={"grounding": "v5", "papers": 8}).answer(Topic("7", QUESTION))
+    assert answer.grounding is not None and answer.grounding.checked.sentences
 
 
 def test_an_answer_begins_with_its_lead_and_counts_no_other_drug(index: Index) -> None:

@@ -60,6 +60,14 @@ def test_language_models_are_told_of_what_is_for_them() -> None:
     assert (bounds["minimum"], bounds["maximum"]) == (1, 20)
 
 
+def test_language_models_are_told_which_argument_is_missing() -> None:
+    async def ask() -> Any:
+        async with Client(make_server(Libraries(None, None))) as client:
+            return await client.call_tool("search", {"limit": 3})
+
+    assert asyncio.run(ask()).content[0].text == "query is missing; give it."
+
+
 def test_both_python_doors_have_the_same_methods() -> None:
     asked: _Calls = {"ground": GROUND, "answer": ANSWER, "evidence": EVIDENCE, "text": TEXT, "document": DOCUMENT}
     for name, call in asked.items():

@@ -278,7 +278,7 @@ def test_a_paper_in_place_of_a_hypothesis_becomes_an_option() -> None:
         (("ground", "x", "-index", "i"), "did you mean --index?"),
         (("ground", "x", "—index", "i"), "an option begins with two hyphens: --index."),
         (("show", "--index", "i"), "PMID is missing; the command looks like `counterpoint show --index i PMID`"),
-        (("search", "x", "-n", "0"), "0 is not in the range 1<=x<=1000"),
+        (("search", "x", "-n", "0"), "0 is not between 1 and 1000"),
         (("search", "x", "-n", "ten"), "'ten' is not a whole number"),
         (("ground", "x", "--format", "xml"), "'xml' is not one of"),
         (("--bogus",), "No such option: --bogus"),

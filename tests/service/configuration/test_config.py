@@ -12,7 +12,7 @@ import yaml
 from retrieval.core.errors import BadConfig
 from service.assembly import load_config
 from service.baseline.config import BaselineConfig
-from service.configuration.config import GroundingConfig, load_profile
+from service.configuration.config import GroundingConfig, load_answer_config, load_profile
 from service.configuration.files import list_shipped
 from service.configuration.kinds import KINDS, options_of
 from service.configuration.models import load_models
@@ -55,6 +55,15 @@ def test_a_wrong_configuration_is_told(tmp_path: Path, change: tuple[str, str], 
         load_config(str(path))
     assert told in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_an_answer_asks_for_no_more_papers_than_are_read_for_a_claim(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[3] / "configs" / "answers" / "counterpoint.yaml").read_text("utf-8")
+    assert "papers: 8}" in text
+    path = tmp_path / "mine.yaml"
+    path.write_text(text.replace("papers: 8}", "papers: 21}"))
+    with pytest.raises(BadConfig, match=r"lead\.papers should be at most 20"):
+        load_answer_config(str(path))
 
 
 JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
