@@ -37,7 +37,8 @@ class Budget(BaseModel):
         return Budget.model_construct(requests=self.requests - used.requests, tokens=tokens)
 
     def __str__(self) -> str:
-        return f"{format_count(self.requests, 'request')} and {self.tokens:,} tokens"
+        limits = {format_count(self.requests, "request"): self.requests, f"{self.tokens:,} tokens": self.tokens}
+        return " and ".join(limit for limit, number in limits.items() if number < sys.maxsize)
 
 
 class Tally:
