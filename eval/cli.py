@@ -7,12 +7,12 @@ from importlib.metadata import distributions, requires
 
 import typer
 
-from eval.commands.answers import open_questions, questions, verdicts
-from eval.commands.benchmarks import beir, evidencebench
-from eval.commands.claims import biogen, claims, cochrane, reader, titles, trials
-from eval.commands.scifact import predictions, scifact
-from retrieval.core.errors import BadInput
-from service.cli.shared import report_errors
+from counterpoint.eval.commands.answers import open_questions, questions, verdicts
+from counterpoint.eval.commands.benchmarks import beir, evidencebench
+from counterpoint.eval.commands.claims import biogen, claims, cochrane, reader, titles, trials
+from counterpoint.eval.commands.scifact import predictions, scifact
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.cli.shared import report_errors
 
 PROXY = (scifact, predictions)
 """What runs without the extra `lab`: SciFact's measures, which stand in for those of the paper."""

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from generation.draft import CitedSource, Draft, DraftSentence, Failed, Finding, Limits, Source
-from retrieval.core.errors import BadConfig
-from retrieval.core.values import Topic
-from retrieval.core.word_list import read_sections
-from retrieval.rerank.reranker import Reranker
-from retrieval.words.acronyms import find_acronyms
-from retrieval.words.forms import capitalise
-from retrieval.words.terms import find_subject, find_terms, weigh_share
+from counterpoint.generation.draft import CitedSource, Draft, DraftSentence, Failed, Finding, Limits, Source
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.values import Topic
+from counterpoint.retrieval.core.word_list import read_sections
+from counterpoint.retrieval.rerank.reranker import Reranker
+from counterpoint.retrieval.words.acronyms import find_acronyms
+from counterpoint.retrieval.words.forms import capitalise
+from counterpoint.retrieval.words.terms import find_subject, find_terms, weigh_share
 
 SHORTEST, LONGEST = 8, 48
 """The fewest and the most words of a sentence that stands alone."""

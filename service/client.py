@@ -11,16 +11,16 @@ from urllib.parse import quote
 import httpx
 from pydantic import ValidationError
 
-from retrieval.core.addresses import clean_key, find_proxy
-from retrieval.core.errors import CounterpointError
-from service.answering.schemas import AnswerResponse
-from service.calls.calls import Call, R
-from service.calls.methods import Asking
-from service.calls.schemas import HitOut, SearchResponse
-from service.checking.schemas import CheckedText
-from service.grounding.schemas import GroundResponse
-from service.http.schemas import BatchResponse, LibraryList, LibraryOut
-from service.memory.schemas import (
+from counterpoint.retrieval.core.addresses import clean_key, find_proxy
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.calls.calls import Call, R
+from counterpoint.service.calls.methods import Asking
+from counterpoint.service.calls.schemas import HitOut, SearchResponse
+from counterpoint.service.checking.schemas import CheckedText
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.http.schemas import BatchResponse, LibraryList, LibraryOut
+from counterpoint.service.memory.schemas import (
     AlertList,
     AlertOut,
     FeedbackOut,
@@ -34,7 +34,7 @@ from service.memory.schemas import (
     SharedOut,
     SharedResult,
 )
-from service.schemas import Problem
+from counterpoint.service.schemas import Problem
 
 
 class CounterpointProblem(Exception):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.errors import BadInput
-from retrieval.runtime.replies import is_count
-from service.assembly import Opened
-from service.calls.calls import Call, Progress, R, search
-from service.calls.methods import Asking
-from service.calls.requests import MOST_HITS, SearchRequest
-from service.calls.schemas import HitOut
-from service.configuration import defaults
-from service.operating.libraries import find_index
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.runtime.replies import is_count
+from counterpoint.service.assembly import Opened
+from counterpoint.service.calls.calls import Call, Progress, R, search
+from counterpoint.service.calls.methods import Asking
+from counterpoint.service.calls.requests import MOST_HITS, SearchRequest
+from counterpoint.service.calls.schemas import HitOut
+from counterpoint.service.configuration import defaults
+from counterpoint.service.operating.libraries import find_index
 
 
 class LocalService(Asking):

@@ -17,13 +17,13 @@ from mcp.server.stdio import stdio_server
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from retrieval.core.errors import CounterpointError
-from service.calls.calls import ANSWER, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, Call, Progress, R
-from service.calls.requests import list_parameters, shown
-from service.http.schemas import LibraryList
-from service.operating.libraries import Libraries
-from service.schemas import faults
-from service.schemas.faults import repair_json
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.service.calls.calls import ANSWER, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, Call, Progress, R
+from counterpoint.service.calls.requests import list_parameters, shown
+from counterpoint.service.http.schemas import LibraryList
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.schemas import faults
+from counterpoint.service.schemas.faults import repair_json
 
 _INSTRUCTIONS = (
     "Checks biomedical claims against an index of abstracts. Use `ground` for a statement that can be true or false: it gives "

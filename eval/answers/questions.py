@@ -12,28 +12,28 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from eval.measures.columns import read_columns
-from eval.measures.figures import Figure, Resampler, Tally, share
-from eval.measures.report import Report, Table, show
-from eval.measures.resuming import record_each
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Answer, Topic
-from retrieval.store.journal import Origin, hash_json
-from service.answering.answer import Answerer
-from service.runs.journal import code_of
+from counterpoint.eval.measures.columns import read_columns
+from counterpoint.eval.measures.figures import Figure, Resampler, Tally, share
+from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.measures.resuming import record_each
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import Answer, Topic
+from counterpoint.retrieval.store.journal import Origin, hash_json
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.runs.journal import code_of
 
 Answerable = Literal["yes", "no", "none"]
 ANSWERS: tuple[Answerable, ...] = get_args(Answerable)
 COLUMNS = ("question", "answer", "pmids")
 _OPPOSITE = {"yes": "no", "no": "yes"}
 _CODE = (
-    "eval.answers.questions",
-    "generation.extractive",
-    "generation.question",
-    "service.answering.answer",
-    "service.answering.verdict",
-    "service.grounding.ground",
+    "counterpoint.eval.answers.questions",
+    "counterpoint.generation.extractive",
+    "counterpoint.generation.question",
+    "counterpoint.service.answering.answer",
+    "counterpoint.service.answering.verdict",
+    "counterpoint.service.grounding.ground",
 )
 
 

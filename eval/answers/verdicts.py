@@ -13,24 +13,24 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from eval.measures.figures import Figure, Floats, Resampler, Tally, f1, macro_f1, share
-from eval.measures.report import Report, Table, show
-from eval.measures.resuming import record_each
-from generation.question import parse_question
-from indexes.readers.base import jsonl
-from indexes.readers.base.fields import RecordError
-from retrieval.core.english import format_count
-from retrieval.core.values import Claim
-from retrieval.store.journal import Origin, hash_json
-from service.answering.verdict import GroundedQuestion, ground_question, weigh_question
-from service.grounding.ground import Grounder
-from service.grounding.show import show as show_papers
-from service.runs.journal import code_of
+from counterpoint.eval.measures.figures import Figure, Floats, Resampler, Tally, f1, macro_f1, share
+from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.measures.resuming import record_each
+from counterpoint.generation.question import parse_question
+from counterpoint.indexes.readers.base import jsonl
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.store.journal import Origin, hash_json
+from counterpoint.service.answering.verdict import GroundedQuestion, ground_question, weigh_question
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.show import show as show_papers
+from counterpoint.service.runs.journal import code_of
 
 Known = Literal["yes", "no", "maybe"]
 ANSWERS: tuple[Known, ...] = get_args(Known)
 BINS = 10
-_CODE = ("eval.answers.verdicts", "service.answering.verdict", "service.grounding.ground")
+_CODE = ("counterpoint.eval.answers.verdicts", "counterpoint.service.answering.verdict", "counterpoint.service.grounding.ground")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eval.commands.outputs import JsonOption, MarkdownOption, argument, check_outputs, option, publish, work_option, write_whole
-from retrieval.core.english import format_count
-from service.cli.shared import (
+from counterpoint.eval.commands.outputs import (
+    JsonOption,
+    MarkdownOption,
+    argument,
+    check_outputs,
+    option,
+    publish,
+    work_option,
+    write_whole,
+)
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.service.cli.shared import (
     AnswersOption,
     IndexOption,
     ProfileOption,
@@ -18,10 +27,10 @@ from service.cli.shared import (
     print_note,
     report_errors,
 )
-from service.configuration import defaults
+from counterpoint.service.configuration import defaults
 
 if TYPE_CHECKING:
-    from service.schemas import Service
+    from counterpoint.service.schemas import Service
 
 VERDICTS_WORK, QUESTIONS_WORK, OPEN_WORK = Path("verdicts.work"), Path("questions.work"), Path("open.work")
 
@@ -50,10 +59,10 @@ def verdicts(
 ) -> None:
     """Measure the first sentence of answers on questions whose answer is known: yes, no or maybe."""
     with report_errors():
-        from eval.answers.verdicts import read_known, show_verdicts, weigh_all
-        from retrieval.core.errors import BadConfig, BadInput
-        from service.assembly import assemble
-        from service.configuration.config import load_answer_config
+        from counterpoint.eval.answers.verdicts import read_known, show_verdicts, weigh_all
+        from counterpoint.retrieval.core.errors import BadConfig, BadInput
+        from counterpoint.service.assembly import assemble
+        from counterpoint.service.configuration.config import load_answer_config
 
         check_outputs(json, markdown, [file])
         questions = read_known(file)[first : None if most is None else first + most]
@@ -82,8 +91,8 @@ def questions(
 ) -> None:
     """Measure answers on questions that an index is known to answer or not: answered, declined, led rightly, misleading."""
     with report_errors():
-        from eval.answers.questions import answer_all, read_questions, show_questions
-        from service.assembly import assemble_answerer
+        from counterpoint.eval.answers.questions import answer_all, read_questions, show_questions
+        from counterpoint.service.assembly import assemble_answerer
 
         check_outputs(json, markdown, [file])
         cases = read_questions(file)
@@ -112,10 +121,10 @@ def open_questions(
     with report_errors():
         from json import dumps
 
-        from eval.answers.open_questions import answer_open, read_open_questions, show_open, write_snippets
-        from retrieval.core.errors import BadInput
-        from retrieval.core.word_list import read_word_list
-        from service.assembly import assemble_answerer
+        from counterpoint.eval.answers.open_questions import answer_open, read_open_questions, show_open, write_snippets
+        from counterpoint.retrieval.core.errors import BadInput
+        from counterpoint.retrieval.core.word_list import read_word_list
+        from counterpoint.service.assembly import assemble_answerer
 
         check_outputs(json, markdown, [file])
         cases = read_open_questions(file, set(read_word_list(ids)) if ids else ())

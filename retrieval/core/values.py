@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from retrieval.core.english import format_count
+from counterpoint.retrieval.core.english import format_count
 
 Stance = Literal["support", "contradict"]
 Label = Literal["support", "neutral", "contradict"]

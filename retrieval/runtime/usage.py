@@ -15,8 +15,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.core.english import format_count
-from retrieval.core.values import Usage
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Usage
 
 
 class Budget(BaseModel):

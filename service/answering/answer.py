@@ -13,25 +13,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
-from generation.extractive import write_findings
-from nli.reader.paper import LanguageModelReader
-from nli.text.designs import find_design
-from nli.text.roles import find_findings
-from retrieval.core.english import format_count
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit, Outcome, RemovedSentence, Row, Topic, Usage
-from retrieval.index import Index
-from retrieval.runtime.chat import BudgetSpent
-from retrieval.runtime.usage import Tally, count_usage
-from service.answering.attribution import Attribution, StatedVerdict
-from service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
-from service.answering.conflicts import Disagreements, find_conflicts_between_sides
-from service.answering.drafts import DraftChecker, Settled
-from service.answering.events import KeptSentence, OnEvent, Stage
-from service.answering.find import DocumentSearch, FoundDocuments, TooLittle, unify_topic
-from service.answering.table import Table, tabulate
-from service.answering.verdict import (
+from counterpoint.generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
+from counterpoint.generation.extractive import write_findings
+from counterpoint.nli.reader.paper import LanguageModelReader
+from counterpoint.nli.text.designs import find_design
+from counterpoint.nli.text.roles import find_findings
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.values import (
+    Answer,
+    CitedSentence,
+    Conflict,
+    Drafted,
+    Hit,
+    Outcome,
+    RemovedSentence,
+    Row,
+    Topic,
+    Usage,
+)
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import BudgetSpent
+from counterpoint.retrieval.runtime.usage import Tally, count_usage
+from counterpoint.service.answering.attribution import Attribution, StatedVerdict
+from counterpoint.service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
+from counterpoint.service.answering.conflicts import Disagreements, find_conflicts_between_sides
+from counterpoint.service.answering.drafts import DraftChecker, Settled
+from counterpoint.service.answering.events import KeptSentence, OnEvent, Stage
+from counterpoint.service.answering.find import DocumentSearch, FoundDocuments, TooLittle, unify_topic
+from counterpoint.service.answering.table import Table, tabulate
+from counterpoint.service.answering.verdict import (
     NEAREST,
     GroundedQuestion,
     collect_findings,
@@ -40,11 +51,11 @@ from service.answering.verdict import (
     list_nearest,
     write_verdict_sentence,
 )
-from service.configuration.config import AnswerConfig
-from service.configuration.models import FALLBACK, Models
-from service.grounding.ground import Grounder
-from service.grounding.show import list_papers
-from service.queries.follow_ups import find_follow_ups
+from counterpoint.service.configuration.config import AnswerConfig
+from counterpoint.service.configuration.models import FALLBACK, Models
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.show import list_papers
+from counterpoint.service.queries.follow_ups import find_follow_ups
 
 _EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 _NEAREST = "The papers found do not answer this question. The sentences report what comes nearest to it."

@@ -11,16 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from generation.question import Choice, YesNoQuestion, parse_choice
-from retrieval.core.values import AnswerVerdict, CitedSentence, Claim, Evidence, Grounding, Stance, VerdictOutcome
-from retrieval.rerank.reranker import make_passage
-from retrieval.words.forms import capitalise
-from retrieval.words.terms import find_shared_terms, split_terms
-from service.answering.attribution import NUMBERS
-from service.answering.verdict import GroundedQuestion, cite_verdict, count_of_all, count_papers, list_studies, write_verdict
-from service.grounding.ground import Grounder
-from service.grounding.show import restate
-from service.grounding.weigh import Placed, describe_certainty, place_papers, weigh_papers
+from counterpoint.generation.question import Choice, YesNoQuestion, parse_choice
+from counterpoint.retrieval.core.values import AnswerVerdict, CitedSentence, Claim, Evidence, Grounding, Stance, VerdictOutcome
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.words.forms import capitalise
+from counterpoint.retrieval.words.terms import find_shared_terms, split_terms
+from counterpoint.service.answering.attribution import NUMBERS
+from counterpoint.service.answering.verdict import (
+    GroundedQuestion,
+    cite_verdict,
+    count_of_all,
+    count_papers,
+    list_studies,
+    write_verdict,
+)
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.show import restate
+from counterpoint.service.grounding.weigh import Placed, describe_certainty, place_papers, weigh_papers
 
 _NEITHER = 2
 """The third answer, behind those of the two sides."""

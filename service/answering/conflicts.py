@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from generation.draft import Limits
-from generation.extractive import drop_label
-from nli.judge import Judge
-from nli.reader.paper import LanguageModelReader
-from nli.text.designs import are_comparable, differ_in_people, find_design
-from retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Premise, Row, Sentence, Topic
-from retrieval.rerank.reranker import make_passage
-from retrieval.store.documents import Entry
-from retrieval.words.terms import find_subject, weigh_shared_terms
-from service.answering.attribution import get_stated_probability
-from service.answering.find import measure_coverage
-from service.answering.verdict import GroundedQuestion
-from service.configuration.config import Conflicts
-from service.grounding.ground import Grounder
-from service.grounding.read import read
-from service.grounding.show import evidence_for, restate
-from service.grounding.weigh import find_side
+from counterpoint.generation.draft import Limits
+from counterpoint.generation.extractive import drop_label
+from counterpoint.nli.judge import Judge
+from counterpoint.nli.reader.paper import LanguageModelReader
+from counterpoint.nli.text.designs import are_comparable, differ_in_people, find_design
+from counterpoint.retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Premise, Row, Sentence, Topic
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.words.terms import find_subject, weigh_shared_terms
+from counterpoint.service.answering.attribution import get_stated_probability
+from counterpoint.service.answering.find import measure_coverage
+from counterpoint.service.answering.verdict import GroundedQuestion
+from counterpoint.service.configuration.config import Conflicts
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.read import read
+from counterpoint.service.grounding.show import evidence_for, restate
+from counterpoint.service.grounding.weigh import find_side
 
 
 def find_conflicts_between_sides(grounded: GroundedQuestion, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:

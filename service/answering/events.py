@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.core.values import CitedSentence, RemovedSentence
+from counterpoint.retrieval.core.values import CitedSentence, RemovedSentence
 
 StageName = Literal["find", "gate", "read", "write", "check", "conflicts"]
 

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from generation.draft import Finding
-from nli.text.designs import has_findings
-from retrieval.core.english import format_count
-from retrieval.core.values import Hit, Topic
-from retrieval.index import Index
-from retrieval.rerank.reranker import make_passage
-from retrieval.words.forms import unify_text
-from retrieval.words.terms import find_subject, weigh_shared_terms
-from service.answering.events import OnEvent, Stage
-from service.answering.verdict import NEAREST, name_nearest
-from service.configuration.config import AnswerConfig
-from service.configuration.models import Models
+from counterpoint.generation.draft import Finding
+from counterpoint.nli.text.designs import has_findings
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Hit, Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.words.forms import unify_text
+from counterpoint.retrieval.words.terms import find_subject, weigh_shared_terms
+from counterpoint.service.answering.events import OnEvent, Stage
+from counterpoint.service.answering.verdict import NEAREST, name_nearest
+from counterpoint.service.configuration.config import AnswerConfig
+from counterpoint.service.configuration.models import Models
 
 NO_WORD = "The index has too little on this: no document shares a word with the question"
 

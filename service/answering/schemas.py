@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from nli.text.designs import find_design
-from retrieval.core.values import (
+from counterpoint.nli.text.designs import find_design
+from counterpoint.retrieval.core.values import (
     Answer,
     AnswerVerdict,
     Citation,
@@ -21,12 +21,12 @@ from retrieval.core.values import (
     Row,
     VerdictOutcome,
 )
-from service.answering.answer import Answerer
-from service.answering.attribution import describe_check
-from service.answering.events import KeptSentence, Stage
-from service.grounding.schemas import DesignOut, EvidenceOut, VerdictOut, WeighedOut
-from service.grounding.weigh import describe_certainty, weigh
-from service.schemas import (
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.answering.attribution import describe_check
+from counterpoint.service.answering.events import KeptSentence, Stage
+from counterpoint.service.grounding.schemas import DesignOut, EvidenceOut, VerdictOut, WeighedOut
+from counterpoint.service.grounding.weigh import describe_certainty, weigh
+from counterpoint.service.schemas import (
     AUTHORS,
     Figure,
     FollowUpOut,

@@ -14,28 +14,28 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
-from generation.draft import Finding
-from generation.question import TWO_AT_A_TIME, offers_many
-from generation.statement import state_question
-from nli.judge import Reader, make_reader
-from nli.long_text import make_abstract
-from nli.reader.answers import AnswerFinder, Answers, make_claim
-from nli.reader.chat import ChatReader
-from nli.reader.encode import score_findings
-from nli.text.designs import find_design, has_findings
-from nli.text.trials import name_trials
-from retrieval.core.english import format_count
-from retrieval.core.values import Claim, Evidence, Hit, PaperFinding, Row, Sentence
-from retrieval.store.documents import Entry
-from service.answering.asked import ask_papers, ask_words, choose_papers, find_more, share_names
-from service.answering.events import OnEvent, Stage
-from service.answering.find import measure_coverage
-from service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
-from service.configuration.config import SENTENCES, OpenQuestions
-from service.grounding.ground import Grounder
-from service.grounding.read import read
-from service.grounding.show import evidence_for
-from service.grounding.weigh import find_side
+from counterpoint.generation.draft import Finding
+from counterpoint.generation.question import TWO_AT_A_TIME, offers_many
+from counterpoint.generation.statement import state_question
+from counterpoint.nli.judge import Reader, make_reader
+from counterpoint.nli.long_text import make_abstract
+from counterpoint.nli.reader.answers import AnswerFinder, Answers, make_claim
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.nli.reader.encode import score_findings
+from counterpoint.nli.text.designs import find_design, has_findings
+from counterpoint.nli.text.trials import name_trials
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Claim, Evidence, Hit, PaperFinding, Row, Sentence
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.answering.asked import ask_papers, ask_words, choose_papers, find_more, share_names
+from counterpoint.service.answering.events import OnEvent, Stage
+from counterpoint.service.answering.find import measure_coverage
+from counterpoint.service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
+from counterpoint.service.configuration.config import SENTENCES, OpenQuestions
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.read import read
+from counterpoint.service.grounding.show import evidence_for
+from counterpoint.service.grounding.weigh import find_side
 
 FEWEST = 2
 """The fewest studies that make an answer; reports of one trial are one."""

@@ -10,14 +10,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from generation.draft import Finding
-from generation.question import YesNoQuestion, parse_question
-from nli.text.designs import find_design
-from retrieval.core.english import format_count
-from retrieval.core.values import AnswerVerdict, Citation, CitedSentence, Claim, Document, Evidence, Grounding, VerdictOutcome
-from service.answering.attribution import find_missing_content
-from service.grounding.ground import Grounder
-from service.grounding.weigh import Outcome, Placed, Weighed, count_trials_once, describe_certainty, place_papers, weigh
+from counterpoint.generation.draft import Finding
+from counterpoint.generation.question import YesNoQuestion, parse_question
+from counterpoint.nli.text.designs import find_design
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import (
+    AnswerVerdict,
+    Citation,
+    CitedSentence,
+    Claim,
+    Document,
+    Evidence,
+    Grounding,
+    VerdictOutcome,
+)
+from counterpoint.service.answering.attribution import find_missing_content
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.weigh import (
+    Outcome,
+    Placed,
+    Weighed,
+    count_trials_once,
+    describe_certainty,
+    place_papers,
+    weigh,
+)
 
 IN_PART = ", in part"
 NEAREST = 3

@@ -11,21 +11,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice, starmap, tee
 
-from nli.judge import Judge
-from nli.text.designs import is_notice
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Checked, Claim, Evidence, Grounding, Premise, Sentence, Stance, Verdict
-from retrieval.index import Index
-from retrieval.rerank.reranker import make_passage
-from retrieval.runtime.usage import Budget
-from retrieval.store.documents import Entry
-from service.baseline.choosing import BothWays, choose_most_promising, make_adversarial_queries, order_penalised
-from service.baseline.config import BaselineConfig, Branch
-from service.configuration.models import Models
-from service.grounding.find import Only, make_query, retrieve
-from service.grounding.ground import Grounder
-from service.grounding.show import evidence_for
-from service.grounding.values import GroundStage, OnStage, tell_nobody
+from counterpoint.nli.judge import Judge
+from counterpoint.nli.text.designs import is_notice
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Checked, Claim, Evidence, Grounding, Premise, Sentence, Stance, Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.runtime.usage import Budget
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.baseline.choosing import BothWays, choose_most_promising, make_adversarial_queries, order_penalised
+from counterpoint.service.baseline.config import BaselineConfig, Branch
+from counterpoint.service.configuration.models import Models
+from counterpoint.service.grounding.find import Only, make_query, retrieve
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.show import evidence_for
+from counterpoint.service.grounding.values import GroundStage, OnStage, tell_nobody
 
 UNASKED = Verdict(0.0, 1.0, 0.0)
 """The verdict on a text that no judge was asked about."""

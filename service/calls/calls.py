@@ -9,14 +9,14 @@ from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from pydantic import BaseModel
 
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Evidence, FullText, Grounding
-from retrieval.index import Index
-from retrieval.runtime.usage import count_usage
-from retrieval.store.documents import Documents
-from service.answering.answer import Answerer
-from service.answering.schemas import AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
-from service.calls.requests import (
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim, Evidence, FullText, Grounding
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.usage import count_usage
+from counterpoint.retrieval.store.documents import Documents
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.answering.schemas import AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
+from counterpoint.service.calls.requests import (
     MOST_HITS,
     AnswerRequest,
     ClassifyRequest,
@@ -27,19 +27,19 @@ from service.calls.requests import (
     SearchRequest,
     TextRequest,
 )
-from service.calls.schemas import Cursor, DocumentOut, GroundStageEvent, SearchResponse
-from service.checking.check import Checker
-from service.checking.schemas import CheckedText, ClaimDone, TextPlan
-from service.evidence.finder import EvidenceFinder
-from service.evidence.schemas import EvidenceResponse
-from service.grounding.ground import Grounder
-from service.grounding.schemas import GroundResponse
-from service.grounding.weigh import weigh
-from service.queries.follow_ups import find_follow_ups
-from service.queries.interpret import describe_query, interpret
-from service.queries.papers import describe_search, find_paper, search_words
-from service.queries.schemas import GroundedInput, InputOut
-from service.schemas import Provenance
+from counterpoint.service.calls.schemas import Cursor, DocumentOut, GroundStageEvent, SearchResponse
+from counterpoint.service.checking.check import Checker
+from counterpoint.service.checking.schemas import CheckedText, ClaimDone, TextPlan
+from counterpoint.service.evidence.finder import EvidenceFinder
+from counterpoint.service.evidence.schemas import EvidenceResponse
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.grounding.weigh import weigh
+from counterpoint.service.queries.follow_ups import find_follow_ups
+from counterpoint.service.queries.interpret import describe_query, interpret
+from counterpoint.service.queries.papers import describe_search, find_paper, search_words
+from counterpoint.service.queries.schemas import GroundedInput, InputOut
+from counterpoint.service.schemas import Provenance
 
 P = ParamSpec("P")
 Q = TypeVar("Q")
@@ -110,7 +110,7 @@ def ground_timed(
 
 def ground(serving: Serving, request: GroundRequest, progress: Progress) -> Result[GroundedInput]:
     """Interpret what was typed, ground the claim that is meant, and look for what may be asked next."""
-    from service.output.export import export_text
+    from counterpoint.service.output.export import export_text
 
     claim, grounder = request.statement(), serving.grounder
     given, meant = interpret(grounder.index, claim)
@@ -144,7 +144,7 @@ def _leave_out(grounding: Grounding, pmid: str) -> Grounding:
 
 def answer(serving: Serving, request: AnswerRequest, progress: Progress) -> Result[AnswerResponse]:
     """Answer the question."""
-    from service.output.export import export_text
+    from counterpoint.service.output.export import export_text
 
     topic, answerer = request.subject(), serving.answering()
     found = answerer.answer(topic, lambda event: progress.tell(*event_out(event)))
@@ -154,7 +154,7 @@ def answer(serving: Serving, request: AnswerRequest, progress: Progress) -> Resu
 
 def check_text(serving: Serving, request: TextRequest, progress: Progress) -> Result[CheckedText]:
     """Ground each claim of the text; the stages of each are told too."""
-    from service.checking.export import export_text
+    from counterpoint.service.checking.export import export_text
 
     reading, grounder = request.reading, serving.grounder
     progress.tell("plan", reading.plan)

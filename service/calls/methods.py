@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Concatenate
 
-from service.calls.calls import ANSWER, CLASSIFY, DOCUMENT, EVIDENCE, GROUND, TEXT, Call, P, Q, R
-from service.calls.requests import list_parameters
+from counterpoint.service.calls.calls import ANSWER, CLASSIFY, DOCUMENT, EVIDENCE, GROUND, TEXT, Call, P, Q, R
+from counterpoint.service.calls.requests import list_parameters
 
 
 def method(call: Call[P, Q, R]) -> Callable[Concatenate[Any, P], R]:

@@ -11,15 +11,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Label, Passage
-from retrieval.store.documents import Documents, Entry
-from retrieval.store.texts import StoredText, write_passage
-from service.calls.requests import MOST_HITS
-from service.grounding.values import GroundStage
-from service.queries.papers import FoundPaper
-from service.schemas import AUTHORS, LocationOut, RankedPaper, Rounded, SentenceOut, facts_of
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Label, Passage
+from counterpoint.retrieval.store.documents import Documents, Entry
+from counterpoint.retrieval.store.texts import StoredText, write_passage
+from counterpoint.service.calls.requests import MOST_HITS
+from counterpoint.service.grounding.values import GroundStage
+from counterpoint.service.queries.papers import FoundPaper
+from counterpoint.service.schemas import AUTHORS, LocationOut, RankedPaper, Rounded, SentenceOut, facts_of
 
 
 class GroundStageEvent(BaseModel):

@@ -11,15 +11,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_args
 
-from indexes.readers.prose.passage import Passage
-from nli.text.designs import has_findings
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, Interrupted
-from retrieval.core.values import Claim, Evidence, Grounding, Label
-from retrieval.runtime.usage import Budget, count_usage
-from service.checking.citations import CitedPaper, read_named
-from service.checking.references import find_itself, find_reference
-from service.checking.schemas import (
+from counterpoint.indexes.readers.prose.passage import Passage
+from counterpoint.nli.text.designs import has_findings
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, Interrupted
+from counterpoint.retrieval.core.values import Claim, Evidence, Grounding, Label
+from counterpoint.retrieval.runtime.usage import Budget, count_usage
+from counterpoint.service.checking.citations import CitedPaper, read_named
+from counterpoint.service.checking.references import find_itself, find_reference
+from counterpoint.service.checking.schemas import (
     CITED,
     VERDICTS,
     BlockOut,
@@ -32,12 +32,12 @@ from service.checking.schemas import (
     TextSentenceOut,
     TextVerdict,
 )
-from service.checking.sentences import TextSentence, sentences_of
-from service.grounding.ground import Grounder
-from service.grounding.schemas import CheckedOut, EvidenceOut
-from service.grounding.weigh import Outcome, find_side, weigh
-from service.runs.journal import Job, RunJournal, code_of, facts_of_service, journal, work
-from service.schemas import Provenance, SentenceOut, UsageOut, facts_of
+from counterpoint.service.checking.sentences import TextSentence, sentences_of
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.schemas import CheckedOut, EvidenceOut
+from counterpoint.service.grounding.weigh import Outcome, find_side, weigh
+from counterpoint.service.runs.journal import Job, RunJournal, code_of, facts_of_service, journal, work
+from counterpoint.service.schemas import Provenance, SentenceOut, UsageOut, facts_of
 
 _WORDS: Mapping[Outcome, TextVerdict] = {
     "contradict": "contradicted",
@@ -300,7 +300,7 @@ def facts(grounder: Grounder) -> Mapping[str, Any]:
     """Everything besides the claim that determines its result; not the text, which may change while its check is unfinished."""
     return {
         "counterpoint": version("counterpoint"),
-        "code_sha256": code_of("service.checking.check"),
+        "code_sha256": code_of("counterpoint.service.checking.check"),
         "task": "check",
         **facts_of_service(grounder),
     }

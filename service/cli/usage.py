@@ -13,8 +13,8 @@ from typer._click.core import Command, Context, Parameter
 from typer._click.exceptions import MissingParameter, NoArgsIsHelpError, NoSuchOption, UsageError
 from typer.core import TyperGroup
 
-from retrieval.core.errors import BadInput
-from service.cli.shared import INDEX_VARIABLE, accept_any_letter, report_errors
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.cli.shared import INDEX_VARIABLE, accept_any_letter, report_errors
 
 _TYPED = "counterpoint.typed"
 _DASHES = ("–", "—", "−")

@@ -7,12 +7,12 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from retrieval.core.errors import BadConfig
-from retrieval.runtime.usage import Budget
-from retrieval.store.manifest import DensePart, View
-from service.configuration.defaults import MOST_READ
-from service.configuration.files import Count, Strict, load_yaml
-from service.configuration.kinds import Options, choose_kind
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.runtime.usage import Budget
+from counterpoint.retrieval.store.manifest import DensePart, View
+from counterpoint.service.configuration.defaults import MOST_READ
+from counterpoint.service.configuration.files import Count, Strict, load_yaml
+from counterpoint.service.configuration.kinds import Options, choose_kind
 
 SENTENCES = "sentences"
 """The name of the judge for single sentences and for the gate."""
@@ -166,7 +166,7 @@ class Profile(Strict):
 
 def load_profile(name: str) -> Profile:
     """Load a shipped profile by name, or any by the path of its YAML file; raises `BadConfig`."""
-    return load_yaml(Profile, name, "configs.profiles", "profile")
+    return load_yaml(Profile, name, "counterpoint.configs.profiles", "profile")
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -312,7 +312,7 @@ def load_answer_config(name: str, grounding: str | None = None) -> AnswerConfig:
 
     `grounding` names another one to use instead. Raises `BadConfig`, also if the answer variant uses no grounding variant.
     """
-    config = load_yaml(AnswerConfig, name, "configs.answers", "answer configuration")
+    config = load_yaml(AnswerConfig, name, "counterpoint.configs.answers", "answer configuration")
     if grounding is None:
         return config
     if config.grounding is None:

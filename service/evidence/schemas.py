@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
-from nli.evidence import EvidenceSentence
-from nli.long_text import list_blocks
-from retrieval.core.english import format_count
-from retrieval.core.values import Block, Label, Location
-from service.evidence.finder import PaperEvidence
-from service.schemas import LocationOut, OfValue
+from counterpoint.nli.evidence import EvidenceSentence
+from counterpoint.nli.long_text import list_blocks
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Block, Label, Location
+from counterpoint.service.evidence.finder import PaperEvidence
+from counterpoint.service.schemas import LocationOut, OfValue
 
 
 def conclude(evidence: Sequence[EvidenceSentence]) -> str:

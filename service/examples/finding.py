@@ -10,15 +10,15 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from generation.question import write_question
-from nli.text.designs import has_findings
-from nli.text.roles import find_findings
-from retrieval.core.values import Claim, Document, Grounding
-from retrieval.store.documents import Entry
-from retrieval.words.forms import make_past
-from service.checking.checkable import claim_in
-from service.grounding.ground import Grounder
-from service.grounding.weigh import LIKELY, SURE, Placed, place_papers
+from counterpoint.generation.question import write_question
+from counterpoint.nli.text.designs import has_findings
+from counterpoint.nli.text.roles import find_findings
+from counterpoint.retrieval.core.values import Claim, Document, Grounding
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.words.forms import make_past
+from counterpoint.service.checking.checkable import claim_in
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.weigh import LIKELY, SURE, Placed, place_papers
 
 FEWEST_WORDS, MOST_WORDS = 5, 16
 _UNCLEAR = re.compile(

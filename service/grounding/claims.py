@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from generation.extractive import drop_label
-from retrieval.core.characters import unify_characters
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Topic
-from retrieval.core.word_list import read_word_list
-from retrieval.words.forms import capitalise
-from service.configuration.defaults import MOST_KNOWN
+from counterpoint.generation.extractive import drop_label
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim, Topic
+from counterpoint.retrieval.core.word_list import read_word_list
+from counterpoint.retrieval.words.forms import capitalise
+from counterpoint.service.configuration.defaults import MOST_KNOWN
 
 MAX_CHARACTERS = 2000
 _FRONTS = Path(__file__).with_name("fronts.txt")

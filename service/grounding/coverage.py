@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval.core.english import format_count
-from retrieval.core.values import Grounding
-from retrieval.runtime.asking import AsksInForm
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Grounding
+from counterpoint.retrieval.runtime.asking import AsksInForm
 
 if TYPE_CHECKING:
-    from service.configuration.config import AnswerConfig
-    from service.grounding.ground import Grounder
-    from service.schemas import UsageOut
+    from counterpoint.service.configuration.config import AnswerConfig
+    from counterpoint.service.grounding.ground import Grounder
+    from counterpoint.service.schemas import UsageOut
 
 
 def summary(grounding: Grounding) -> str:

@@ -11,22 +11,22 @@ from dataclasses import replace
 from itertools import count, repeat
 from types import MappingProxyType
 
-from nli.judge import Reader, make_reader
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Grounding
-from retrieval.index import Index
-from retrieval.runtime.usage import Budget, count_usage
-from retrieval.store.documents import Entry
-from service.configuration.config import GroundingConfig, PathStep, ReadStep, Variant
-from service.configuration.defaults import MOST_READ
-from service.configuration.models import Models
-from service.grounding.claims import state_claim
-from service.grounding.find import Only, find
-from service.grounding.full_text import Windows, find_windows
-from service.grounding.gate import gate, take_best, vary
-from service.grounding.read import contrast, read
-from service.grounding.show import list_papers, show
-from service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, tell_nobody
+from counterpoint.nli.judge import Reader, make_reader
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim, Grounding
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.usage import Budget, count_usage
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.configuration.config import GroundingConfig, PathStep, ReadStep, Variant
+from counterpoint.service.configuration.defaults import MOST_READ
+from counterpoint.service.configuration.models import Models
+from counterpoint.service.grounding.claims import state_claim
+from counterpoint.service.grounding.find import Only, find
+from counterpoint.service.grounding.full_text import Windows, find_windows
+from counterpoint.service.grounding.gate import gate, take_best, vary
+from counterpoint.service.grounding.read import contrast, read
+from counterpoint.service.grounding.show import list_papers, show
+from counterpoint.service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, tell_nobody
 
 
 class Grounder:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from retrieval.core.values import Contrast, NegationScope, Qualifier, Sentence, Stance, Verdict
+from counterpoint.retrieval.core.values import Contrast, NegationScope, Qualifier, Sentence, Stance, Verdict
 
 if TYPE_CHECKING:
-    from service.grounding.schemas import ContrastOut
+    from counterpoint.service.grounding.schemas import ContrastOut
 
 HALF = 0.5
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, field_validator
 
-from nli.text.designs import Subjects, find_design, find_subjects
-from retrieval.core.values import Aspect, Details, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
-from service.grounding.coverage import summary
-from service.grounding.weigh import Outcome, Side, find_side, weigh
-from service.schemas import (
+from counterpoint.nli.text.designs import Subjects, find_design, find_subjects
+from counterpoint.retrieval.core.values import Aspect, Details, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
+from counterpoint.service.grounding.coverage import summary
+from counterpoint.service.grounding.weigh import Outcome, Side, find_side, weigh
+from counterpoint.service.schemas import (
     Figure,
     FollowUpOut,
     FollowUpsField,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.core.values import Label, Sentence, Verdict
+from counterpoint.retrieval.core.values import Label, Sentence, Verdict
 
 StageName = Literal["find", "gate", "read", "weigh"]
 

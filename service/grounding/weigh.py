@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nli.reader.certainty import find_certainty, measure_agreement
-from nli.text.designs import find_design
-from retrieval.core.english import format_count
-from retrieval.core.values import Evidence, Grounding
+from counterpoint.nli.reader.certainty import find_certainty, measure_agreement
+from counterpoint.nli.text.designs import find_design
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Evidence, Grounding
 
 Side = Literal["contradict", "uncertain", "support", "silent"]
 """Where a paper belongs: on a side, between the sides, or on neither."""

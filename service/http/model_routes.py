@@ -6,15 +6,15 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.core.addresses import split_login
-from service.configuration import language_model
-from service.http.requests import problems
-from service.http.requests.access import admit_request
-from service.http.requests.bodies import route_for
-from service.http.requests.working import parts_of
-from service.operating.page_model import PageModel, check_key_name
-from service.operating.work import Job, while_there
-from service.schemas import OfValue, Sent
+from counterpoint.retrieval.core.addresses import split_login
+from counterpoint.service.configuration import language_model
+from counterpoint.service.http.requests import problems
+from counterpoint.service.http.requests.access import admit_request
+from counterpoint.service.http.requests.bodies import route_for
+from counterpoint.service.http.requests.working import parts_of
+from counterpoint.service.operating.page_model import PageModel, check_key_name
+from counterpoint.service.operating.work import Job, while_there
+from counterpoint.service.schemas import OfValue, Sent
 
 router = APIRouter(
     route_class=route_for("admin"),

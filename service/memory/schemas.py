@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.answering.schemas import AnswerResponse
-from service.checking.schemas import CheckedText
-from service.grounding.claims import MAX_CHARACTERS
-from service.grounding.schemas import EvidenceOut, GroundResponse
-from service.queries.schemas import GroundedInput
-from service.schemas import MOST_NAME, Provenance, Rounded, Sent
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.checking.schemas import CheckedText
+from counterpoint.service.grounding.claims import MAX_CHARACTERS
+from counterpoint.service.grounding.schemas import EvidenceOut, GroundResponse
+from counterpoint.service.queries.schemas import GroundedInput
+from counterpoint.service.schemas import MOST_NAME, Provenance, Rounded, Sent
 
 MOST_NOTE = 1000
 Kind = Literal["first contradiction", "new contradiction", "support retracted", "paper removed"]

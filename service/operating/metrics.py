@@ -11,9 +11,9 @@ import time
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from retrieval.core import result_cache
-from retrieval.core.values import Usage
-from retrieval.runtime import usage
+from counterpoint.retrieval.core import result_cache
+from counterpoint.retrieval.core.values import Usage
+from counterpoint.retrieval.runtime import usage
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
 

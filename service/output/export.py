@@ -15,17 +15,27 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
-from indexes.readers.exports.bibtex import SIGNS
-from retrieval.core.english import format_count
-from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding, PaperFinding, Sentence
-from service.answering.schemas import AnswerResponse, NumberedPaperOut, PaperFindingOut, VerdictPaperOut
-from service.grounding.reasons import tell_contrasts, tell_direction
-from service.grounding.schemas import EvidenceOut, GroundResponse
-from service.grounding.weigh import Side, weigh
-from service.output.formats import Format
-from service.output.templates import load_templates
-from service.schemas import RankedPaper
+from counterpoint.indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
+from counterpoint.indexes.readers.exports.bibtex import SIGNS
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import (
+    Answer,
+    Author,
+    Citation,
+    Details,
+    Document,
+    Evidence,
+    Grounding,
+    PaperFinding,
+    Sentence,
+)
+from counterpoint.service.answering.schemas import AnswerResponse, NumberedPaperOut, PaperFindingOut, VerdictPaperOut
+from counterpoint.service.grounding.reasons import tell_contrasts, tell_direction
+from counterpoint.service.grounding.schemas import EvidenceOut, GroundResponse
+from counterpoint.service.grounding.weigh import Side, weigh
+from counterpoint.service.output.formats import Format
+from counterpoint.service.output.templates import load_templates
+from counterpoint.service.schemas import RankedPaper
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
@@ -260,7 +270,7 @@ def write_html(response: Response, about: str = "") -> str:
     table = [dict(zip(columns, row, strict=True)) for row in rows]
     context = {"found": response, "columns": [name for name in columns if name in _READABLE], "table": table, "about": about}
     template = "claim.html" if isinstance(response, GroundResponse) else "answer.html"
-    return load_templates("service.output").get_template(template).render(**context, url=find_url)
+    return load_templates("counterpoint.service.output").get_template(template).render(**context, url=find_url)
 
 
 def make_table(result: Answer | Grounding | Response) -> tuple[Sequence[str], list[list[Cell]]]:

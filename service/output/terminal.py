@@ -14,19 +14,19 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from retrieval.cluster.client import show_place
-from retrieval.core.english import format_count
-from retrieval.store.manifest import Manifest, TextPart
-from service.grounding.coverage import describe_usage
-from service.grounding.reasons import tell_contrasts, tell_direction
-from service.grounding.weigh import SIDES, Side
-from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
+from counterpoint.retrieval.cluster.client import show_place
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.store.manifest import Manifest, TextPart
+from counterpoint.service.grounding.coverage import describe_usage
+from counterpoint.service.grounding.reasons import tell_contrasts, tell_direction
+from counterpoint.service.grounding.weigh import SIDES, Side
+from counterpoint.service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
-    from service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut, RowOut
-    from service.evidence.schemas import EvidenceResponse
-    from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut, VerdictOut
-    from service.schemas import FollowUpOut
+    from counterpoint.service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut, RowOut
+    from counterpoint.service.evidence.schemas import EvidenceResponse
+    from counterpoint.service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut, VerdictOut
+    from counterpoint.service.schemas import FollowUpOut
 
 _SIDES = (("contradicting", "contradicts", "red"), ("supporting", "supports", "green"), ("uncertain", "uncertain", "yellow"))
 _WRAPPED = ("title", "journal")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nli.text.forms import load_form_model
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim
-from retrieval.index import Index
-from service.queries.classify import classify_query, say_no_claim
-from service.queries.papers import check_known, find_finding, open_paper
-from service.queries.schemas import InputOut
-from service.queries.spelling import find_missing, suggest_words
-from service.schemas import SentenceOut
+from counterpoint.nli.text.forms import load_form_model
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.index import Index
+from counterpoint.service.queries.classify import classify_query, say_no_claim
+from counterpoint.service.queries.papers import check_known, find_finding, open_paper
+from counterpoint.service.queries.schemas import InputOut
+from counterpoint.service.queries.spelling import find_missing, suggest_words
+from counterpoint.service.schemas import SentenceOut
 
 
 def describe_query(index: Index, text: str) -> InputOut:

@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from generation.question import TWO_AT_A_TIME, offers_many
-from retrieval.core.english import format_count
-from retrieval.core.values import Document
-from service.grounding.schemas import GroundResponse
-from service.queries.classify import Kind, Query
-from service.queries.spelling import Suggestion
-from service.schemas import OfValue, SentenceOut, facts_of
+from counterpoint.generation.question import TWO_AT_A_TIME, offers_many
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Document
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.queries.classify import Kind, Query
+from counterpoint.service.queries.spelling import Suggestion
+from counterpoint.service.schemas import OfValue, SentenceOut, facts_of
 
 Offer = Literal["ground", "answer", "search", "text"]
 _OFFERS: dict[Kind, tuple[Offer, ...]] = {

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Document, FollowUpKind, Location, SectionKind, Sentence, Usage
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Document, FollowUpKind, Location, SectionKind, Sentence, Usage
 
 if TYPE_CHECKING:
-    from retrieval.index import Index
-    from service.configuration.models import Models
+    from counterpoint.retrieval.index import Index
+    from counterpoint.service.configuration.models import Models
 
 Rounded = Annotated[float, AfterValidator(lambda value: round(value, 6))]
 """A score or a probability as it is shown."""
@@ -42,7 +42,7 @@ class Sent(BaseModel):
     @classmethod
     def of(cls, **fields: Any) -> Self:
         """The request with these fields; raises `BadInput` for the first fault."""
-        from service.schemas import faults
+        from counterpoint.service.schemas import faults
 
         try:
             return cls.model_validate(fields)

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from retrieval.core.characters import replace_surrogates
-from service.configuration.files import expected
+from counterpoint.retrieval.core.characters import replace_surrogates
+from counterpoint.service.configuration.files import expected
 
 UNREADABLE = (
     "The body cannot be read as JSON: it is not UTF-8 text, is nested too deeply, or contains a number that is too long; "

@@ -8,8 +8,8 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
-from service.http.app import create_app
-from service.operating.libraries import Libraries
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
 from tests.browser.chromium import IN_CHROMIUM, Open, example, find_faults, link, stream
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.pages import SureReader, keep_in, make_grounding, make_paper

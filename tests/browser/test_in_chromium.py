@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, Route, expect
 
-from nli.reader.paper import AT_ODDS
+from counterpoint.nli.reader.paper import AT_ODDS
 from tests.browser.chromium import HOSTILE, IN_CHROMIUM, Open, example, find_faults, link, stream
 from tests.helpers.answer_fakes import ScriptedGenerator
 from tests.helpers.fakes import make_index

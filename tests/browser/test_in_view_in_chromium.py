@@ -10,9 +10,9 @@ import yaml
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
-from nli.text import designs
-from service.grounding.schemas import DesignOut
-from service.operating.settings import Settings
+from counterpoint.nli.text import designs
+from counterpoint.service.grounding.schemas import DesignOut
+from counterpoint.service.operating.settings import Settings
 from tests.browser.chromium import IN_CHROMIUM, Open, example, find_faults, link, stream
 from tests.helpers.fakes import make_index
 from tests.helpers.pages import make_grounding, make_paper

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from indexes.vectors import add_vectors
-from retrieval.core.values import Claim, Grounding
-from retrieval.index import Index
-from service.answering.verdict import ground_question
-from service.assembly import load_config, make_grounder
-from service.checking.check import Checker, ReadText
-from service.checking.parse import read_text
-from service.configuration.config import load_profile
-from service.configuration.defaults import CONFIG, PROFILE
-from service.configuration.models import load_encoder, load_models
-from service.grounding.ground import Grounder
-from service.grounding.weigh import place_papers, weigh
+from counterpoint.indexes.vectors import add_vectors
+from counterpoint.retrieval.core.values import Claim, Grounding
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.verdict import ground_question
+from counterpoint.service.assembly import load_config, make_grounder
+from counterpoint.service.checking.check import Checker, ReadText
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.configuration.config import load_profile
+from counterpoint.service.configuration.defaults import CONFIG, PROFILE
+from counterpoint.service.configuration.models import load_encoder, load_models
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.weigh import place_papers, weigh
 from tests.golden.holding import HERE, hold
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), pytest.mark.usefixtures("one_thread")]

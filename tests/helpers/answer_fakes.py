@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from generation.draft import Draft, Failed, Generator, Limits
-from generation.extractive import ExtractiveGenerator
-from nli.judge import Abstract, Decide, DecideAsRead, Reader, Reading
-from nli.reader.answers import AnswerFinder, Answers
-from retrieval.core.errors import CounterpointError
-from retrieval.core.values import Premise, Topic, Verdict
-from retrieval.index import Index
-from service.answering.answer import Answerer
-from service.assembly import load_config, make_grounder
-from service.configuration.config import AnswerConfig, load_answer_config, load_profile
-from service.configuration.models import FALLBACK, Models
+from counterpoint.generation.draft import Draft, Failed, Generator, Limits
+from counterpoint.generation.extractive import ExtractiveGenerator
+from counterpoint.nli.judge import Abstract, Decide, DecideAsRead, Reader, Reading
+from counterpoint.nli.reader.answers import AnswerFinder, Answers
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.retrieval.core.values import Premise, Topic, Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.assembly import load_config, make_grounder
+from counterpoint.service.configuration.config import AnswerConfig, load_answer_config, load_profile
+from counterpoint.service.configuration.models import FALLBACK, Models
 from tests.helpers.fakes import WordReranker
 
 SUPPORTED, NONE = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.9, 0.05)

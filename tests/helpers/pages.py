@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nli.judge import Abstract, Reading
-from retrieval.core.values import Verdict
-from retrieval.index import Index
-from service.examples.finding import SAMPLED, Example, find_examples, find_statements
-from service.examples.schemas import ExamplesResponse, keep_examples
-from service.grounding.ground import Grounder
-from service.http.reference.docs import example
-from service.schemas import Provenance
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.values import Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.service.examples.finding import SAMPLED, Example, find_examples, find_statements
+from counterpoint.service.examples.schemas import ExamplesResponse, keep_examples
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.http.reference.docs import example
+from counterpoint.service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_reading_grounder
 
 DESIGNS = {

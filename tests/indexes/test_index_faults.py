@@ -17,16 +17,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from indexes import sources, writer
-from indexes.build import build
-from indexes.plan import MOST_PAPERS
-from indexes.update import update
-from indexes.writer import LuceneWriter
-from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, OutOfSpace
-from retrieval.index import Index
-from retrieval.store.documents import Store
-from retrieval.store.manifest import read_manifest, write_atomically
-from service.cli.commands import app
+from counterpoint.indexes import sources, writer
+from counterpoint.indexes.build import build
+from counterpoint.indexes.plan import MOST_PAPERS
+from counterpoint.indexes.update import update
+from counterpoint.indexes.writer import LuceneWriter
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, IndexUnusable, OutOfSpace
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Store
+from counterpoint.retrieval.store.manifest import read_manifest, write_atomically
+from counterpoint.service.cli.commands import app
 from tests.helpers.commands import call, told
 from tests.helpers.full_texts import write_jats
 from tests.helpers.pubmed_files import deletion, write_xml
@@ -81,7 +81,7 @@ def during_batch(monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[],
 @pytest.mark.usefixtures("by_twos")
 @pytest.mark.parametrize(
     ("where", "kept"),
-    [("indexes.writer.StoreWriter.summary", 12), ("indexes.writer.StoreWriter.repeats_done", 0)],
+    [("counterpoint.indexes.writer.StoreWriter.summary", 12), ("counterpoint.indexes.writer.StoreWriter.repeats_done", 0)],
     ids=["at the end", "at the start"],
 )
 def test_a_killed_build_leaves_nothing_and_goes_on(
@@ -92,7 +92,7 @@ def test_a_killed_build_leaves_nothing_and_goes_on(
 import os, signal, indexes.writer, pathlib
 def kill(*_): os.kill(os.getpid(), signal.SIGKILL)
 {where} = kill
-from indexes.build import build
+from counterpoint.indexes.build import build
 build([pathlib.Path({str(corpus)!r})], pathlib.Path({str(out)!r}))
 """
     done = subprocess.run([sys.executable, "-c", child], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -378,7 +378,7 @@ def test_a_wrong_heap_is_not_blamed_on_the_index(demo_folder: Path, monkeypatch:
     def refused() -> None:
         raise BadConfig("COUNTERPOINT_JVM_HEAP should be a size such as 512m or 4g, not 'x'.")
 
-    monkeypatch.setattr("retrieval.bm25.lucene.load_pyserini", refused)
+    monkeypatch.setattr("counterpoint.retrieval.bm25.lucene.load_pyserini", refused)
     with pytest.raises(BadConfig, match="not 'x'"):
         Index(demo_folder)
 

@@ -17,14 +17,14 @@ import pytest
 from mcp import Client
 from typer.testing import CliRunner
 
-from retrieval.core.errors import IndexUnusable
-from retrieval.index import Index
-from service.cli.commands import app as command_line
-from service.client import Counterpoint, CounterpointProblem
-from service.grounding.ground import Grounder
-from service.mcp_server import make_server
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings
+from counterpoint.retrieval.core.errors import IndexUnusable
+from counterpoint.retrieval.index import Index
+from counterpoint.service.cli.commands import app as command_line
+from counterpoint.service.client import Counterpoint, CounterpointProblem
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.mcp_server import make_server
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.served import fake_libraries, over_fakes, serving
 
@@ -253,7 +253,7 @@ def test_calls_at_once_load_once(folder: Path) -> None:
 @pytest.fixture
 def over_stdio(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """`counterpoint mcp` as a program starts it."""
-    program = "from service.cli.commands import main; main()"
+    program = "from counterpoint.service.cli.commands import main; main()"
     command = [sys.executable, "-c", program, "mcp", "--index", str(folder), "--config", "bm25"]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     yield server

@@ -12,22 +12,22 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from generation.language_models import ChatGenerator
-from nli.reader.chat import ChatReader
-from retrieval.core.result_cache import set_cache_folder
-from retrieval.core.values import Claim, Topic, Usage
-from retrieval.index import Index
-from retrieval.runtime.chat import ChatUnanswered
-from retrieval.runtime.usage import Budget, count_usage
-from service.answering.answer import Answerer
-from service.answering.schemas import AnswerResponse
-from service.checking.check import Checker, ReadText, check_once
-from service.checking.parse import read_text
-from service.configuration.config import load_answer_config
-from service.grounding.coverage import describe_usage
-from service.grounding.ground import Grounder
-from service.operating import metrics
-from service.schemas import UsageOut
+from counterpoint.generation.language_models import ChatGenerator
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.retrieval.core.result_cache import set_cache_folder
+from counterpoint.retrieval.core.values import Claim, Topic, Usage
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.retrieval.runtime.usage import Budget, count_usage
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.checking.check import Checker, ReadText, check_once
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.configuration.config import load_answer_config
+from counterpoint.service.grounding.coverage import describe_usage
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.operating import metrics
+from counterpoint.service.schemas import UsageOut
 from tests.helpers.answer_fakes import TitleFinder, make_answerer
 from tests.helpers.chat_server import REFUSING, Body, ChatServer, Reply, fault, message, serving, text, write
 from tests.helpers.fakes import WordReader, ground_text, make_index

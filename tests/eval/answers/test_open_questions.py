@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from eval.answers.open_questions import answer_open, is_known, read_open_questions, show_open, write_snippets
-from eval.measures.report import Table
-from indexes.build import build
-from retrieval.core.errors import BadInput
-from retrieval.index import Index
+from counterpoint.eval.answers.open_questions import answer_open, is_known, read_open_questions, show_open, write_snippets
+from counterpoint.eval.measures.report import Table
+from counterpoint.indexes.build import build
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.index import Index
 from tests.helpers.answer_fakes import DirectionReader, TitleFinder, make_answerer
 
 LISTS = [

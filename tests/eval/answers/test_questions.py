@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eval.answers.questions import (
+from counterpoint.eval.answers.questions import (
     AskedQuestion,
     GivenAnswer,
     answer_all,
@@ -19,11 +19,11 @@ from eval.answers.questions import (
     read_questions,
     show_questions,
 )
-from nli.judge import Abstract, Reading
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Topic
-from retrieval.index import Index
-from service.answering.answer import Answerer
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.answer import Answerer
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.commands import call
 from tests.helpers.fakes import SILENT, WordReader, make_index
@@ -138,7 +138,7 @@ def test_answers_are_kept_and_asked_once(index: Index, tmp_path: Path) -> None:
 
 
 def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.assembly.assemble_answerer", lambda *_: reading_answerer(index))
+    monkeypatch.setattr("counterpoint.service.assembly.assemble_answerer", lambda *_: reading_answerer(index))
     out, file = tmp_path / "out.json", written(tmp_path)
     done = call("eval", "questions", file, "--index", index.folder, "--work", tmp_path / "work", "--json", out)
     assert done.exit_code == 0, done.output

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from eval.answers.verdicts import KnownQuestion, MeasuredVerdict, figures, read_known, show_verdicts, weigh_all
-from nli.judge import Abstract, Reading
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.index import Index
+from counterpoint.eval.answers.verdicts import KnownQuestion, MeasuredVerdict, figures, read_known, show_verdicts, weigh_all
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.index import Index
 from tests.helpers.commands import call
 from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
 
@@ -95,13 +95,13 @@ def test_a_stopped_run_goes_on_and_other_facts_begin_anew(index: Index, tmp_path
     assert [one.outcome for one in again] == ["yes", "no"]
     weigh_all([replace(asked[0], question="Does zinc help?")], verdicts, True, tmp_path / "work", "corpus", {"a": 1})
     weigh_all(asked[:1], verdicts, True, tmp_path / "work", "another corpus", {"a": 2})
-    monkeypatch.setattr("eval.answers.verdicts.code_of", lambda *_: "edited")
+    monkeypatch.setattr("counterpoint.eval.answers.verdicts.code_of", lambda *_: "edited")
     weigh_all(asked[:1], verdicts, True, tmp_path / "work", "corpus", {"a": 1})
     assert Counting.asked == 5, "another question under a known id, other facts and other code are asked"
 
 
 def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.assembly.assemble", lambda *_: make_reading_grounder(Index(index.folder)))
+    monkeypatch.setattr("counterpoint.service.assembly.assemble", lambda *_: make_reading_grounder(Index(index.folder)))
     out, file = tmp_path / "out.json", questions(tmp_path / "known.jsonl")
     arguments = ["eval", "verdicts", file, "--index", index.folder, "--given", "--work", tmp_path / "work"]
     done = call(*arguments, "--json", out)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from indexes import sources
-from indexes.build import build
-from indexes.readers.exports.entry import Paper, is_same
-from indexes.sources import BuildReport
-from indexes.update import update
-from retrieval.index import Index
+from counterpoint.indexes import sources
+from counterpoint.indexes.build import build
+from counterpoint.indexes.readers.exports.entry import Paper, is_same
+from counterpoint.indexes.sources import BuildReport
+from counterpoint.indexes.update import update
+from counterpoint.retrieval.index import Index
 
 PLUMS, FIGS = "Plums eased constipation in adults.", "Figs eased nothing in children."
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from generation.draft import CitedSource, DraftSentence, Finding, Source
-from nli.judge import Abstract, Reading
-from retrieval.core.errors import BadConfig
-from retrieval.core.values import Answer, Document, RemovedSentence, Stance, Topic
-from retrieval.index import Index
-from retrieval.runtime.chat import ChatUnanswered
-from service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures
-from service.configuration.config import load_answer_config
+from counterpoint.generation.draft import CitedSource, DraftSentence, Finding, Source
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.values import Answer, Document, RemovedSentence, Stance, Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures
+from counterpoint.service.configuration.config import load_answer_config
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
 from tests.helpers.fakes import SUPPORTS, WordReader, make_index
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from nli.reader.chat import ChatReader
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Answer, Details, Topic
-from retrieval.index import Index
-from service.answering.schemas import AnswerResponse
-from service.output.export import make_table, markdown
-from service.output.terminal import print_answer
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.values import Answer, Details, Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.output.export import make_table, markdown
+from counterpoint.service.output.terminal import print_answer
 from tests.helpers.answer_fakes import DirectionReader, ScriptedGenerator, TitleFinder, make_answerer
 from tests.helpers.chat_server import Body, ChatServer, Reply, fault, message, serving
 from tests.helpers.fakes import make_index

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from nli.judge import Abstract, Reading
-from retrieval.core.values import Answer, Topic, Verdict
-from retrieval.index import Index
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.values import Answer, Topic, Verdict
+from counterpoint.retrieval.index import Index
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import SILENT, WordReader, make_index
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from generation.language_models import ChatGenerator
-from nli.judge import SentenceReader
-from nli.reader.chat import ChatReader
-from retrieval.core.values import Answer, Topic
-from retrieval.index import Index
+from counterpoint.generation.language_models import ChatGenerator
+from counterpoint.nli.judge import SentenceReader
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.retrieval.core.values import Answer, Topic
+from counterpoint.retrieval.index import Index
 from tests.helpers.answer_fakes import OverlapJudge, make_answerer
 from tests.helpers.chat_server import PACKING_JSON, Body, ChatServer, Reply, fault, message, serving, text, write
 from tests.helpers.fakes import make_index

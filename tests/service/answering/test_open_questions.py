@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.values import Answer, Topic
-from retrieval.index import Index
-from service.answering.schemas import AnswerResponse
-from service.output.export import documents, make_table, markdown, ris
-from service.output.terminal import print_answer
+from counterpoint.retrieval.core.values import Answer, Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.output.export import documents, make_table, markdown, ris
+from counterpoint.service.output.terminal import print_answer
 from tests.helpers.answer_fakes import DirectionReader, ScriptedGenerator, TitleFinder, make_answerer
 from tests.helpers.fakes import make_index
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from generation.question import YesNoQuestion, parse_question
-from nli.judge import Abstract, Reading
-from retrieval.core.values import (
+from counterpoint.generation.question import YesNoQuestion, parse_question
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.values import (
     Answer,
     Checked,
     Claim,
@@ -23,13 +23,13 @@ from retrieval.core.values import (
     Topic,
     Verdict,
 )
-from retrieval.index import Index
-from service.answering.answer import Answerer
-from service.answering.attribution import describe_check
-from service.answering.conflicts import find_conflicts_between_sides
-from service.answering.schemas import AnswerResponse
-from service.answering.verdict import GroundedQuestion, weigh_question, write_verdict, write_verdict_sentence
-from service.output.terminal import print_answer
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.answering.attribution import describe_check
+from counterpoint.service.answering.conflicts import find_conflicts_between_sides
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.answering.verdict import GroundedQuestion, weigh_question, write_verdict, write_verdict_sentence
+from counterpoint.service.output.terminal import print_answer
 from tests.helpers.answer_fakes import ScriptedGenerator, make_answerer
 from tests.helpers.fakes import SILENT, WordReader, make_index
 

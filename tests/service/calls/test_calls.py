@@ -10,15 +10,15 @@ from typing import Any
 import typer.main
 from mcp import Client
 
-from service.calls.calls import ANSWER, CLASSIFY, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, Call
-from service.calls.methods import Asking
-from service.calls.requests import shown
-from service.cli.commands import app
-from service.client import Counterpoint
-from service.http.app import create_app
-from service.local import LocalService
-from service.mcp_server import make_server
-from service.operating.libraries import Libraries
+from counterpoint.service.calls.calls import ANSWER, CLASSIFY, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, Call
+from counterpoint.service.calls.methods import Asking
+from counterpoint.service.calls.requests import shown
+from counterpoint.service.cli.commands import app
+from counterpoint.service.client import Counterpoint
+from counterpoint.service.http.app import create_app
+from counterpoint.service.local import LocalService
+from counterpoint.service.mcp_server import make_server
+from counterpoint.service.operating.libraries import Libraries
 
 _Calls = dict[str, Call[..., Any, Any]]
 

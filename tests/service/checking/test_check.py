@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import build
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Stance
-from retrieval.index import Index
-from service.checking.check import Checker, ReadText, explain, find_verdict, split_sides
-from service.checking.export import export_text
-from service.checking.parse import read_text
-from service.checking.schemas import CheckedText, ClaimDone
+from counterpoint.indexes.build import build
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Stance
+from counterpoint.retrieval.index import Index
+from counterpoint.service.checking.check import Checker, ReadText, explain, find_verdict, split_sides
+from counterpoint.service.checking.export import export_text
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.checking.schemas import CheckedText, ClaimDone
 from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, make_index, make_reading_grounder
 from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import DOCUMENTS

@@ -9,10 +9,10 @@ from html.parser import HTMLParser
 import pytest
 from openpyxl import load_workbook
 
-from service.checking.check import Checker, ReadText
-from service.checking.export import COLUMNS, export_text
-from service.checking.parse import read_text
-from service.checking.schemas import CheckedText
+from counterpoint.service.checking.check import Checker, ReadText
+from counterpoint.service.checking.export import COLUMNS, export_text
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.checking.schemas import CheckedText
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS, HOSTILE, TEXT
 

@@ -20,14 +20,14 @@ from pypdf.generic import (
     TextStringObject,
 )
 
-from indexes.readers.base import apart
-from indexes.readers.pdf import lines as pdf_lines
-from indexes.readers.prose import docx as docx_reader
-from indexes.readers.prose import pdf as pdf_reader
-from indexes.readers.prose.passage import Passage
-from retrieval.core.errors import BadInput
-from service.checking import parse
-from service.checking.parse import read_bytes, read_text
+from counterpoint.indexes.readers.base import apart
+from counterpoint.indexes.readers.pdf import lines as pdf_lines
+from counterpoint.indexes.readers.prose import docx as docx_reader
+from counterpoint.indexes.readers.prose import pdf as pdf_reader
+from counterpoint.indexes.readers.prose.passage import Passage
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.checking import parse
+from counterpoint.service.checking.parse import read_bytes, read_text
 from tests.helpers.texts import docx, pdf
 
 

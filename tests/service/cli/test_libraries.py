@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import counterpoint
-from retrieval.store.library import LibraryFile, read_library_file
-from service.operating.libraries import find_index
+from counterpoint.retrieval.store.library import LibraryFile, read_library_file
+from counterpoint.service.operating.libraries import find_index
 from tests.helpers.commands import call, told
 from tests.helpers.fakes import make_index
 

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import build
-from nli.judge import Abstract, FullTextRule, Reader
-from nli.long_text import Window, cut_windows
-from nli.reader.judge import LARGE, DocumentReader
-from nli.reader.paper import PaperRead
-from retrieval.core.values import Claim, Label, Location, SectionKind, Sentence, Verdict
-from retrieval.index import Index
-from retrieval.store.documents import Entry
-from service.grounding.full_text import DISAGREE, ROW_ONLY, find_windows, join_readings
-from service.grounding.schemas import GroundResponse
-from service.grounding.values import PaperReading
-from service.output.export import markdown
-from service.schemas import Provenance
+from counterpoint.indexes.build import build
+from counterpoint.nli.judge import Abstract, FullTextRule, Reader
+from counterpoint.nli.long_text import Window, cut_windows
+from counterpoint.nli.reader.judge import LARGE, DocumentReader
+from counterpoint.nli.reader.paper import PaperRead
+from counterpoint.retrieval.core.values import Claim, Label, Location, SectionKind, Sentence, Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.grounding.full_text import DISAGREE, ROW_ONLY, find_windows, join_readings
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.grounding.values import PaperReading
+from counterpoint.service.output.export import markdown
+from counterpoint.service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_reading_grounder
 from tests.helpers.full_texts import write_jats
 
@@ -166,6 +166,6 @@ def test_the_window_of_a_paper_without_an_abstract_is_chosen_once(tmp_path: Path
         chosen.extend(entry.pmid for entry in entries)
         return find_windows(index, reader, rule, claim, entries)
 
-    monkeypatch.setattr("service.grounding.ground.find_windows", choose)
+    monkeypatch.setattr("counterpoint.service.grounding.ground.find_windows", choose)
     response = ground(make_index(tmp_path, "", {"Results": [FOR]}))
     assert (len(response.supporting), chosen) == (1, ["1"])

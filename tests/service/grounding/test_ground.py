@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from nli.judge import Abstract, Reading
-from nli.reader.paper import PaperRead
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Checked, Claim, Contrast, Evidence, Grounding, Hit
-from retrieval.index import Index
-from retrieval.store.documents import Entry
-from service.grounding.coverage import summary
-from service.grounding.ground import Grounder
-from service.grounding.read import read
-from service.grounding.schemas import GroundResponse
-from service.grounding.values import GroundStage
-from service.grounding.weigh import place_papers
-from service.output.export import markdown
-from service.schemas import Provenance
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.nli.reader.paper import PaperRead
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.values import Checked, Claim, Contrast, Evidence, Grounding, Hit
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.grounding.coverage import summary
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.read import read
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.grounding.values import GroundStage
+from counterpoint.service.grounding.weigh import place_papers
+from counterpoint.service.output.export import markdown
+from counterpoint.service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
 
 CLAIM = Claim("zeta lowers pressure")
@@ -217,8 +217,8 @@ def test_from_its_time_on_no_paper_is_waited_for_and_what_was_read_counts(index:
         looked.append(100.0 * len(looked))
         return looked[-1]
 
-    monkeypatch.setattr("service.grounding.read.time", SimpleNamespace(monotonic=look))
-    monkeypatch.setattr("service.grounding.read.os", SimpleNamespace(cpu_count=lambda: 2))
+    monkeypatch.setattr("counterpoint.service.grounding.read.time", SimpleNamespace(monotonic=look))
+    monkeypatch.setattr("counterpoint.service.grounding.read.os", SimpleNamespace(cpu_count=lambda: 2))
     entries = list(index.entries(["0", "1", "3", "4", "2"]))
     # Two are read at a time: when the time is up, those are finished, and the last ones are not begun.
     found = [one.pmid for one in read(Slow(), [CLAIM] * 5, entries, until=60.0)]

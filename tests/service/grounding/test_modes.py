@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.values import Claim, Evidence
-from service.answering.verdict import ground_question
-from service.checking.check import Checker, ReadText
-from service.checking.parse import read_text
-from service.checking.schemas import CitedStatus, TextVerdict
-from service.grounding.ground import Grounder
-from service.grounding.schemas import EvidenceOut
-from service.grounding.weigh import Outcome, weigh
+from counterpoint.retrieval.core.values import Claim, Evidence
+from counterpoint.service.answering.verdict import ground_question
+from counterpoint.service.checking.check import Checker, ReadText
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.checking.schemas import CitedStatus, TextVerdict
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.schemas import EvidenceOut
+from counterpoint.service.grounding.weigh import Outcome, weigh
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 
 FOR, AGAINST, UNSURE, SILENT = "stands for it", "stands against it", "was measured", "is silent on it"

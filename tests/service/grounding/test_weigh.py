@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from nli.text.designs import find_design
-from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Verdict
-from retrieval.index import Index
-from service.grounding.weigh import BY_DESIGN, SURE, Outcome, describe_certainty, find_side, weigh
+from counterpoint.nli.text.designs import find_design
+from counterpoint.retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.service.grounding.weigh import BY_DESIGN, SURE, Outcome, describe_certainty, find_side, weigh
 from tests.helpers.fakes import make_grounder, make_index
 
 TYPES = {"trial": ("Randomized Controlled Trial",), "review": ("Meta-Analysis",), "case": ("Case Reports",)}

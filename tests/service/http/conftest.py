@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.evidence import finder
+from counterpoint.service.evidence import finder
 from tests.helpers.fake_encoder import WordEncoder
 
 

@@ -16,15 +16,15 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from retrieval.cluster.client import ClusterBusy
-from retrieval.core.errors import BadConfig, IndexUnusable
-from retrieval.index import Index
-from retrieval.runtime.chat import ChatUnanswered
-from service.grounding.ground import Grounder
-from service.http import app as module
-from service.http.app import create_app
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings
+from counterpoint.retrieval.cluster.client import ClusterBusy
+from counterpoint.retrieval.core.errors import BadConfig, IndexUnusable
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.http import app as module
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.answer_fakes import ScriptedGenerator
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.ready import wait_until, wait_until_ready

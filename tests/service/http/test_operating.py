@@ -22,18 +22,18 @@ from fastapi.testclient import TestClient
 from prometheus_client import REGISTRY
 from typer.testing import CliRunner
 
-from indexes.update import update
-from retrieval.bm25 import lucene
-from retrieval.core import result_cache as kept
-from retrieval.core.errors import BadConfig
-from retrieval.core.values import Claim
-from retrieval.index import Index
-from service.baseline.grounder import BaselineGrounder
-from service.cli.commands import app as command_line
-from service.grounding.ground import Grounder
-from service.operating.live_index import LiveIndex, Maker
-from service.operating.settings import Settings, find_origins, hand_down, load_settings, show_settings
-from service.serve import logs
+from counterpoint.indexes.update import update
+from counterpoint.retrieval.bm25 import lucene
+from counterpoint.retrieval.core import result_cache as kept
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.index import Index
+from counterpoint.service.baseline.grounder import BaselineGrounder
+from counterpoint.service.cli.commands import app as command_line
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.operating.live_index import LiveIndex, Maker
+from counterpoint.service.operating.settings import Settings, find_origins, hand_down, load_settings, show_settings
+from counterpoint.service.serve import logs
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.ready import wait_until
 from tests.helpers.served import opened, over_fakes, serving

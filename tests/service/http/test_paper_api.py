@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from retrieval.core.errors import BadConfig
-from retrieval.index import Index
-from service.evidence import finder
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.index import Index
+from counterpoint.service.evidence import finder
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import make_index
 from tests.helpers.served import opened, over_fakes

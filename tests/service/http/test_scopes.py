@@ -12,13 +12,13 @@ import pytest
 from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
-from retrieval.core.errors import BadConfig
-from retrieval.store.library import LibraryFile, read_library_file
-from service.cli.commands import app as command_line
-from service.http import library_routes, model_routes
-from service.http.app import create_app
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings, load_settings, with_token
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.store.library import LibraryFile, read_library_file
+from counterpoint.service.cli.commands import app as command_line
+from counterpoint.service.http import library_routes, model_routes
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings, load_settings, with_token
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.served import opened
 

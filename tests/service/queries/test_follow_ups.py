@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.values import Evidence, Row
-from retrieval.index import Index
-from retrieval.runtime.chat import ChatUnanswered
-from service.grounding.ground import Grounder
-from service.queries.follow_ups import find_follow_ups
+from counterpoint.retrieval.core.values import Evidence, Row
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.queries.follow_ups import find_follow_ups
 from tests.helpers.fakes import WordReader, ground_text, make_index, make_reading_grounder
 
 ASKED = "Zetapril prevents migraine."

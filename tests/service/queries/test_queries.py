@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.core.errors import BadInput
-from retrieval.index import Index
-from service.queries.classify import classify_query, find_language, refuse_keywords
-from service.queries.interpret import describe_query
-from service.queries.papers import find_paper
-from service.queries.spelling import suggest_words
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.index import Index
+from counterpoint.service.queries.classify import classify_query, find_language, refuse_keywords
+from counterpoint.service.queries.interpret import describe_query
+from counterpoint.service.queries.papers import find_paper
+from counterpoint.service.queries.spelling import suggest_words
 from tests.helpers.fakes import ground_text, make_index, make_reading_grounder
 
 OTHER = Path(__file__).with_name("other_languages.tsv")

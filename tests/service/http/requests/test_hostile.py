@@ -15,10 +15,10 @@ import httpx
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from service.calls.requests import AnswerRequest, ClassifyRequest, EvidenceRequest, GroundRequest, TextRequest
-from service.http.schemas import BatchRequest, SaveRequest
-from service.memory.schemas import FeedbackRequest
-from service.schemas.faults import repair_json
+from counterpoint.service.calls.requests import AnswerRequest, ClassifyRequest, EvidenceRequest, GroundRequest, TextRequest
+from counterpoint.service.http.schemas import BatchRequest, SaveRequest
+from counterpoint.service.memory.schemas import FeedbackRequest
+from counterpoint.service.schemas.faults import repair_json
 
 REQUESTS: dict[str, type[BaseModel]] = {
     "/v1/ground": GroundRequest, "/v1/ground/batch": BatchRequest, "/v1/ground/stream": GroundRequest,
@@ -61,7 +61,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     program = (
-        "import sys; from pathlib import Path; import uvicorn; from service.operating.settings import Settings\n"
+        "import sys; from pathlib import Path; import uvicorn; from counterpoint.service.operating.settings import Settings\n"
         "from tests.helpers.fakes import make_index; from tests.helpers.served import over_fakes\n"
         "document = {'pmid': '1', 'title': 'One', 'abstract': 'Zeta is not against pressure.'}\n"
         "folder = make_index(Path(sys.argv[1]), [document]).folder\n"
