@@ -29,11 +29,11 @@ import httpx
 import psutil
 from tqdm import tqdm
 
-from retrieval.core.errors import BadInput, CounterpointError
-from retrieval.core.result_cache import FOLDER_VARIABLE
-from retrieval.core.values import Claim
-from retrieval.index import Index
-from retrieval.store.manifest import write_atomically
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError
+from counterpoint.retrieval.core.result_cache import FOLDER_VARIABLE
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.manifest import write_atomically
 
 ROOT = Path(__file__).parents[1]
 WARMING = 5
@@ -95,7 +95,7 @@ def run_service(index: Path) -> Iterator[RunningService]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    start = "from service.cli.commands import main; main()"
+    start = "from counterpoint.service.cli.commands import main; main()"
     command = [sys.executable, "-c", start, "serve", "--index", str(index), "--port", str(port)]
     began = time.perf_counter()
     with (

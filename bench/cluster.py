@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.errors import BadInput, CounterpointError, Unfinished
-from retrieval.core.user_folders import find_user_folder
-from retrieval.store.journal import hash_file, hash_json
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, Unfinished
+from counterpoint.retrieval.core.user_folders import find_user_folder
+from counterpoint.retrieval.store.journal import hash_file, hash_json
 
 SOURCE = Path(__file__).parents[1] / "deploy" / "cluster"
 MAIN = "SearchNode"

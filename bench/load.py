@@ -38,7 +38,7 @@ Asked = Callable[[str], tuple[str, str, dict[str, Any]]]
 GROUND: Sequence[Asked] = (_post("/v1/ground", "claim"),)
 MIXED: Sequence[Asked] = (
     *GROUND,
-    _post("/v1/typed", "text"),
+    _post("/v1/classify", "text"),
     lambda claim: ("GET", "/v1/search", {"params": {"q": claim}}),
     _post("/v1/text", "text", "# Findings\n\nDoes it help? {} We thank our colleagues."),
     lambda _claim: ("GET", "/v1/history", {}),

@@ -1,14 +1,29 @@
-"""Counterpoint for Python: `open` an index in this process, or ask a service through `Client`."""
+"""Counterpoint for Python: `open` an index in this process, or ask a service through `Client`.
 
-from importlib.metadata import version as _version
+The names are loaded when they are first asked for, since every module of the product is imported through this one.
+"""
 
-from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, ModelUnusable
-from service.client import Counterpoint as Client
-from service.client import CounterpointProblem
-from service.local import LocalService
-from service.local import open_local as open
+from __future__ import annotations
 
-__version__ = _version("counterpoint")
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from counterpoint.retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, ModelUnusable
+    from counterpoint.service.client import Counterpoint as Client
+    from counterpoint.service.client import CounterpointProblem
+    from counterpoint.service.local import LocalService
+    from counterpoint.service.local import open_local as open
+
+    __version__: str
+
+_PLACES = {
+    "Client": "service.client:Counterpoint",
+    "CounterpointProblem": "service.client:CounterpointProblem",
+    "LocalService": "service.local:LocalService",
+    "open": "service.local:open_local",
+    **dict.fromkeys(("BadConfig", "BadInput", "CounterpointError", "IndexUnusable", "ModelUnusable"), "retrieval.core.errors"),
+}
 __all__ = [
     "BadConfig",
     "BadInput",
@@ -21,3 +36,15 @@ __all__ = [
     "__version__",
     "open",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """One of the names above."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("counterpoint")
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, own_name = _PLACES[name].partition(":")
+    return getattr(import_module(f"counterpoint.{module}"), own_name or name)

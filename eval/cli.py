@@ -7,12 +7,12 @@ from importlib.metadata import distributions, requires
 
 import typer
 
-from eval.commands.answers import leads, open_questions, questions
-from eval.commands.benchmarks import beir, evidencebench
-from eval.commands.claims import biogen, claims, cochrane, reader, titles, trials
-from eval.commands.scifact import predictions, scifact
-from retrieval.core.errors import BadInput
-from service.cli.shared import report_errors
+from counterpoint.eval.commands.answers import open_questions, questions, verdicts
+from counterpoint.eval.commands.benchmarks import beir, evidencebench
+from counterpoint.eval.commands.claims import biogen, claims, cochrane, reader, titles, trials
+from counterpoint.eval.commands.scifact import predictions, scifact
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.cli.shared import report_errors
 
 PROXY = (scifact, predictions)
 """What runs without the extra `lab`: SciFact's measures, which stand in for those of the paper."""
@@ -20,7 +20,8 @@ _NEEDED = re.compile(r"([\w.-]+).*; *extra == ['\"]lab['\"]")
 """A requirement of the extra, as the package's metadata writes it."""
 
 eval_app = typer.Typer(help="Measure grounding, answers and retrieval.", no_args_is_help=True, rich_markup_mode=None)
-for command in (evidencebench, beir, claims, cochrane, biogen, trials, titles, reader, leads, questions, open_questions, *PROXY):
+_COMMANDS = (evidencebench, beir, claims, cochrane, biogen, trials, titles, reader, verdicts, questions, open_questions, *PROXY)
+for command in _COMMANDS:
     eval_app.command(command.__name__.replace("_", "-"))(command)
 
 

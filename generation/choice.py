@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from generation.grammar import (
+from counterpoint.generation.grammar import (
     ARTICLES,
     ASKING,
     AUXILIARIES,

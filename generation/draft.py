@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from retrieval.core.values import Document, Sentence, Stance, Topic
+from counterpoint.retrieval.core.values import Document, Sentence, Stance, Topic
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from generation.draft import CitedSource, Draft, DraftSentence, Failed, Finding, Limits, Source
-from retrieval.core.errors import BadConfig
-from retrieval.core.values import Topic
-from retrieval.core.word_list import read_sections
-from retrieval.rerank.reranker import Reranker
-from retrieval.words.acronyms import find_acronyms
-from retrieval.words.forms import capitalise
-from retrieval.words.terms import find_subject, find_terms, weigh_share
+from counterpoint.generation.draft import CitedSource, Draft, DraftSentence, Failed, Finding, Limits, Source
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.values import Topic
+from counterpoint.retrieval.core.word_list import read_sections
+from counterpoint.retrieval.rerank.reranker import Reranker
+from counterpoint.retrieval.words.acronyms import find_acronyms
+from counterpoint.retrieval.words.forms import capitalise
+from counterpoint.retrieval.words.terms import find_subject, find_terms, weigh_share
 
 SHORTEST, LONGEST = 8, 48
 """The fewest and the most words of a sentence that stands alone."""
@@ -67,7 +67,7 @@ def _load_phrases() -> dict[str, list[str]]:
 
 _CONNECTIVE = re.compile(rf"^(?:{_list_alternatives('connective (opening)')}\s*,\s+)+")
 _FINDER = rf"^{_list_alternatives('finder (opening)')}(?:\s+{_list_alternatives('finder aside')})*\s+"
-_SURE = re.compile(rf"{_FINDER}{_list_alternatives('found')}\s+that\s+")
+_FOUND_THAT = re.compile(rf"{_FINDER}{_list_alternatives('found')}\s+that\s+")
 _WEAK = re.compile(rf"{_FINDER}{_list_alternatives('suggested')}\s+that\s+")
 _HEDGE = compile_phrases("hedge")
 _HEDGE_WITHIN = 7
@@ -85,7 +85,7 @@ def trim_sentence(sentence: str) -> str:
     text = drop_label(" ".join(sentence.split()))
     for _ in range(2):
         text = _CONNECTIVE.sub("", text)
-        sure, weak = _SURE.match(text), _WEAK.match(text)
+        sure, weak = _FOUND_THAT.match(text), _WEAK.match(text)
         if sure:
             text = text[sure.end() :]
         elif weak and _HEDGE.search(" ".join(text[weak.end() :].partition(",")[0].split()[:_HEDGE_WITHIN])):

@@ -7,8 +7,8 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from retrieval.core.word_list import read_sections
-from retrieval.words.forms import load_irregular, make_past, make_third_person
+from counterpoint.retrieval.core.word_list import read_sections
+from counterpoint.retrieval.words.forms import load_irregular, make_past, make_third_person
 
 _FILE = Path(__file__).with_name("grammar.txt")
 

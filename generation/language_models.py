@@ -7,13 +7,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator
 
-from generation.draft import CitedSource, Draft, DraftSentence, Failed, Limits, Source
-from generation.prompting import Prompt, fill_prompt, write_failed
-from generation.replies import drop_marks, keep_whole_sentences
-from retrieval.core.errors import BadConfig
-from retrieval.core.values import Topic
-from retrieval.runtime.chat import Chat, ChatUnanswered, Completion
-from retrieval.runtime.replies import read_answer, read_answers, read_number
+from counterpoint.generation.draft import CitedSource, Draft, DraftSentence, Failed, Limits, Source
+from counterpoint.generation.prompting import Prompt, fill_prompt, write_failed
+from counterpoint.generation.replies import drop_marks, keep_whole_sentences
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.values import Topic
+from counterpoint.retrieval.runtime.chat import Chat, ChatUnanswered, Completion
+from counterpoint.retrieval.runtime.replies import read_answer, read_answers, read_number
 
 JSON = "write"
 """The prompt that asks for JSON (generation/prompts)."""

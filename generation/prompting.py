@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 
-from generation.draft import DraftSentence, Failed, Source
-from retrieval.core.errors import BadConfig
-from retrieval.core.values import Topic
-from retrieval.runtime.fences import is_order, strip_markup
+from counterpoint.generation.draft import DraftSentence, Failed, Source
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.values import Topic
+from counterpoint.retrieval.runtime.fences import is_order, strip_markup
 
 _BREAK = "\n---\n"
 
@@ -72,7 +72,7 @@ def read_instructions(name: str) -> str:
 
 def _read(name: str) -> tuple[str, str]:
     """The instructions of a prompt, and the form of its tasks."""
-    file = files("generation.prompts").joinpath(f"{name}.md")
+    file = files("counterpoint.generation.prompts").joinpath(f"{name}.md")
     if not file.is_file():
         raise BadConfig(f"There is no prompt called {name!r}.")
     system, _, task = file.read_text("utf-8").partition(_BREAK)

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from generation.choice import MANY, split_choice
-from generation.grammar import (
+from counterpoint.generation.choice import MANY, split_choice
+from counterpoint.generation.grammar import (
     ARTICLES,
     ASKING,
     AUXILIARIES,

@@ -14,10 +14,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from generation.draft import CitedSource, DraftSentence, Source
-from generation.grammar import load_words
-from retrieval.core.values import Span
-from retrieval.words.forms import capitalise, make_third_person
+from counterpoint.generation.draft import CitedSource, DraftSentence, Source
+from counterpoint.generation.grammar import load_words
+from counterpoint.retrieval.core.values import Span
+from counterpoint.retrieval.words.forms import capitalise, make_third_person
 
 Splitter = Callable[[str], Sequence[Span]]
 

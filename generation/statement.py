@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from generation.grammar import ARTICLES, AUXILIARIES, BE, DO, HAVE, MODAL, load_finite_forms, load_words
-from retrieval.core.word_list import read_sections
-from retrieval.words.forms import OPPOSITES, capitalise, inflect_verb, load_irregular, make_third_person
+from counterpoint.generation.grammar import ARTICLES, AUXILIARIES, BE, DO, HAVE, MODAL, load_finite_forms, load_words
+from counterpoint.retrieval.core.word_list import read_sections
+from counterpoint.retrieval.words.forms import OPPOSITES, capitalise, inflect_verb, load_irregular, make_third_person
 
 _FRAMES = Path(__file__).with_name("frames.txt")
 ANSWER = "{a}"

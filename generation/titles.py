@@ -10,11 +10,11 @@ import re
 from functools import cache
 from pathlib import Path
 
-from generation.choice import agree
-from generation.grammar import AUXILIARIES
-from generation.question import parse_question
-from retrieval.core.word_list import read_sections
-from retrieval.words.forms import capitalise
+from counterpoint.generation.choice import agree
+from counterpoint.generation.grammar import AUXILIARIES
+from counterpoint.generation.question import parse_question
+from counterpoint.retrieval.core.word_list import read_sections
+from counterpoint.retrieval.words.forms import capitalise
 
 _TITLES = Path(__file__).with_name("titles.txt")
 _STUDY = re.compile(

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from indexes import plan
-from indexes.plan import LOCK, make_folder, report_interrupt
-from indexes.readers import CSV, Columns, SkipBad, check_columns, check_format, detect_format, sources
-from indexes.reading import BATCH, BuildReport, describe_emptiness, read_all
-from indexes.writer import LuceneWriters, StoreWriter
-from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
-from retrieval.bm25.lucene import expect_short_run
-from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
-from retrieval.store.library import write_new_file
-from retrieval.store.manifest import (
+from counterpoint.indexes import plan
+from counterpoint.indexes.plan import LOCK, make_folder, report_interrupt
+from counterpoint.indexes.readers import CSV, Columns, SkipBad, check_columns, check_format, detect_format, sources
+from counterpoint.indexes.sources import BATCH, BuildReport, describe_emptiness, read_all
+from counterpoint.indexes.writer import LuceneWriters, StoreWriter
+from counterpoint.retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
+from counterpoint.retrieval.bm25.lucene import expect_short_run
+from counterpoint.retrieval.core.errors import GO_ON, BadInput, translate_write_errors
+from counterpoint.retrieval.store.library import write_new_file
+from counterpoint.retrieval.store.manifest import (
     FORMAT,
     LUCENE,
     NAME,

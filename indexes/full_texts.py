@@ -18,16 +18,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, cast
 
-from indexes.readers.base.fields import SkipBad, is_retracted
-from indexes.readers.exports.entry import Paper, is_same, list_letters, make_id
-from indexes.readers.full_text import read_full_texts
-from indexes.readers.json_formats import make_csl
-from nli.text.negation import find_cues_by_sentence
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Document, FullText
-from retrieval.store.documents import Documents
-from retrieval.store.packing import pack
-from retrieval.store.texts import (
+from counterpoint.indexes.readers.base.fields import SkipBad, is_retracted
+from counterpoint.indexes.readers.exports.entry import Paper, is_same, list_letters, make_id
+from counterpoint.indexes.readers.full_text import read_full_texts
+from counterpoint.indexes.readers.json_formats import make_csl
+from counterpoint.nli.text.negation import find_cues_by_sentence
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Document, FullText
+from counterpoint.retrieval.store.documents import Documents
+from counterpoint.retrieval.store.packing import pack
+from counterpoint.retrieval.store.texts import (
     BLOCK_COLUMNS,
     REPLACED_TEXTS_SCHEMA,
     TEXT_COLUMNS,
@@ -42,7 +42,7 @@ from retrieval.store.texts import (
     write_content,
     write_passage,
 )
-from retrieval.words.forms import capitalise
+from counterpoint.retrieval.words.forms import capitalise
 
 Passages = list[tuple[str, str, str, str, str, int | None]]
 """What is searched of passages (`indexes.writer.Text`): id, title of the paper, words."""

@@ -22,17 +22,24 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
-from indexes.build import check_target
-from indexes.plan import LOCK, make_folder, report_interrupt
-from retrieval.core.errors import BadInput, IndexUnusable, translate_write_errors
-from retrieval.core.progress import make_bar
-from retrieval.dense.search import check_files
-from retrieval.store.documents import TALLIED, Tally, open_read_only
-from retrieval.store.library import MOST_DESCRIPTION, LibraryFile, check_name, make_id, parse_library, read_library_file
-from retrieval.store.library import NAME as LIBRARY
-from retrieval.store.manifest import FORMATS, STORE, Manifest, parse_manifest, read_manifest
-from retrieval.store.manifest import NAME as MANIFEST
-from retrieval.store.texts import TEXT_COLUMNS, TEXTS, make_part
+from counterpoint.indexes.build import check_target
+from counterpoint.indexes.plan import LOCK, make_folder, report_interrupt
+from counterpoint.retrieval.core.errors import BadInput, IndexUnusable, translate_write_errors
+from counterpoint.retrieval.core.progress import make_bar
+from counterpoint.retrieval.dense.search import check_files
+from counterpoint.retrieval.store.documents import TALLIED, Tally, open_read_only
+from counterpoint.retrieval.store.library import (
+    MOST_DESCRIPTION,
+    LibraryFile,
+    check_name,
+    make_id,
+    parse_library,
+    read_library_file,
+)
+from counterpoint.retrieval.store.library import NAME as LIBRARY
+from counterpoint.retrieval.store.manifest import FORMATS, STORE, Manifest, parse_manifest, read_manifest
+from counterpoint.retrieval.store.manifest import NAME as MANIFEST
+from counterpoint.retrieval.store.texts import TEXT_COLUMNS, TEXTS, make_part
 
 SUFFIX = ".counterpoint"
 _SUMS = "sha256sums"

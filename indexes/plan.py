@@ -16,12 +16,12 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any
 
-from nli.text.negation import load_cue_list
-from retrieval.bm25.analysis import ANSERINI, BIOMEDICAL, FIELDS
-from retrieval.bm25.lucene import K1, B
-from retrieval.core.errors import BadInput, IndexUnusable, Interrupted
-from retrieval.store.manifest import FORMAT, WITH_TEXTS, IndexCounts, IndexSource, Manifest, TextPart
-from retrieval.store.texts import MOST_WORDS
+from counterpoint.nli.text.negation import load_cue_list
+from counterpoint.retrieval.bm25.analysis import ANSERINI, BIOMEDICAL, FIELDS
+from counterpoint.retrieval.bm25.lucene import K1, B
+from counterpoint.retrieval.core.errors import BadInput, IndexUnusable, Interrupted
+from counterpoint.retrieval.store.manifest import FORMAT, WITH_TEXTS, IndexCounts, IndexSource, Manifest, TextPart
+from counterpoint.retrieval.store.texts import MOST_WORDS
 
 MOST_PAPERS = "COUNTERPOINT_MOST_PAPERS"
 """The environment variable with the most documents that an index may come to hold; a service sets it for its jobs."""

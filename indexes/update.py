@@ -24,16 +24,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from indexes import plan
-from indexes.build import Files, check_full_texts, detect_formats, expect_sources, fill_index, name_data
-from indexes.full_texts import TextTables, list_passages
-from indexes.plan import hold_lock, report_interrupt
-from indexes.readers import Columns
-from indexes.reading import BuildReport
-from indexes.writer import Change, LuceneWriters, StoreWriter, link_files, take_text
-from retrieval.bm25.analysis import check_analyzer
-from retrieval.core.errors import AGAIN, translate_write_errors
-from retrieval.store.documents import (
+from counterpoint.indexes import plan
+from counterpoint.indexes.build import Files, check_full_texts, detect_formats, expect_sources, fill_index, name_data
+from counterpoint.indexes.full_texts import TextTables, list_passages
+from counterpoint.indexes.plan import hold_lock, report_interrupt
+from counterpoint.indexes.readers import Columns
+from counterpoint.indexes.sources import BuildReport
+from counterpoint.indexes.writer import Change, LuceneWriters, StoreWriter, link_files, take_text
+from counterpoint.retrieval.bm25.analysis import check_analyzer
+from counterpoint.retrieval.core.errors import AGAIN, translate_write_errors
+from counterpoint.retrieval.store.documents import (
     COLUMNS,
     POINTERS,
     REPLACED,
@@ -48,7 +48,7 @@ from retrieval.store.documents import (
     open_read_only,
     read_rows,
 )
-from retrieval.store.manifest import (
+from counterpoint.retrieval.store.manifest import (
     DENSE,
     LUCENE,
     PASSAGES,
@@ -59,7 +59,7 @@ from retrieval.store.manifest import (
     read_manifest,
     write_atomically,
 )
-from retrieval.store.texts import (
+from counterpoint.retrieval.store.texts import (
     BLOCK_COLUMNS,
     BLOCKS,
     REPLACED_TEXTS,

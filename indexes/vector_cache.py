@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from retrieval.core.errors import IndexUnusable
-from retrieval.dense.codes import Codes
+from counterpoint.retrieval.core.errors import IndexUnusable
+from counterpoint.retrieval.dense.codes import Codes
 
 NAME = ".vectors.building"
 _SCHEMA = """

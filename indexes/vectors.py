@@ -14,19 +14,28 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from indexes.plan import hold_lock, report_interrupt
-from indexes.vector_cache import VectorCache
-from nli.text.sentences import sentence_spans
-from retrieval.bm25.analysis import make_contents
-from retrieval.core.code_hash import hash_code
-from retrieval.core.errors import BadInput, ModelUnusable, translate_write_errors
-from retrieval.core.progress import make_bar
-from retrieval.core.values import Document
-from retrieval.dense.codes import FLAT, Codec, Codes, Rows, check_factory, open_codec
-from retrieval.dense.encoder import Encoder, Vectors
-from retrieval.dense.search import DenseIndex, check_files
-from retrieval.store.documents import Store
-from retrieval.store.manifest import DENSE, STORE, DensePart, Manifest, View, list_data_files, read_manifest, write_atomically
+from counterpoint.indexes.plan import hold_lock, report_interrupt
+from counterpoint.indexes.vector_cache import VectorCache
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.bm25.analysis import make_contents
+from counterpoint.retrieval.core.code_hash import hash_code
+from counterpoint.retrieval.core.errors import BadInput, ModelUnusable, translate_write_errors
+from counterpoint.retrieval.core.progress import make_bar
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.dense.codes import FLAT, Codec, Codes, Rows, check_factory, open_codec
+from counterpoint.retrieval.dense.encoder import Encoder, Vectors
+from counterpoint.retrieval.dense.search import DenseIndex, check_files
+from counterpoint.retrieval.store.documents import Store
+from counterpoint.retrieval.store.manifest import (
+    DENSE,
+    STORE,
+    DensePart,
+    Manifest,
+    View,
+    list_data_files,
+    read_manifest,
+    write_atomically,
+)
 
 LARGE = 100_000
 """Documents from which on an index has short views, and FAISS a compact index, unless something else is asked for."""

@@ -21,19 +21,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from indexes.full_texts import Placed, TextTables, is_better, list_passages, make_own_record
-from indexes.readers.base.fields import Deletion
-from indexes.readers.exports.entry import Paper, make_id
-from nli.text.negation import find_cues_by_sentence, load_cue_list
-from nli.text.sentences import split_document
-from retrieval.bm25.analysis import CONTENTS, FIELDS, make_contents, make_fields
-from retrieval.bm25.lucene import HEAP_VARIABLE, load_analyzer_of_fields, load_java_class, load_pyserini, start_on_lucene_thread
-from retrieval.core.errors import BadConfig, BadInput
-from retrieval.core.values import Author, Document, FullText
-from retrieval.store.documents import COLUMNS, POINTERS, SCHEMA, TALLIED, Row, Tally, find_targets, read_rows
-from retrieval.store.manifest import LUCENE, PASSAGES, IndexCounts, TextPart
-from retrieval.store.packing import pack
-from retrieval.store.texts import StoredText, has_texts, make_part
+from counterpoint.indexes.full_texts import Placed, TextTables, is_better, list_passages, make_own_record
+from counterpoint.indexes.readers.base.fields import Deletion
+from counterpoint.indexes.readers.exports.entry import Paper, make_id
+from counterpoint.nli.text.negation import find_cues_by_sentence, load_cue_list
+from counterpoint.nli.text.sentences import split_document
+from counterpoint.retrieval.bm25.analysis import CONTENTS, FIELDS, make_contents, make_fields
+from counterpoint.retrieval.bm25.lucene import (
+    HEAP_VARIABLE,
+    load_analyzer_of_fields,
+    load_java_class,
+    load_pyserini,
+    start_on_lucene_thread,
+)
+from counterpoint.retrieval.core.errors import BadConfig, BadInput
+from counterpoint.retrieval.core.values import Author, Document, FullText
+from counterpoint.retrieval.store.documents import COLUMNS, POINTERS, SCHEMA, TALLIED, Row, Tally, find_targets, read_rows
+from counterpoint.retrieval.store.manifest import LUCENE, PASSAGES, IndexCounts, TextPart
+from counterpoint.retrieval.store.packing import pack
+from counterpoint.retrieval.store.texts import StoredText, has_texts, make_part
 
 Text = tuple[str, str, str, str, str, int | None]
 """What is searched of a document: PMID, title, abstract, authors (JSON, as the store keeps them), journal, year."""

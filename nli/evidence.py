@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.judge import Judge, drop_question, make_reader
-from nli.long_text import choose_windows, cut_windows
-from nli.text.roles import ROLES, count_figures, is_report, load_role_model
-from retrieval.core.english import format_count
-from retrieval.core.values import Premise, Role, Sentence, Verdict
-from retrieval.dense.encoder import Encoder
-from retrieval.rerank.reranker import Reranker
+from counterpoint.nli.judge import Judge, drop_question, make_reader
+from counterpoint.nli.long_text import choose_windows, cut_windows
+from counterpoint.nli.text.roles import ROLES, count_figures, is_report, load_role_model
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Premise, Role, Sentence, Verdict
+from counterpoint.retrieval.dense.encoder import Encoder
+from counterpoint.retrieval.rerank.reranker import Reranker
 
 Floats = NDArray[np.float64]
 _CHUNK = 256

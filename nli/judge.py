@@ -16,10 +16,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.code_hash import hash_code
-from retrieval.core.probabilities import softmax
-from retrieval.core.result_cache import Cache, make_key
-from retrieval.core.values import Label, Premise, Verdict
+from counterpoint.retrieval.core.code_hash import hash_code
+from counterpoint.retrieval.core.probabilities import softmax
+from counterpoint.retrieval.core.result_cache import Cache, make_key
+from counterpoint.retrieval.core.values import Label, Premise, Verdict
 
 WINDOW = 64
 """Premises judged at a time: enough to sort by length, few enough that a caller that stops early saves work."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nli.judge import Abstract, Reader, compute_margins, drop_question
-from nli.text.sentences import split_document
-from retrieval.core.values import Block, Document, FullText, Location, Section, SectionKind, Sentence
+from counterpoint.nli.judge import Abstract, Reader, compute_margins, drop_question
+from counterpoint.nli.text.sentences import split_document
+from counterpoint.retrieval.core.values import Block, Document, FullText, Location, Section, SectionKind, Sentence
 
 Window = tuple[Sentence, ...]
 """Sentences that stand together, few enough to be read beside a claim and a title."""

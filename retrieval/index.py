@@ -14,21 +14,21 @@ from itertools import count, repeat
 from pathlib import Path
 from typing import TypeVar
 
-from retrieval.bm25.lucene import Lucene, LucenePassages, Vocabulary
-from retrieval.cluster.client import is_address, read_address
-from retrieval.cluster.mapping import read_state
-from retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
-from retrieval.cluster.texts import name_texts
-from retrieval.cluster.vectors import ClusterVectors
-from retrieval.core.errors import CounterpointError
-from retrieval.core.values import Hit, Passage
-from retrieval.dense.encoder import Vectors
-from retrieval.dense.search import DenseIndex, check_files, find_usable_part
-from retrieval.store.corpus import Corpus
-from retrieval.store.documents import Documents, Entry, Store
-from retrieval.store.manifest import LUCENE, NAME, PASSAGES, STORE, Manifest, read_manifest
-from retrieval.store.texts import name_passage, read_passage_name
-from retrieval.words.forms import add_spellings
+from counterpoint.retrieval.bm25.lucene import Lucene, LucenePassages, Vocabulary
+from counterpoint.retrieval.cluster.client import is_address, read_address
+from counterpoint.retrieval.cluster.mapping import read_state
+from counterpoint.retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
+from counterpoint.retrieval.cluster.texts import name_texts
+from counterpoint.retrieval.cluster.vectors import ClusterVectors
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.retrieval.core.values import Hit, Passage
+from counterpoint.retrieval.dense.encoder import Vectors
+from counterpoint.retrieval.dense.search import DenseIndex, check_files, find_usable_part
+from counterpoint.retrieval.store.corpus import Corpus
+from counterpoint.retrieval.store.documents import Documents, Entry, Store
+from counterpoint.retrieval.store.manifest import LUCENE, NAME, PASSAGES, STORE, Manifest, read_manifest
+from counterpoint.retrieval.store.texts import name_passage, read_passage_name
+from counterpoint.retrieval.words.forms import add_spellings
 
 DEEPER = 10
 """If only some documents may be found, a ranking is searched this many times deeper."""

@@ -1,4 +1,4 @@
-"""Build the relevance model from the data folder: `python -m retrieval.train --data DIR --out DIR`.
+"""Build the relevance model from the data folder: `python -m counterpoint.retrieval.train --data DIR --out DIR`.
 
 Seeds are fixed and a run that was stopped goes on from its last checkpoint (`OUT/checkpoint.pt`).
 """
@@ -16,16 +16,16 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from retrieval.rerank.embedded import PARTS, EmbeddedReranker
-from retrieval.runtime.engine import BY_HAND
-from retrieval.training.command import make_option_parser, return_exit_code
-from retrieval.training.encoder import TokenEncoder, load_base
-from retrieval.training.export import export, restore_weights
-from retrieval.training.folds import is_held_out
-from retrieval.training.frequencies import compute_piece_weights, compute_word_weights
-from retrieval.training.late_loop import RelevanceLoss, group_pairs, train
-from retrieval.training.loop import Recipe
-from retrieval.training.questions import (
+from counterpoint.retrieval.rerank.embedded import PARTS, EmbeddedReranker
+from counterpoint.retrieval.runtime.engine import BY_HAND
+from counterpoint.retrieval.training.command import make_option_parser, return_exit_code
+from counterpoint.retrieval.training.encoder import TokenEncoder, load_base
+from counterpoint.retrieval.training.export import export, restore_weights
+from counterpoint.retrieval.training.folds import is_held_out
+from counterpoint.retrieval.training.frequencies import compute_piece_weights, compute_word_weights
+from counterpoint.retrieval.training.late_loop import RelevanceLoss, group_pairs, train
+from counterpoint.retrieval.training.loop import Recipe
+from counterpoint.retrieval.training.questions import (
     Relevant,
     read_bioasq,
     read_conclusions,
@@ -34,7 +34,7 @@ from retrieval.training.questions import (
     read_scifact,
     read_stance_claims,
 )
-from retrieval.training.weighing import fit_weights, rank_ordinary, rank_scifact
+from counterpoint.retrieval.training.weighing import fit_weights, rank_ordinary, rank_scifact
 
 CLUSTER = 8
 QUESTIONS_OF_PUBMEDQA, CONCLUSIONS, CLAIMS_A_PAPER = 600, 1500, 3
@@ -85,7 +85,7 @@ def finish(encoder: TokenEncoder, pieces: NDArray[np.float32], data: Path, folde
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, weigh and export; 2 where the data folder cannot be used."""
-    parser = make_option_parser("python -m retrieval.train", "relevance")
+    parser = make_option_parser("python -m counterpoint.retrieval.train", "relevance")
     parser.add_argument("--without", nargs="*", default=[], metavar="SET", help="data sets to leave out, such as healthver")
     parser.add_argument("--claims", type=Path, required=True, metavar="FILE", help="our own: nli/training/reader/claims.jsonl")
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this model.onnx; without it, from the base")

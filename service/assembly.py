@@ -6,18 +6,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from retrieval.index import Index
-from service.baseline.config import BaselineConfig
-from service.baseline.grounder import BaselineGrounder
-from service.configuration import defaults
-from service.configuration.config import GroundingConfig, Variant, load_profile
-from service.configuration.files import load_yaml, read_yaml
-from service.configuration.models import Models, load_answer_models, load_models
-from service.grounding.ground import Grounder
+from counterpoint.retrieval.index import Index
+from counterpoint.service.baseline.config import BaselineConfig
+from counterpoint.service.baseline.grounder import BaselineGrounder
+from counterpoint.service.configuration import defaults
+from counterpoint.service.configuration.config import GroundingConfig, Variant, load_profile
+from counterpoint.service.configuration.files import load_yaml, read_yaml
+from counterpoint.service.configuration.models import Models, load_answer_models, load_models
+from counterpoint.service.grounding.ground import Grounder
 
 if TYPE_CHECKING:
-    from service.answering.answer import Answerer
-    from service.reading.evidence import EvidenceFinder
+    from counterpoint.service.answering.answer import Answerer
+    from counterpoint.service.evidence.finder import EvidenceFinder
 
 
 class Opened:
@@ -64,7 +64,7 @@ class Opened:
 
     @cached_property
     def _finder(self) -> EvidenceFinder:
-        from service.reading.evidence import EvidenceFinder, make_finder_beside
+        from counterpoint.service.evidence.finder import EvidenceFinder, make_finder_beside
 
         if "grounder" in vars(self):
             return make_finder_beside(self.grounder.models)
@@ -79,7 +79,7 @@ def load_config(name: str) -> GroundingConfig | BaselineConfig:
     data = read_yaml(name, "configs", "configuration")
     branches = isinstance(data, dict) and not data.keys().isdisjoint(("contradict", "support"))
     model: type[GroundingConfig] | type[BaselineConfig] = BaselineConfig if branches else GroundingConfig
-    return load_yaml(model, name, "configs", "configuration")
+    return load_yaml(model, name, "counterpoint.configs", "configuration")
 
 
 def make_grounder(index: Index, config: Variant, models: Models) -> Grounder:
@@ -121,8 +121,8 @@ def assemble_answerer(
 
     `grounding` is a grounding variant to use in place of the one that the answer variant names.
     """
-    from service.answering.answer import Answerer
-    from service.configuration.config import load_answer_config
+    from counterpoint.service.answering.answer import Answerer
+    from counterpoint.service.configuration.config import load_answer_config
 
     answer_config, models_profile = load_answer_config(answers, grounding), load_profile(profile)
     variant = load_config(answer_config.grounding) if answer_config.grounding else None
@@ -134,8 +134,8 @@ def assemble_answerer(
 
 def assemble_answerer_beside(grounder: Grounder, config: str) -> Answerer:
     """Make an answerer that shares the index and the models of an already loaded grounder, under the same profile."""
-    from service.answering.answer import Answerer
-    from service.configuration.config import load_answer_config
+    from counterpoint.service.answering.answer import Answerer
+    from counterpoint.service.configuration.config import load_answer_config
 
     answer_config, answer_grounder = load_answer_config(config), grounder
     if answer_config.grounding is None or load_config(answer_config.grounding) == grounder.asked_config:

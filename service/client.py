@@ -11,16 +11,16 @@ from urllib.parse import quote
 import httpx
 from pydantic import ValidationError
 
-from retrieval.core.addresses import clean_key, find_proxy
-from retrieval.core.errors import CounterpointError
-from service.answering.schemas import AnswerResponse
-from service.calls.calls import Call, R
-from service.calls.methods import Asking
-from service.calls.schemas import HitOut, SearchResponse
-from service.checking.schemas import CheckedText
-from service.grounding.schemas import GroundResponse
-from service.http.schemas import BatchResponse, LibraryList, LibraryOut
-from service.memory.schemas import (
+from counterpoint.retrieval.core.addresses import clean_key, find_proxy
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.calls.calls import Call, R
+from counterpoint.service.calls.methods import Asking
+from counterpoint.service.calls.schemas import HitOut, SearchResponse
+from counterpoint.service.checking.schemas import CheckedText
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.http.schemas import BatchResponse, LibraryList, LibraryOut
+from counterpoint.service.memory.schemas import (
     AlertList,
     AlertOut,
     FeedbackOut,
@@ -34,7 +34,7 @@ from service.memory.schemas import (
     SharedOut,
     SharedResult,
 )
-from service.schemas import Problem
+from counterpoint.service.schemas import Problem
 
 
 class CounterpointProblem(Exception):
@@ -90,7 +90,11 @@ class Counterpoint(Asking):
     def file(self, path: str | Path) -> CheckedText:
         """Check a file: DOCX, PDF with a text layer, CSV or TSV with a column `claim`, plain text, Markdown or HTML."""
         source = Path(path)
-        return self.text(file=base64.b64encode(source.read_bytes()).decode(), name=source.name)
+        try:
+            content = source.read_bytes()
+        except OSError as error:
+            raise CounterpointProblem(f"{path} cannot be read ({error.strerror}); name a file that can.") from None
+        return self.text(file=base64.b64encode(content).decode(), name=source.name)
 
     def search(self, query: str, page: int = 50) -> Iterator[HitOut]:
         """The papers that a query names, then those that contain its words, best first; `page` of them are fetched at a time."""

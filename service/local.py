@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from service.assembly import Opened
-from service.calls.calls import Call, Progress, R, search
-from service.calls.methods import Asking
-from service.calls.requests import SearchRequest
-from service.calls.schemas import HitOut
-from service.configuration import defaults
-from service.operating.libraries import find_index
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.runtime.replies import is_count
+from counterpoint.service.assembly import Opened
+from counterpoint.service.calls.calls import Call, Progress, R, search
+from counterpoint.service.calls.methods import Asking
+from counterpoint.service.calls.requests import MOST_HITS, SearchRequest
+from counterpoint.service.calls.schemas import HitOut
+from counterpoint.service.configuration import defaults
+from counterpoint.service.operating.libraries import find_index
 
 
 class LocalService(Asking):
@@ -34,7 +36,9 @@ class LocalService(Asking):
         self._opened.index.close()
 
     def search(self, query: str, most: int = 20) -> list[HitOut]:
-        """The papers that a query names, then those that hold its words, best first."""
+        """The papers that a query names, then those that hold its words, best first, at most `most` of them, 1 to 1,000."""
+        if not is_count(most, 1) or most > MOST_HITS:
+            raise BadInput(f"most is {most!r}: expected how many papers to list, 1 to {MOST_HITS:,}; correct it.")
         request = SearchRequest.of(query=query).model_copy(update={"limit": most})
         return search(self._opened, request, Progress()).response.hits
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from indexes.build import build
-from retrieval.bm25.lucene import expect_short_run
-from retrieval.index import Index
+from counterpoint.indexes.build import build
+from counterpoint.retrieval.bm25.lucene import expect_short_run
+from counterpoint.retrieval.index import Index
 from tests.helpers.missing import is_accounted_for
 
 # Before anything is loaded: a test neither reads nor writes what the user's own work has left on this machine.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from service.operating.settings import PREFIX, Settings
+from counterpoint.service.operating.settings import PREFIX, Settings
 from tests.helpers.missing import missing
 
 ROOT = Path(__file__).parent.parent

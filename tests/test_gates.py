@@ -17,14 +17,14 @@ from typing import get_args
 
 import pytest
 
-from indexes.vectors import add_vectors
-from nli.judge import Judge
-from retrieval.core.values import Claim, Label, Premise, Verdict
-from retrieval.index import Index
-from service.assembly import load_config, make_grounder
-from service.configuration.config import GroundingConfig, load_profile
-from service.configuration.defaults import CONFIG, PROFILE
-from service.configuration.models import load_encoder, load_judge, load_models
+from counterpoint.indexes.vectors import add_vectors
+from counterpoint.nli.judge import Judge
+from counterpoint.retrieval.core.values import Claim, Label, Premise, Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.service.assembly import load_config, make_grounder
+from counterpoint.service.configuration.config import GroundingConfig, load_profile
+from counterpoint.service.configuration.defaults import CONFIG, PROFILE
+from counterpoint.service.configuration.models import load_encoder, load_judge, load_models
 
 SIGN_PAIRS_RIGHT = 0.8
 """The share of the sign pairs whose most probable class must be right."""

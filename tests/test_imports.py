@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.cli import PROXY
+from counterpoint.eval.cli import PROXY
 
 ROOT = Path(__file__).parent.parent
 
@@ -24,6 +24,7 @@ ALLOWED = {
     )
 }
 
+DOORS = ("http.app", "local", "client", "mcp_server")
 # What measures the product stands outside it.
 OUTSIDE = {"bench", "tests"}
 
@@ -35,7 +36,7 @@ def imported_packages(path: Path) -> set[str]:
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module)
-    return {name.split(".")[0] for name in names} & (set(ALLOWED) | OUTSIDE)
+    return {name.removeprefix("counterpoint.").split(".")[0] for name in names} & (set(ALLOWED) | OUTSIDE)
 
 
 @pytest.mark.parametrize("package", ALLOWED)
@@ -69,9 +70,10 @@ def imported_modules(path: Path) -> set[str]:
 def reach(*names: str) -> tuple[set[str], set[str]]:
     """Our own modules that those named import, directly or through others; and the top packages of all else that they import."""
     known = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        name if package in ("counterpoint", "bench") else f"counterpoint.{name}": path
         for package in (*ALLOWED, "bench")
         for path in (ROOT / package).rglob("*.py")
+        for name in [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")]
     }
     reached: set[str] = set()
     others: set[str] = set()
@@ -90,12 +92,14 @@ def test_the_product_and_the_proxy_need_nothing_of_the_laboratory() -> None:
     lab = {re.split("[=;]", line)[0].replace("-", "_") for line in PYPROJECT["project"]["optional-dependencies"]["lab"]}
     of_lab = {name for name, owners in packages_distributions().items() if {one.replace("-", "_") for one in owners} <= lab}
     assert {"sklearn", "ir_measures"} <= of_lab
-    reached, others = reach(PYPROJECT["project"]["scripts"]["counterpoint"].split(":")[0], "counterpoint")
-    assert "service.http.app" in reached
-    assert [name for name in reached if name.startswith(("eval", "bench")) or ".train" in name] == []
+    reached, others = reach(
+        PYPROJECT["project"]["scripts"]["counterpoint"].split(":")[0], *(f"counterpoint.service.{name}" for name in DOORS)
+    )
+    assert "counterpoint.service.http.app" in reached
+    assert [name for name in reached if name.startswith(("counterpoint.eval", "bench")) or ".train" in name] == []
     assert others & of_lab == set()
     reached, others = reach(*{command.__module__ for command in PROXY})
-    assert "eval.scifact.measures" in reached
+    assert "counterpoint.eval.scifact.measures" in reached
     assert others & of_lab == set()
 
 
@@ -104,8 +108,9 @@ def test_the_default_installation_stays_small() -> None:
 
 
 def test_every_package_is_installed() -> None:
-    patterns = PYPROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
-    assert {pattern.removesuffix("*") for pattern in patterns} == set(ALLOWED)
+    assert PYPROJECT["tool"]["setuptools"]["packages"]["find"]["include"] == ["counterpoint*"]
+    links = {path.name for path in (ROOT / "counterpoint").iterdir() if path.is_symlink()}
+    assert links | {"counterpoint"} == set(ALLOWED)
     folders = {path.parent for package in ALLOWED for path in (ROOT / package).rglob("*.py")}
     assert [folder for folder in folders if not (folder / "__init__.py").exists()] == []
 
@@ -121,7 +126,7 @@ def test_no_help_loads_a_heavy_library() -> None:
     code = f"""
 import sys
 from typer.main import get_command
-from service.cli.commands import app
+from counterpoint.service.cli.commands import app
 
 def helped(command, path):
     yield path
@@ -142,3 +147,11 @@ print(len(every), *(m for m in {HEAVY!r} if m in sys.modules), file=sys.stderr)
     assert int(commands) > 15
     assert "The folder of an index," in done.stdout
     assert loaded == []
+
+
+def test_the_project_is_imported_by_its_one_name() -> None:
+    tops = set(ALLOWED) - {"counterpoint"}
+    for folder in (*ALLOWED, "bench", "tests"):
+        for path in (ROOT / folder).rglob("*.py"):
+            wrong = {name for name in imported_modules(path) if name.split(".")[0] in tops}
+            assert not wrong, f"{path.relative_to(ROOT)} imports {', '.join(sorted(wrong))}; expected counterpoint.…"

@@ -72,11 +72,22 @@ def test_a_claim_is_grounded_without_a_look_up_and_without_a_file_of_others(
         (tmp_path / f"{profile}.yaml").write_text(PROFILE.format(engine=profile), "utf-8")
         profile = str(tmp_path / f"{profile}.yaml")
     built = sandboxed(
-        tmp_path, "-m", "service.cli", "index", "build", corpus, "--out", index, "--dense", "--no-examples", "--profile", profile
+        tmp_path,
+        "-m",
+        "counterpoint.service.cli",
+        "index",
+        "build",
+        corpus,
+        "--out",
+        index,
+        "--dense",
+        "--no-examples",
+        "--profile",
+        profile,
     )
     assert built.status == 0, built.output
     assert find_strays(built, ours) == []
-    grounded = sandboxed(tmp_path, "-m", "service.cli", "ground", CLAIM, "--index", index, "--profile", profile)
+    grounded = sandboxed(tmp_path, "-m", "counterpoint.service.cli", "ground", CLAIM, "--index", index, "--profile", profile)
     assert grounded.status == 0 and "Supporting: 1" in grounded.output, grounded.output
     assert find_strays(grounded, ours) == []
     # It was watched: what it may write is among what was seen.

@@ -15,10 +15,10 @@ import pytest
 from fastapi.testclient import TestClient
 from typer.main import get_command
 
-from eval import cli
-from retrieval.index import Index
-from service.cli.commands import app
-from service.cli.usage import complete_dense
+from counterpoint.eval import cli
+from counterpoint.retrieval.index import Index
+from counterpoint.service.cli.commands import app
+from counterpoint.service.cli.usage import complete_dense
 from tests.helpers.missing import missing
 from tests.helpers.ready import wait_until_ready
 from tests.helpers.served import over_fakes

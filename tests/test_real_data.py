@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import build
-from retrieval.index import Index
-from service.assembly import assemble
-from service.grounding.claims import check_claim
-from service.trec.task_a import check, read_items, run
+from counterpoint.indexes.build import build
+from counterpoint.retrieval.index import Index
+from counterpoint.service.assembly import assemble
+from counterpoint.service.grounding.claims import check_claim
+from counterpoint.service.trec.task_a import check, read_items, run
 from tests.helpers.missing import missing
 
 DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -15,17 +15,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.measures.figures import Resampler, Tally, share
-from eval.measures.report import Report, Table, show
-from eval.measures.resuming import record_each
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Answer, Topic
-from retrieval.store.journal import Origin, hash_json
-from retrieval.words.terms import split_terms
-from service.answering.answer import Answerer
-from service.runs.journal import code_of
+from counterpoint.eval.measures.figures import Resampler, Tally, share
+from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.measures.resuming import record_each
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Answer, Topic
+from counterpoint.retrieval.store.journal import Origin, hash_json
+from counterpoint.retrieval.words.terms import split_terms
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.runs.journal import code_of
 
-_CODE = ("nli.reader.answers", "generation.statement", "service.answering.names", "service.answering.table")
+_CODE = (
+    "counterpoint.nli.reader.answers",
+    "counterpoint.generation.statement",
+    "counterpoint.service.answering.names",
+    "counterpoint.service.answering.table",
+)
 
 
 @dataclass(frozen=True, slots=True)

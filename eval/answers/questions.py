@@ -1,7 +1,7 @@
-"""Evaluate answers to questions that an index is known to answer or not: answered or declined, right lead, misleading.
+"""Evaluate answers to questions that an index is known to answer or not: answered or declined, right verdict, misleading.
 
 A question with the answer yes or no is answerable, and its papers are named; one with the answer none is answered by no paper of
-the index. An answer misleads where its lead says the opposite of the known answer, or where it counts one of the question's
+the index. An answer misleads where its verdict says the opposite of the known answer, or where it counts one of the question's
 papers for the other side. Only a reader can say whether its sentences are relevant, so the report holds them all.
 """
 
@@ -12,28 +12,28 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from eval.measures.columns import read_columns
-from eval.measures.figures import Figure, Resampler, Tally, share
-from eval.measures.report import Report, Table, show
-from eval.measures.resuming import record_each
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Answer, Topic
-from retrieval.store.journal import Origin, hash_json
-from service.answering.answer import Answerer
-from service.runs.journal import code_of
+from counterpoint.eval.measures.columns import read_columns
+from counterpoint.eval.measures.figures import Figure, Resampler, Tally, share
+from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.measures.resuming import record_each
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import Answer, Topic
+from counterpoint.retrieval.store.journal import Origin, hash_json
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.runs.journal import code_of
 
 Answerable = Literal["yes", "no", "none"]
 ANSWERS: tuple[Answerable, ...] = get_args(Answerable)
 COLUMNS = ("question", "answer", "pmids")
 _OPPOSITE = {"yes": "no", "no": "yes"}
 _CODE = (
-    "eval.answers.questions",
-    "generation.extractive",
-    "generation.question",
-    "service.answering.answer",
-    "service.answering.lead",
-    "service.grounding.ground",
+    "counterpoint.eval.answers.questions",
+    "counterpoint.generation.extractive",
+    "counterpoint.generation.question",
+    "counterpoint.service.answering.answer",
+    "counterpoint.service.answering.verdict",
+    "counterpoint.service.grounding.ground",
 )
 
 
@@ -48,7 +48,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """The answer given: the lead's verdict ("" for none) and certainty, the papers of each side, those cited, the sentences."""
+    """The answer: its verdict's outcome ("" for none) and certainty, the papers of each side, those cited, the sentences."""
 
     answered: bool
     verdict: str
@@ -62,13 +62,13 @@ class GivenAnswer:
     @classmethod
     def of(cls, answer: Answer) -> GivenAnswer:
         """Make one from an answer."""
-        lead = answer.lead
+        verdict = answer.verdict
         return cls(
             answer.outcome == "answered",
-            lead.verdict if lead else "",
-            lead.certainty if lead else 0.0,
-            tuple(evidence.document.pmid for evidence in lead.supporting) if lead else (),
-            tuple(evidence.document.pmid for evidence in lead.contradicting) if lead else (),
+            verdict.outcome if verdict else "",
+            verdict.certainty if verdict else 0.0,
+            tuple(evidence.document.pmid for evidence in verdict.supporting) if verdict else (),
+            tuple(evidence.document.pmid for evidence in verdict.contradicting) if verdict else (),
             tuple(dict.fromkeys(citation.document.pmid for sentence in answer.sentences for citation in sentence.citations)),
             tuple(sentence.text for sentence in answer.sentences),
             answer.note,
@@ -122,7 +122,7 @@ def answer_all(
 
 
 def is_misleading(question: AskedQuestion, answer: GivenAnswer) -> bool:
-    """Whether the lead is the opposite of the known answer, or a paper that gives that answer is counted for the other side."""
+    """Whether the verdict is the opposite of the known answer, or a paper that gives it is counted for the other side."""
     opposite = _OPPOSITE.get(question.answer)
     other_side = {"yes": answer.contradicting, "no": answer.supporting}.get(question.answer, ())
     return (
@@ -131,7 +131,7 @@ def is_misleading(question: AskedQuestion, answer: GivenAnswer) -> bool:
 
 
 def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer]) -> dict[str, Figure]:
-    """Shares with 95 % intervals from a bootstrap over questions; a mixed or unclear lead is neither right nor wrong."""
+    """Shares with 95 % intervals from a bootstrap over questions; a mixed or unclear verdict is neither right nor wrong."""
     resampler, pairs = Resampler(len(questions)), [(question, answers[question.question]) for question in questions]
 
     def among(value: Sequence[bool], of: Sequence[bool]) -> Figure:
@@ -144,8 +144,8 @@ def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswe
     return {
         "answered, of the answerable": among(has_answer, answerable),
         "declined, of the others": among([not one for one in has_answer], [not one for one in answerable]),
-        "lead right, of the answered": among([answer.verdict == one.answer for one, answer in pairs], both),
-        "lead wrong, of the answered": among([answer.verdict == _OPPOSITE.get(one.answer) for one, answer in pairs], both),
+        "verdict right, of the answered": among([answer.verdict == one.answer for one, answer in pairs], both),
+        "verdict wrong, of the answered": among([answer.verdict == _OPPOSITE.get(one.answer) for one, answer in pairs], both),
         "known paper cited, of the answered": among([bool(set(one.pmids) & set(answer.cited)) for one, answer in pairs], both),
         "misleading, of the answerable": among([is_misleading(one, answer) for one, answer in pairs], answerable),
     }
@@ -159,9 +159,9 @@ def name_fault(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> s
     if not answer.answered:
         return "declined"
     if is_misleading(question, answer):
-        return f"misleading (lead {answer.verdict or 'none'}, known {question.answer})"
+        return f"misleading (verdict {answer.verdict or 'none'}, known {question.answer})"
     if answer.verdict != question.answer:
-        return f"lead {answer.verdict or 'none'}, known {question.answer}"
+        return f"verdict {answer.verdict or 'none'}, known {question.answer}"
     return ""
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from eval.measures.figures import Resampler, Tally, share
-from eval.measures.report import Measure, Report, Table, show
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, BadRecord
-from service.trec.records import MAX_CITATIONS, is_id, is_id_list, read_id, read_json_or_lines, refuse_unknown
-from service.trec.task_a import LISTS
+from counterpoint.eval.measures.figures import Resampler, Tally, share
+from counterpoint.eval.measures.report import Measure, Report, Table, show
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.service.trec.records import MAX_CITATIONS, is_id, is_id_list, read_id, read_json_or_lines, refuse_unknown
+from counterpoint.service.trec.task_a import LISTS
 
 _JUDGMENT = ("qa_id", "sentence", "pmid", "label")
 LABELS = ("supporting", "partial", "contradicting", "neutral", "not relevant", "invalid")

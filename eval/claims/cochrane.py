@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from eval.claims.directions import ANSWERS, DirectedQuestion
-from indexes.readers.base.fields import RecordError
-from indexes.readers.base.jsonl import read_some
-from retrieval.core.values import Document
+from counterpoint.eval.claims.directions import ANSWERS, DirectedQuestion
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.indexes.readers.base.jsonl import read_some
+from counterpoint.retrieval.core.values import Document
 
 _QUESTION = re.compile(
     r"(is|are) (.+?),? (?:higher|lower), (?:higher|lower),? or the same,?(?: when)? comparing (?:following )?(.+)\?",

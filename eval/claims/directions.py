@@ -11,14 +11,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from eval.measures.figures import Resampler, Tally, share
-from eval.measures.report import Report, Table, show
-from eval.measures.resuming import record_each
-from eval.scifact.observing import grounding_code
-from retrieval.core.english import format_count
-from retrieval.store.journal import Origin, hash_file
-from service.grounding.ground import Grounder
-from service.grounding.weigh import Outcome
+from counterpoint.eval.measures.figures import Resampler, Tally, share
+from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.measures.resuming import record_each
+from counterpoint.eval.scifact.observing import grounding_code
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.store.journal import Origin, hash_file
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.weigh import Outcome
 
 Answer = Literal["higher", "lower", "no difference", "uncertain effect", "insufficient data"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)

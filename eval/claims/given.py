@@ -8,15 +8,21 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from eval.measures.figures import Figure, Formula, Resampler, Tally, balanced, macro_f1, share
-from eval.measures.report import Report, Table, show
-from nli.judge import Abstract, Reader
-from nli.reader.judge import DocumentReader
-from nli.reader.paper import read_both_ways
-from nli.training.reader.cases import ReaderCase, make_case, make_cases_of_papers, read_dev_papers, read_labelled_cases
-from nli.training.reader.examples import read_ordinary, read_written
-from nli.training.reader.lesson import CONTRADICT, LABELS, SUPPORT, fit_claim_only
-from retrieval.training.data import read_lines
+from counterpoint.eval.measures.figures import Figure, Formula, Resampler, Tally, balanced, macro_f1, share
+from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.nli.judge import Abstract, Reader
+from counterpoint.nli.reader.judge import DocumentReader
+from counterpoint.nli.reader.paper import read_both_ways
+from counterpoint.nli.training.reader.cases import (
+    ReaderCase,
+    make_case,
+    make_cases_of_papers,
+    read_dev_papers,
+    read_labelled_cases,
+)
+from counterpoint.nli.training.reader.examples import read_ordinary, read_written
+from counterpoint.nli.training.reader.lesson import CONTRADICT, LABELS, SUPPORT, fit_claim_only
+from counterpoint.retrieval.training.data import read_lines
 
 PROBES, KINDS = Path("tests/probes.jsonl"), Path(__file__).with_name("kinds.jsonl")
 

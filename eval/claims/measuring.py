@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from eval.claims.reading import PaperClaim
-from eval.measures.resuming import finish_each
-from eval.scifact.files import LabelledClaim
-from eval.scifact.observing import STANCES, ClaimResult, Returned, journal_of
-from retrieval.core.errors import BadRecord
-from retrieval.core.values import OPPOSITE, Claim, Stance
-from retrieval.index import Index
-from retrieval.store.documents import Documents
-from service.grounding.ground import Grounder
+from counterpoint.eval.claims.reading import PaperClaim
+from counterpoint.eval.measures.resuming import finish_each
+from counterpoint.eval.scifact.files import LabelledClaim
+from counterpoint.eval.scifact.observing import STANCES, ClaimResult, Returned, journal_of
+from counterpoint.retrieval.core.errors import BadRecord
+from counterpoint.retrieval.core.values import OPPOSITE, Claim, Stance
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Documents
+from counterpoint.service.grounding.ground import Grounder
 
 Outcome = Literal["right", "wrong", "unsure", "absent"]
 OUTCOMES: Mapping[Outcome, str] = {

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from eval.measures.columns import read_columns
-from retrieval.core.english import list_words
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import LABELS, Label
-from service.grounding.claims import check_claim
-from service.memory.feedback import find_agreed
-from service.memory.schemas import FeedbackOut
+from counterpoint.eval.measures.columns import read_columns
+from counterpoint.retrieval.core.english import list_words
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import LABELS, Label
+from counterpoint.service.grounding.claims import check_claim
+from counterpoint.service.memory.feedback import find_agreed
+from counterpoint.service.memory.schemas import FeedbackOut
 
 REQUIRED = ("pmid", "claim", "stance")
 KIND = "kind"

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from eval.claims.measuring import OUTCOMES, ClaimOutcome, Outcome, ground_claims
-from eval.claims.reading import PaperClaim
-from eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
-from eval.measures.report import Report, Table, show
-from eval.scifact.observing import STANCES, grounding_code
-from retrieval.core.english import format_count
-from retrieval.core.values import LABELS, Label
-from service.grounding.ground import Grounder
+from counterpoint.eval.claims.measuring import OUTCOMES, ClaimOutcome, Outcome, ground_claims
+from counterpoint.eval.claims.reading import PaperClaim
+from counterpoint.eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
+from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.scifact.observing import STANCES, grounding_code
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import LABELS, Label
+from counterpoint.service.grounding.ground import Grounder
 
 PLAIN: Mapping[Outcome, str] = {outcome: outcome for outcome in OUTCOMES}
 

@@ -13,17 +13,17 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from eval.claims.measuring import ClaimOutcome, Outcome, ground_claims
-from eval.claims.reading import PaperClaim
-from eval.claims.report import Grouping, count_others, make_report
-from eval.measures.report import Report
-from generation.grammar import inflect
-from nli.training.turning import has_finite_verb, negate
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Label
-from retrieval.store.documents import Documents
-from service.grounding.ground import Grounder
+from counterpoint.eval.claims.measuring import ClaimOutcome, Outcome, ground_claims
+from counterpoint.eval.claims.reading import PaperClaim
+from counterpoint.eval.claims.report import Grouping, count_others, make_report
+from counterpoint.eval.measures.report import Report
+from counterpoint.generation.grammar import inflect
+from counterpoint.nli.training.turning import has_finite_verb, negate
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Label
+from counterpoint.retrieval.store.documents import Documents
+from counterpoint.service.grounding.ground import Grounder
 
 FEWEST_WORDS, MOST_WORDS = 6, 25
 OWN, TURNED = "own title", "turned round"

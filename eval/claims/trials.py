@@ -11,16 +11,16 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from eval.claims.directions import ANSWERS, DirectedQuestion, measure_directions
-from eval.measures.report import Report
-from indexes.readers.base.fields import RecordError
-from indexes.readers.base.jsonl import read_some
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim
-from retrieval.words.forms import capitalise
-from service.grounding.ground import Grounder
-from service.grounding.weigh import Outcome, weigh
+from counterpoint.eval.claims.directions import ANSWERS, DirectedQuestion, measure_directions
+from counterpoint.eval.measures.report import Report
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.indexes.readers.base.jsonl import read_some
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.words.forms import capitalise
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.weigh import Outcome, weigh
 
 LABELS = Path(__file__).parent / "trials.csv"
 _FIELDS = "prompt, pmcid, outcome, intervention and comparator"

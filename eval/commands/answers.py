@@ -1,4 +1,4 @@
-"""`counterpoint eval leads`, `questions` and `open-questions`."""
+"""`counterpoint eval verdicts`, `questions` and `open-questions`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eval.commands.outputs import JsonOption, MarkdownOption, argument, check_outputs, option, publish, work_option, write_whole
-from retrieval.core.english import format_count
-from service.cli.shared import (
+from counterpoint.eval.commands.outputs import (
+    JsonOption,
+    MarkdownOption,
+    argument,
+    check_outputs,
+    option,
+    publish,
+    work_option,
+    write_whole,
+)
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.service.cli.shared import (
     AnswersOption,
     IndexOption,
     ProfileOption,
@@ -18,12 +27,12 @@ from service.cli.shared import (
     print_note,
     report_errors,
 )
-from service.configuration import defaults
+from counterpoint.service.configuration import defaults
 
 if TYPE_CHECKING:
-    from service.schemas import Service
+    from counterpoint.service.schemas import Service
 
-LEADS_WORK, QUESTIONS_WORK, OPEN_WORK = Path("leads.work"), Path("questions.work"), Path("open.work")
+VERDICTS_WORK, QUESTIONS_WORK, OPEN_WORK = Path("verdicts.work"), Path("questions.work"), Path("open.work")
 
 
 def _begin(count: int, what: str, work: Path, service: Service) -> dict[str, Any]:
@@ -32,7 +41,7 @@ def _begin(count: int, what: str, work: Path, service: Service) -> dict[str, Any
     return {"config": service.config.model_dump(), "models": service.models.names()}
 
 
-def leads(
+def verdicts(
     file: Annotated[
         Path,
         argument("FILE", "JSON lines with question, answer (yes, no, maybe) and, optionally, pmids; or PubMedQA's own records."),
@@ -44,30 +53,30 @@ def leads(
     answers: AnswersOption = defaults.ANSWERS,
     config: UnderAnswersOption = None,
     profile: ProfileOption = defaults.PROFILE,
-    work: Annotated[Path, work_option("what was asked is")] = LEADS_WORK,
+    work: Annotated[Path, work_option("what was asked is")] = VERDICTS_WORK,
     json: JsonOption = None,
     markdown: MarkdownOption = None,
 ) -> None:
     """Measure the first sentence of answers on questions whose answer is known: yes, no or maybe."""
     with report_errors():
-        from eval.answers.leads import lead_all, read_known, show_leads
-        from retrieval.core.errors import BadConfig, BadInput
-        from service.assembly import assemble
-        from service.configuration.config import load_answer_config
+        from counterpoint.eval.answers.verdicts import read_known, show_verdicts, weigh_all
+        from counterpoint.retrieval.core.errors import BadConfig, BadInput
+        from counterpoint.service.assembly import assemble
+        from counterpoint.service.configuration.config import load_answer_config
 
         check_outputs(json, markdown, [file])
         questions = read_known(file)[first : None if most is None else first + most]
         if not questions:
             raise BadInput(f"--skip {first} leaves no question of {file}; give a smaller number.")
-        step = load_answer_config(answers, config).lead
+        step = load_answer_config(answers, config).verdict
         if step is None:
-            raise BadConfig(f"The answer configuration {answers} has no lead; name one that has, such as {defaults.ANSWERS}.")
+            raise BadConfig(f"The answer configuration {answers} has no verdict; name one that has, such as {defaults.ANSWERS}.")
         grounder = assemble(index, step.grounding, profile)
         papers = "their own papers" if given else f"{index}"
         settings = _begin(len(questions), f"{file} of {papers} with {answers}", work, grounder)
-        results = lead_all(questions, grounder, given, work, grounder.index.manifest.corpus_sha256, settings)
+        results = weigh_all(questions, grounder, given, work, grounder.index.manifest.corpus_sha256, settings)
         title = f"{file.name}, {'papers given' if given else 'search'}"
-        publish(show_leads(title, questions, results, get_command_line()), json, markdown)
+        publish(show_verdicts(title, questions, results, get_command_line()), json, markdown)
 
 
 def questions(
@@ -82,8 +91,8 @@ def questions(
 ) -> None:
     """Measure answers on questions that an index is known to answer or not: answered, declined, led rightly, misleading."""
     with report_errors():
-        from eval.answers.questions import answer_all, read_questions, show_questions
-        from service.assembly import assemble_answerer
+        from counterpoint.eval.answers.questions import answer_all, read_questions, show_questions
+        from counterpoint.service.assembly import assemble_answerer
 
         check_outputs(json, markdown, [file])
         cases = read_questions(file)
@@ -112,10 +121,10 @@ def open_questions(
     with report_errors():
         from json import dumps
 
-        from eval.answers.open_questions import answer_open, read_open_questions, show_open, write_snippets
-        from retrieval.core.errors import BadInput
-        from retrieval.core.word_list import read_word_list
-        from service.assembly import assemble_answerer
+        from counterpoint.eval.answers.open_questions import answer_open, read_open_questions, show_open, write_snippets
+        from counterpoint.retrieval.core.errors import BadInput
+        from counterpoint.retrieval.core.word_list import read_word_list
+        from counterpoint.service.assembly import assemble_answerer
 
         check_outputs(json, markdown, [file])
         cases = read_open_questions(file, set(read_word_list(ids)) if ids else ())

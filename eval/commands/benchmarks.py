@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.outputs import JsonOption, MarkdownOption, check_outputs, option, publish, work_option
-from service.cli.shared import AnalyzerOption, ProfileOption, get_command_line, print_note, report_errors
-from service.configuration import defaults
+from counterpoint.eval.commands.outputs import JsonOption, MarkdownOption, check_outputs, option, publish, work_option
+from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, get_command_line, print_note, report_errors
+from counterpoint.service.configuration import defaults
 
 BEIR_WORK, EVIDENCE_WORK = Path("beir.work"), Path("evidencebench.work")
 MEASURES = ("nDCG@10", "R@100")
@@ -36,15 +36,15 @@ def beir(
 ) -> None:
     """Measure retrieval on a collection in BEIR's layout: nDCG@10 and R@100 of BM25."""
     with report_errors():
-        from retrieval.core.errors import BadInput
+        from counterpoint.retrieval.core.errors import BadInput
 
         files = (corpus, queries, qrels)
         if bool(scifact) == any(files) or (any(files) and not all(files)):
             raise BadInput("Name a collection with --corpus, --queries and --qrels, or with --scifact.")
         check_outputs(json, markdown, [file for file in files if file])
-        from eval.retrieval.beir import measure, read_beir, read_scifact_as_beir
-        from eval.scifact.files import find
-        from service.configuration.config import load_profile
+        from counterpoint.eval.retrieval.beir import measure, read_beir, read_scifact_as_beir
+        from counterpoint.eval.scifact.files import find
+        from counterpoint.service.configuration.config import load_profile
 
         models = load_profile(profile)
         if scifact:
@@ -75,9 +75,9 @@ def evidencebench(
 ) -> None:
     """Measure on EvidenceBench which sentences of a paper are chosen as evidence: aspect recall by task and method."""
     with report_errors():
-        from eval.evidence.evidencebench import METHODS, TASKS, make_report, measure_all, read_cases
-        from retrieval.core.errors import BadInput
-        from service.configuration.config import load_profile
+        from counterpoint.eval.evidence.evidencebench import METHODS, TASKS, make_report, measure_all, read_cases
+        from counterpoint.retrieval.core.errors import BadInput
+        from counterpoint.service.configuration.config import load_profile
 
         if not data:
             raise BadInput("--data is missing: name EvidenceBench's file (from https://github.com/EvidenceBench/EvidenceBench).")
@@ -85,7 +85,7 @@ def evidencebench(
         models = load_profile(profile)
         check_outputs(json, markdown, data)
         cases = read_cases(data)[:most]
-        from service.reading.evidence import EvidenceFinder
+        from counterpoint.service.evidence.finder import EvidenceFinder
 
         finder = EvidenceFinder(models)
         print_note(

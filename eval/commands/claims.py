@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.outputs import JsonOption, MarkdownOption, argument, check_outputs, option, publish, work_option
-from retrieval.core.english import format_count
-from service.cli.shared import ConfigOption, IndexOption, ProfileOption, get_command_line, print_note, report_errors
-from service.configuration import defaults
+from counterpoint.eval.commands.outputs import JsonOption, MarkdownOption, argument, check_outputs, option, publish, work_option
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.service.cli.shared import ConfigOption, IndexOption, ProfileOption, get_command_line, print_note, report_errors
+from counterpoint.service.configuration import defaults
 
 WORK, COCHRANE_WORK, TRIALS_WORK = Path("claims.work"), Path("cochrane.work"), Path("trials.work")
 WorkOption = Annotated[Path, work_option("what was grounded is")]
@@ -34,13 +34,13 @@ def claims(
 ) -> None:
     """Measure claims about papers of an index: is each paper shown on the side that the file says it is on?"""
     with report_errors():
-        from eval.claims.reading import read_feedback
+        from counterpoint.eval.claims.reading import read_feedback
 
         check_outputs(json, markdown, [file])
         paper_claims, disputed = read_feedback(file)
-        from eval.claims.measuring import check_held
-        from eval.claims.report import measure_claims
-        from service.assembly import assemble
+        from counterpoint.eval.claims.measuring import check_held
+        from counterpoint.eval.claims.report import measure_claims
+        from counterpoint.service.assembly import assemble
 
         grounder = assemble(index, config, profile)
         check_held(paper_claims, grounder.index.store, file, index)
@@ -62,8 +62,8 @@ def titles(
     """Check an index without labels: does a paper support its own title, and contradict it turned round?"""
     with report_errors():
         check_outputs(json, markdown)
-        from eval.claims.titles import measure_titles
-        from service.assembly import assemble
+        from counterpoint.eval.claims.titles import measure_titles
+        from counterpoint.service.assembly import assemble
 
         grounder = assemble(index, config, profile)
         print_note(
@@ -82,18 +82,18 @@ def cochrane(
 ) -> None:
     """Measure agreement with the conclusions of Cochrane's reviews, over one index of all their abstracts."""
     with report_errors():
-        from eval.claims.cochrane import read_conclusions
+        from counterpoint.eval.claims.cochrane import read_conclusions
 
         check_outputs(json, markdown, [file])
         conclusions, documents = read_conclusions(file)
-        from eval.claims.directions import measure_directions
-        from eval.retrieval.beir import write_documents
-        from eval.retrieval.kept_index import open_index
-        from retrieval.core.values import Claim
-        from service.assembly import load_config, make_grounder
-        from service.configuration.config import load_profile
-        from service.configuration.models import load_models
-        from service.grounding.weigh import weigh
+        from counterpoint.eval.claims.directions import measure_directions
+        from counterpoint.eval.retrieval.beir import write_documents
+        from counterpoint.eval.retrieval.kept_index import open_index
+        from counterpoint.retrieval.core.values import Claim
+        from counterpoint.service.assembly import load_config, make_grounder
+        from counterpoint.service.configuration.config import load_profile
+        from counterpoint.service.configuration.models import load_models
+        from counterpoint.service.grounding.weigh import weigh
 
         grounding = load_config(config)
         models = load_models(grounding, load_profile(profile))
@@ -121,8 +121,8 @@ def trials(
     """Measure the answers to prompts on trial reports, by what a reader of the whole report concludes."""
     with report_errors():
         check_outputs(json, markdown, [file])
-        from eval.claims.trials import measure_trials, read_prompts
-        from service.assembly import assemble
+        from counterpoint.eval.claims.trials import measure_trials, read_prompts
+        from counterpoint.service.assembly import assemble
 
         prompts = read_prompts(file)
         grounder = assemble(index, config, profile)
@@ -140,9 +140,9 @@ def reader(
 ) -> None:
     """Measure the reader by itself on dev splits, each paper given: what trainings are compared by."""
     with report_errors():
-        from eval.claims.given import SETS, measure_reader
-        from nli.reader.judge import DocumentReader
-        from retrieval.core.errors import BadInput
+        from counterpoint.eval.claims.given import SETS, measure_reader
+        from counterpoint.nli.reader.judge import DocumentReader
+        from counterpoint.retrieval.core.errors import BadInput
 
         sets = only or list(SETS)
         if unknown := [name for name in sets if name not in SETS]:
@@ -161,7 +161,7 @@ def biogen(
 ) -> None:
     """Measure a Task A run by the track's measures: precision, recall and F1 of its PMIDs on either side."""
     with report_errors():
-        from eval.claims.biogen import evaluate, read_judgments, read_run
+        from counterpoint.eval.claims.biogen import evaluate, read_judgments, read_run
 
         check_outputs(json, markdown, [run, judgments])
         cited = read_run(run)

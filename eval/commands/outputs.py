@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from service.cli.shared import print_note
+from counterpoint.service.cli.shared import print_note
 
 if TYPE_CHECKING:
-    from eval.measures.report import Report
+    from counterpoint.eval.measures.report import Report
 
 DATA_VARIABLE = "COUNTERPOINT_DATA"
 
@@ -41,8 +41,8 @@ def check_outputs(json: Path | None, markdown: Path | None = None, inputs: Seque
 
     It may replace neither one of the input files nor the other report.
     """
-    from retrieval.core.errors import BadInput
-    from service.runs.journal import check_target
+    from counterpoint.retrieval.core.errors import BadInput
+    from counterpoint.service.runs.journal import check_target
 
     for option, out in (("--json", json), ("--markdown", markdown)):
         if out is None:
@@ -64,8 +64,8 @@ def publish(report: Report, json: Path | None, markdown: Path | None) -> None:
 
 def write_whole(out: Path, text: str, what: str = "the report") -> None:
     """Write a file whole or not at all, and say so; raises `OutOfSpace` and related errors as `translate_write_errors` does."""
-    from retrieval.core.errors import translate_write_errors
-    from retrieval.store.manifest import write_atomically
+    from counterpoint.retrieval.core.errors import translate_write_errors
+    from counterpoint.retrieval.store.manifest import write_atomically
 
     with translate_write_errors(what, out):
         write_atomically(out, text)

@@ -10,9 +10,18 @@ from typing import Annotated
 
 import typer
 
-from eval.commands.outputs import DATA_VARIABLE, DataOption, MarkdownOption, argument, check_outputs, option, publish, write_whole
-from service.cli.shared import AnalyzerOption, ProfileOption, get_command_line, print_note, report_errors
-from service.configuration import defaults
+from counterpoint.eval.commands.outputs import (
+    DATA_VARIABLE,
+    DataOption,
+    MarkdownOption,
+    argument,
+    check_outputs,
+    option,
+    publish,
+    write_whole,
+)
+from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, get_command_line, print_note, report_errors
+from counterpoint.service.configuration import defaults
 
 ClaimsOption = Annotated[Path | None, option("--claims", "Claims in SciFact's format instead of claims_dev; gzipped or not.")]
 CorpusOption = Annotated[Path | None, option("--corpus", "Documents in SciFact's format instead of corpus; gzipped or not.")]
@@ -41,10 +50,10 @@ def scifact(
 ) -> None:
     """Measure variants on SciFact, against each other and beside the paper; a stopped run goes on where it was."""
     with report_errors():
-        from eval.scifact.evaluation import configurations, evaluate
-        from eval.scifact.files import find, predictions_text
-        from retrieval.core.errors import BadInput
-        from service.runs.journal import check_target
+        from counterpoint.eval.scifact.evaluation import configurations, evaluate
+        from counterpoint.eval.scifact.files import find, predictions_text
+        from counterpoint.retrieval.core.errors import BadInput
+        from counterpoint.service.runs.journal import check_target
 
         files = find(data or os.environ.get(DATA_VARIABLE), claims, corpus)
         configs = configurations(config or [defaults.CONFIG])
@@ -85,8 +94,8 @@ def predictions(
     with report_errors():
         import json
 
-        from eval.scifact.files import find, read_claims, read_predictions
-        from eval.scifact.measures import official_figures
+        from counterpoint.eval.scifact.files import find, read_claims, read_predictions
+        from counterpoint.eval.scifact.measures import official_figures
 
         labelled_claims = read_claims(claims or find(data or os.environ.get(DATA_VARIABLE)).claims)
         figures = official_figures(labelled_claims, read_predictions(path))

@@ -20,20 +20,20 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from eval.measures.figures import RESAMPLES, SEED, Resampler, Tally, share
-from eval.measures.report import Report, Table
-from eval.measures.resuming import record_each
-from indexes.readers.base.fields import RecordError
-from indexes.readers.base.jsonl import parse_line, read_lines
-from indexes.readers.prose.article import make_article
-from nli.evidence import EvidenceReader, EvidenceReading, choose_sentences
-from nli.long_text import list_sentences
-from nli.text.headings import Part
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import SectionKind, Sentence
-from retrieval.store.journal import Origin, hash_json
-from retrieval.training.bm25 import TextIndex
-from service.runs.journal import code_of
+from counterpoint.eval.measures.figures import RESAMPLES, SEED, Resampler, Tally, share
+from counterpoint.eval.measures.report import Report, Table
+from counterpoint.eval.measures.resuming import record_each
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.indexes.readers.base.jsonl import parse_line, read_lines
+from counterpoint.indexes.readers.prose.article import make_article
+from counterpoint.nli.evidence import EvidenceReader, EvidenceReading, choose_sentences
+from counterpoint.nli.long_text import list_sentences
+from counterpoint.nli.text.headings import Part
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import SectionKind, Sentence
+from counterpoint.retrieval.store.journal import Origin, hash_json
+from counterpoint.retrieval.training.bm25 import TextIndex
+from counterpoint.service.runs.journal import code_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +250,7 @@ def measure_all(cases: Sequence[EvidenceCase], reader: EvidenceReader, work: Pat
         reading = reader.read(case.hypothesis, "", case.sentences)
         return {task: {name: compute_recall(case, reading, TASKS[task], name) for name in METHODS} for task in case.goals}
 
-    origin = Origin(None, reader.name, code_of("nli.evidence", "eval.evidence.evidencebench"))
+    origin = Origin(None, reader.name, code_of("counterpoint.nli.evidence", "counterpoint.eval.evidence.evidencebench"))
     records = record_each([(_identify(case), case) for case in cases], read, origin, work, "evidence", "papers")
     return {case.id: record for case, record in zip(cases, records, strict=True)}
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
 
 
 def read_columns(path: Path, required: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:

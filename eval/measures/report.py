@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from eval.measures.figures import Difference, Figure
+from counterpoint.eval.measures.figures import Difference, Figure
 
 NOTHING = "–"
 """Shown where there is nothing to measure, or no figure is given."""

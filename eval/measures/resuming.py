@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from retrieval.core.errors import Interrupted
-from retrieval.store.journal import Journal, Origin
+from counterpoint.retrieval.core.errors import Interrupted
+from counterpoint.retrieval.store.journal import Journal, Origin
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -15,25 +15,25 @@ from typing import Any
 
 import ir_measures
 
-from eval.measures.figures import Resampler, Tally, share
-from eval.measures.report import Report, Table, show, show_difference
-from eval.retrieval.kept_index import KEPT, KeptScores, open_index, show_progress
-from indexes.plan import report_interrupt
-from indexes.readers.base import jsonl
-from indexes.readers.base.fields import RecordError, check_required, raise_bad, read_id, read_text
-from indexes.readers.json_formats import make_scifact
-from retrieval.bm25.analysis import BIOMEDICAL
-from retrieval.core.code_hash import hash_code
-from retrieval.core.errors import BadInput, BadRecord, translate_write_errors
-from retrieval.core.values import Document, Hit
-from retrieval.dense.encoder import Encoder
-from retrieval.index import Index, reciprocal_rank_fusion
-from retrieval.rerank.reranker import make_passage
-from retrieval.store.journal import Origin, hash_file
-from retrieval.store.manifest import write_atomically
-from service.configuration.config import Profile
-from service.configuration.models import load_encoder, load_reranker
-from service.reading.evidence import ENCODER
+from counterpoint.eval.measures.figures import Resampler, Tally, share
+from counterpoint.eval.measures.report import Report, Table, show, show_difference
+from counterpoint.eval.retrieval.kept_index import KEPT, KeptScores, open_index, show_progress
+from counterpoint.indexes.plan import report_interrupt
+from counterpoint.indexes.readers.base import jsonl
+from counterpoint.indexes.readers.base.fields import RecordError, check_required, raise_bad, read_id, read_text
+from counterpoint.indexes.readers.json_formats import make_scifact
+from counterpoint.retrieval.bm25.analysis import BIOMEDICAL
+from counterpoint.retrieval.core.code_hash import hash_code
+from counterpoint.retrieval.core.errors import BadInput, BadRecord, translate_write_errors
+from counterpoint.retrieval.core.values import Document, Hit
+from counterpoint.retrieval.dense.encoder import Encoder
+from counterpoint.retrieval.index import Index, reciprocal_rank_fusion
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.store.journal import Origin, hash_file
+from counterpoint.retrieval.store.manifest import write_atomically
+from counterpoint.service.configuration.config import Profile
+from counterpoint.service.configuration.models import load_encoder, load_reranker
+from counterpoint.service.evidence.finder import ENCODER
 
 Run = Mapping[str, Sequence[str]]
 """For each query, the documents found, best first."""

@@ -8,15 +8,15 @@ from typing import Any
 
 from tqdm import tqdm
 
-from indexes.build import build
-from indexes.vectors import add_vectors
-from retrieval.bm25.analysis import BIOMEDICAL
-from retrieval.core.code_hash import hash_code
-from retrieval.core.errors import GO_ON, translate_write_errors
-from retrieval.dense.encoder import Encoder
-from retrieval.index import Index
-from retrieval.rerank.reranker import Reranker
-from retrieval.store.journal import Journal, Origin, hash_file, hash_json
+from counterpoint.indexes.build import build
+from counterpoint.indexes.vectors import add_vectors
+from counterpoint.retrieval.bm25.analysis import BIOMEDICAL
+from counterpoint.retrieval.core.code_hash import hash_code
+from counterpoint.retrieval.core.errors import GO_ON, translate_write_errors
+from counterpoint.retrieval.dense.encoder import Encoder
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.rerank.reranker import Reranker
+from counterpoint.retrieval.store.journal import Journal, Origin, hash_file, hash_json
 
 KEPT = "what was read and scored is saved, and the same command resumes from there"
 
@@ -26,7 +26,7 @@ def open_index(
 ) -> Index:
     """The index of a file of documents, with the encoders' vectors, built in `work` unless it is there already."""
     # An index holds one encoder's vectors, so another encoder needs another index.
-    code = hash_code(["indexes.build", *sorted({type(one).__module__ for one in encoders})])
+    code = hash_code(["counterpoint.indexes.build", *sorted({type(one).__module__ for one in encoders})])
     folder = Origin(hash_file(corpus), [format, analyzer, *(one.name for one in encoders)], code).path(work, "index")
     with translate_write_errors("the index", work, GO_ON):
         work.mkdir(parents=True, exist_ok=True)

@@ -8,19 +8,19 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from eval.measures.report import Report
-from eval.retrieval.kept_index import open_index
-from eval.scifact.files import Files, LabelledClaim, Predicted, read_claims
-from eval.scifact.observing import ClaimResult, grounding_code, journal_of
-from eval.scifact.report import VariantRun, make_report
-from retrieval.bm25.analysis import ANSERINI
-from retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
-from service.assembly import load_config, make_grounder
-from service.configuration.config import Profile, Variant, load_profile
-from service.configuration.files import list_shipped
-from service.configuration.kinds import Options
-from service.configuration.models import Models, load_models
-from service.grounding.ground import Grounder
+from counterpoint.eval.measures.report import Report
+from counterpoint.eval.retrieval.kept_index import open_index
+from counterpoint.eval.scifact.files import Files, LabelledClaim, Predicted, read_claims
+from counterpoint.eval.scifact.observing import ClaimResult, grounding_code, journal_of
+from counterpoint.eval.scifact.report import VariantRun, make_report
+from counterpoint.retrieval.bm25.analysis import ANSERINI
+from counterpoint.retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
+from counterpoint.service.assembly import load_config, make_grounder
+from counterpoint.service.configuration.config import Profile, Variant, load_profile
+from counterpoint.service.configuration.files import list_shipped
+from counterpoint.service.configuration.kinds import Options
+from counterpoint.service.configuration.models import Models, load_models
+from counterpoint.service.grounding.ground import Grounder
 
 _REMEMBERED_MB = 600
 """Enough for the vectors of all of SciFact's abstracts."""
@@ -40,7 +40,9 @@ def configurations(names: Sequence[str]) -> list[Variant]:
 
     Raises `BadInput` where two variants have the same name.
     """
-    unique_names = dict.fromkeys(name for entry in names for name in (list_shipped("configs") if entry == "all" else [entry]))
+    unique_names = dict.fromkeys(
+        name for entry in names for name in (list_shipped("counterpoint.configs") if entry == "all" else [entry])
+    )
     configs: dict[str, Variant] = {}
     for name in unique_names:
         config = load_config(name)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from indexes.readers.base import jsonl
-from indexes.readers.base.fields import RecordError
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Stance
-from service.grounding.claims import check_claim
+from counterpoint.indexes.readers.base import jsonl
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim, Stance
+from counterpoint.service.grounding.claims import check_claim
 
 _Read = TypeVar("_Read")
 LABELS: Mapping[str, Stance] = {

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from eval.measures.figures import Tally, f1, precision, recall, reciprocal_ranks, share
-from eval.measures.report import Measure
-from eval.scifact.files import Gold, LabelledClaim, Predicted
-from eval.scifact.observing import STANCES, ClaimResult
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Stance
+from counterpoint.eval.measures.figures import Tally, f1, precision, recall, reciprocal_ranks, share
+from counterpoint.eval.measures.report import Measure
+from counterpoint.eval.scifact.files import Gold, LabelledClaim, Predicted
+from counterpoint.eval.scifact.observing import STANCES, ClaimResult
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Stance
 
 CUT = 3
 FORMULAS = {"precision": precision, "recall": recall, "f1": f1}

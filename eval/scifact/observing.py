@@ -12,13 +12,13 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from eval.scifact.files import LabelledClaim, Predicted, Prediction
-from retrieval.core.values import Claim, Evidence, Stance
-from retrieval.store.journal import Journal, Origin, hash_json
-from service.assembly import make_grounder
-from service.baseline.grounder import BaselineGrounder, Side
-from service.grounding.ground import Grounder
-from service.runs.journal import code_of
+from counterpoint.eval.scifact.files import LabelledClaim, Predicted, Prediction
+from counterpoint.retrieval.core.values import Claim, Evidence, Stance
+from counterpoint.retrieval.store.journal import Journal, Origin, hash_json
+from counterpoint.service.assembly import make_grounder
+from counterpoint.service.baseline.grounder import BaselineGrounder, Side
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.runs.journal import code_of
 
 STANCES: tuple[Stance, Stance] = ("support", "contradict")
 
@@ -131,7 +131,7 @@ def grounding_code() -> str:
 
     It covers all kinds of models, because a model with cached verdicts is wrapped in another class, which hides its source.
     """
-    return code_of("service.assembly", "eval.scifact.observing")
+    return code_of("counterpoint.service.assembly", "counterpoint.eval.scifact.observing")
 
 
 def rank_to_gold(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> tuple[str, ...]:

@@ -14,20 +14,22 @@ from typing import Any
 
 import yaml
 
-from eval.measures.figures import RESAMPLES, SEED, Difference, Figure, Resampler, Tally
-from eval.measures.report import NOTHING, Report, Table, show
-from eval.scifact.files import Files, LabelledClaim
-from eval.scifact.measures import CUT, FORMULAS, measure, measure_rankings
-from eval.scifact.observing import STANCES, ClaimResult
-from retrieval.core.code_hash import hash_code
-from retrieval.core.values import Stance
-from retrieval.index import Index
-from service.configuration.config import Profile, Variant
+from counterpoint.eval.measures.figures import RESAMPLES, SEED, Difference, Figure, Resampler, Tally
+from counterpoint.eval.measures.report import NOTHING, Report, Table, show
+from counterpoint.eval.scifact.files import Files, LabelledClaim
+from counterpoint.eval.scifact.measures import CUT, FORMULAS, measure, measure_rankings
+from counterpoint.eval.scifact.observing import STANCES, ClaimResult
+from counterpoint.retrieval.core.code_hash import hash_code
+from counterpoint.retrieval.core.values import Stance
+from counterpoint.retrieval.index import Index
+from counterpoint.service.configuration.config import Profile, Variant
 
 BASELINE = "v5"
 BLIND_DEPTH = 1000
-SURE = 0.05
-PUBLISHED: Mapping[str, Any] = yaml.safe_load(resources("eval.scifact").joinpath("published.yaml").read_text("utf-8"))
+P_VALUE = 0.05
+PUBLISHED: Mapping[str, Any] = yaml.safe_load(
+    resources("counterpoint.eval.scifact").joinpath("published.yaml").read_text("utf-8")
+)
 _WHICH = (*STANCES, "weighted")
 _TABLES: Mapping[str, Mapping[str, str]] = {
     f"Documents returned, the first {CUT} of each side": {
@@ -120,7 +122,7 @@ def make_report(
     )
     provenance = {
         "counterpoint": version("counterpoint"),
-        "code": hash_code(["eval.scifact.evaluation"]),
+        "code": hash_code(["counterpoint.eval.scifact.evaluation"]),
         "command": command,
         "claims_file": files.claims.name,
         "claims_sha256": hashlib.sha256(files.claims.read_bytes()).hexdigest(),
@@ -175,7 +177,7 @@ def _show(
         f"{claims.all} claims: {claims.with_support} with supporting and {claims.with_contradict} with contradicting evidence, "
         f"{claims.without_evidence} with none. In brackets: 95 % intervals by a bootstrap over claims"
     )
-    blocks: list[Table | str] = [about + (f"; * differs from {baseline}'s at p < {SURE} (uncorrected)." if baseline else ".")]
+    blocks: list[Table | str] = [about + (f"; * differs from {baseline}'s at p < {P_VALUE} (uncorrected)." if baseline else ".")]
     if claims.gold_not_in_corpus:
         blocks.append(f"{claims.gold_not_in_corpus} of the documents to find are not in the corpus.")
     for title, columns in _TABLES.items():
@@ -202,4 +204,4 @@ def _papers_measure(variants: Sequence[VariantReport], blind: Mapping[str, Figur
 
 def _compare(variant: VariantReport, key: str) -> str:
     difference = variant.against_baseline.get(key)
-    return show(variant.figures[key], sure=difference is not None and difference.p is not None and difference.p < SURE)
+    return show(variant.figures[key], sure=difference is not None and difference.p is not None and difference.p < P_VALUE)

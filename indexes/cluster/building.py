@@ -15,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from indexes import plan
-from indexes.cluster.texts import TextsWriter
-from indexes.cluster.writer import (
+from counterpoint.indexes import plan
+from counterpoint.indexes.cluster.texts import TextsWriter
+from counterpoint.indexes.cluster.writer import (
     BulkSender,
     ClusterWriter,
     Progress,
@@ -28,16 +28,25 @@ from indexes.cluster.writer import (
     read_progress,
     refresh,
 )
-from indexes.readers import Columns
-from indexes.reading import BuildReport, describe_emptiness, read_all
-from retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
-from retrieval.cluster.client import Address, connect, read_access, translate_faults
-from retrieval.cluster.mapping import LIMBS, MANIFEST, VECTORS, add_up, derive, make_mapping, make_settings, read_state
-from retrieval.cluster.search import page_sources, run_search
-from retrieval.cluster.texts import make_text_mapping, name_texts
-from retrieval.core.errors import BadInput, IndexUnusable
-from retrieval.store.documents import find_targets
-from retrieval.store.manifest import FORMAT, WITH_TEXTS, IndexCounts, Manifest
+from counterpoint.indexes.readers import Columns
+from counterpoint.indexes.sources import BuildReport, describe_emptiness, read_all
+from counterpoint.retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
+from counterpoint.retrieval.cluster.client import Address, connect, read_access, translate_faults
+from counterpoint.retrieval.cluster.mapping import (
+    LIMBS,
+    MANIFEST,
+    VECTORS,
+    add_up,
+    derive,
+    make_mapping,
+    make_settings,
+    read_state,
+)
+from counterpoint.retrieval.cluster.search import page_sources, run_search
+from counterpoint.retrieval.cluster.texts import make_text_mapping, name_texts
+from counterpoint.retrieval.core.errors import BadInput, IndexUnusable
+from counterpoint.retrieval.store.documents import find_targets
+from counterpoint.retrieval.store.manifest import FORMAT, WITH_TEXTS, IndexCounts, Manifest
 
 _PAGE = 1000
 

@@ -20,10 +20,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from indexes import build as embedded
-from indexes import plan
-from indexes import update as updating
-from indexes.cluster.building import (
+from counterpoint.indexes import build as embedded
+from counterpoint.indexes import plan
+from counterpoint.indexes import update as updating
+from counterpoint.indexes.cluster.building import (
     build_on_cluster,
     choose_name,
     count,
@@ -36,24 +36,24 @@ from indexes.cluster.building import (
     update_on_cluster,
     write_manifest,
 )
-from indexes.cluster.writer import BulkSender, WriteLock, drop_progress, index_action
-from indexes.full_texts import list_passages
-from indexes.plan import hold_lock, report_interrupt
-from indexes.readers import Columns
-from indexes.reading import BuildReport
-from indexes.writer import Change, LuceneWriters, StoreWriter, take_text
-from retrieval.bm25.analysis import BIOMEDICAL
-from retrieval.cluster.client import Address, ClusterBusy, is_address, read_address, translate_faults
-from retrieval.cluster.mapping import make_source, read_row, read_state
-from retrieval.cluster.search import ClusterDocuments
-from retrieval.cluster.texts import make_passage_source, make_text_source, name_texts, read_text
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, IndexUnusable, Unfinished
-from retrieval.index import read_index_manifest
-from retrieval.store.documents import Store, open_read_only, read_rows
-from retrieval.store.journal import hash_json
-from retrieval.store.library import write_new_file
-from retrieval.store.manifest import (
+from counterpoint.indexes.cluster.writer import BulkSender, WriteLock, drop_progress, index_action
+from counterpoint.indexes.full_texts import list_passages
+from counterpoint.indexes.plan import hold_lock, report_interrupt
+from counterpoint.indexes.readers import Columns
+from counterpoint.indexes.sources import BuildReport
+from counterpoint.indexes.writer import Change, LuceneWriters, StoreWriter, take_text
+from counterpoint.retrieval.bm25.analysis import BIOMEDICAL
+from counterpoint.retrieval.cluster.client import Address, ClusterBusy, is_address, read_address, translate_faults
+from counterpoint.retrieval.cluster.mapping import make_source, read_row, read_state
+from counterpoint.retrieval.cluster.search import ClusterDocuments
+from counterpoint.retrieval.cluster.texts import make_passage_source, make_text_source, name_texts, read_text
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, IndexUnusable, Unfinished
+from counterpoint.retrieval.index import read_index_manifest
+from counterpoint.retrieval.store.documents import Store, open_read_only, read_rows
+from counterpoint.retrieval.store.journal import hash_json
+from counterpoint.retrieval.store.library import write_new_file
+from counterpoint.retrieval.store.manifest import (
     FORMAT,
     LUCENE,
     PASSAGES,

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from indexes.cluster.writer import (
+from counterpoint.indexes.cluster.writer import (
     MOST_SOURCES,
     Action,
     BulkSender,
@@ -28,17 +28,17 @@ from indexes.cluster.writer import (
     read_now,
     refresh,
 )
-from indexes.full_texts import Placed
-from indexes.readers.exports.entry import Paper
-from indexes.writer import Change, StoreWriter
-from retrieval.cluster.client import Address, connect, translate_faults
-from retrieval.cluster.mapping import make_source, read_row
-from retrieval.cluster.search import check_complete, page_sources
-from retrieval.cluster.texts import TEXT_ROW, make_passage_source, make_text_source, name_texts, read_text
-from retrieval.core.values import Document, FullText
-from retrieval.store.documents import Entry
-from retrieval.store.manifest import STORE, TextPart
-from retrieval.store.texts import make_part, name_passage, read_passage_name
+from counterpoint.indexes.full_texts import Placed
+from counterpoint.indexes.readers.exports.entry import Paper
+from counterpoint.indexes.writer import Change, StoreWriter
+from counterpoint.retrieval.cluster.client import Address, connect, translate_faults
+from counterpoint.retrieval.cluster.mapping import make_source, read_row
+from counterpoint.retrieval.cluster.search import check_complete, page_sources
+from counterpoint.retrieval.cluster.texts import TEXT_ROW, make_passage_source, make_text_source, name_texts, read_text
+from counterpoint.retrieval.core.values import Document, FullText
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.store.manifest import STORE, TextPart
+from counterpoint.retrieval.store.texts import make_part, name_passage, read_passage_name
 
 _CANDIDATES = 20
 _PAGE = 80

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from indexes.cluster.building import merge_segments, write_manifest
-from indexes.cluster.writer import BulkSender, WriteLock, index_action, refresh
-from indexes.plan import report_interrupt
-from indexes.vectors import DenseReport, choose_part, make_view
-from retrieval.cluster.client import Address, connect, translate_faults
-from retrieval.cluster.mapping import ENCODED, VECTOR, State, derive, read_row, read_state
-from retrieval.cluster.search import page_sources, run_search
-from retrieval.cluster.vectors import FACTORY, make_field, quantise
-from retrieval.core.errors import BadInput
-from retrieval.dense.encoder import Encoder, Vectors
-from retrieval.store.documents import Entry
-from retrieval.store.journal import hash_json
-from retrieval.store.manifest import DensePart, View
+from counterpoint.indexes.cluster.building import merge_segments, write_manifest
+from counterpoint.indexes.cluster.writer import BulkSender, WriteLock, index_action, refresh
+from counterpoint.indexes.plan import report_interrupt
+from counterpoint.indexes.vectors import DenseReport, choose_part, make_view
+from counterpoint.retrieval.cluster.client import Address, connect, translate_faults
+from counterpoint.retrieval.cluster.mapping import ENCODED, VECTOR, State, derive, read_row, read_state
+from counterpoint.retrieval.cluster.search import page_sources, run_search
+from counterpoint.retrieval.cluster.vectors import FACTORY, make_field, quantise
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.dense.encoder import Encoder, Vectors
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.store.journal import hash_json
+from counterpoint.retrieval.store.manifest import DensePart, View
 
 _PAGE = 512
 _DOCUMENTS = {"exists": {"field": "pmid"}}

@@ -19,16 +19,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from indexes.readers.base.fields import Deletion
-from indexes.readers.exports.entry import Paper
-from indexes.writer import Change, annotate, settle, take_text
-from nli.text.negation import load_cue_list
-from retrieval.cluster.client import Address, ClusterBusy, connect, translate_faults
-from retrieval.cluster.mapping import make_source
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, IndexUnusable, OutOfSpace
-from retrieval.core.values import Document
-from retrieval.store.documents import Row
+from counterpoint.indexes.readers.base.fields import Deletion
+from counterpoint.indexes.readers.exports.entry import Paper
+from counterpoint.indexes.writer import Change, annotate, settle, take_text
+from counterpoint.nli.text.negation import load_cue_list
+from counterpoint.retrieval.cluster.client import Address, ClusterBusy, connect, translate_faults
+from counterpoint.retrieval.cluster.mapping import make_source
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, IndexUnusable, OutOfSpace
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.store.documents import Row
 
 PATIENCE = 180.0
 """Seconds for which a request that a cluster does not accept is sent again."""
@@ -296,7 +296,7 @@ def make_order(version: int, source: int, end: int) -> int:
 
 
 class ClusterWriter:
-    """An index being written (`indexes.reading.Target`): while the cluster indexes a batch, the next is prepared here."""
+    """An index being written (`indexes.sources.Target`): while the cluster indexes a batch, the next is prepared here."""
 
     def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock) -> None:
         self.address, self.name, self.progress = address, name, progress

@@ -15,12 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from indexes.plan import make_folder, report_interrupt
-from retrieval.cluster.client import is_address, read_address
-from retrieval.core.english import format_count
-from retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_errors
-from retrieval.core.progress import make_bar
-from retrieval.store.manifest import write_atomically
+from counterpoint.indexes.plan import make_folder, report_interrupt
+from counterpoint.retrieval.cluster.client import is_address, read_address
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_errors
+from counterpoint.retrieval.core.progress import make_bar
+from counterpoint.retrieval.store.manifest import write_atomically
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 EUROPE_PMC = "https://www.ebi.ac.uk/europepmc/webservices/rest"

@@ -29,16 +29,16 @@ import httpx
 from httpx_retries import Retry, RetryTransport
 from lxml import etree
 
-from indexes.fetch.fetching import ASK_AGAIN, EUROPE_PMC, NCBI, Expired, Search, StaysFaulty
-from indexes.readers import SkipBad, read
-from indexes.readers.base.markup import find_name
-from indexes.readers.full_text.front import find_pmcid_of
-from indexes.readers.full_text.jats import find_first, find_meta
-from retrieval.core.addresses import clean_key, find_proxy, hide_login, split_login
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadConfig, BadInput, Unfinished
-from retrieval.core.values import Document
-from retrieval.runtime.pace import Pace
+from counterpoint.indexes.fetch.fetching import ASK_AGAIN, EUROPE_PMC, NCBI, Expired, Search, StaysFaulty
+from counterpoint.indexes.readers import SkipBad, read
+from counterpoint.indexes.readers.base.markup import find_name
+from counterpoint.indexes.readers.full_text.front import find_pmcid_of
+from counterpoint.indexes.readers.full_text.jats import find_first, find_meta
+from counterpoint.retrieval.core.addresses import clean_key, find_proxy, hide_login, split_login
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, Unfinished
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.runtime.pace import Pace
 
 TRIES = 6
 """The most attempts at one request."""

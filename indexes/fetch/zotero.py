@@ -22,13 +22,13 @@ from urllib.request import url2pathname
 
 import httpx
 
-from indexes.fetch.fetching import ZOTERO, ZOTERO_LOCAL
-from indexes.fetch.services import TRANSIENT, TRIES, NotWhole, Remote
-from indexes.readers.full_text.archives import LARGEST
-from retrieval.core.addresses import clean_key, is_loopback, read_key
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadConfig, BadInput, Unfinished
-from retrieval.store.manifest import write_atomically
+from counterpoint.indexes.fetch.fetching import ZOTERO, ZOTERO_LOCAL
+from counterpoint.indexes.fetch.services import TRANSIENT, TRIES, NotWhole, Remote
+from counterpoint.indexes.readers.full_text.archives import LARGEST
+from counterpoint.retrieval.core.addresses import clean_key, is_loopback, read_key
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, Unfinished
+from counterpoint.retrieval.store.manifest import write_atomically
 
 AT_ONCE = 50
 """Items asked for by their keys in one request, the most that zotero.org allows."""

@@ -16,15 +16,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from indexes.fetch.zotero import AT_ONCE, Changed, NoFile, Zotero, ZoteroSource
-from indexes.full_texts import NAMED
-from indexes.plan import make_folder, report_interrupt
-from indexes.readers.base.fields import Omission, RecordError, is_retracted
-from indexes.readers.json_formats import make_csl
-from retrieval.core.english import format_count
-from retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_errors
-from retrieval.core.progress import make_bar
-from retrieval.store.manifest import write_atomically
+from counterpoint.indexes.fetch.zotero import AT_ONCE, Changed, NoFile, Zotero, ZoteroSource
+from counterpoint.indexes.full_texts import NAMED
+from counterpoint.indexes.plan import make_folder, report_interrupt
+from counterpoint.indexes.readers.base.fields import Omission, RecordError, is_retracted
+from counterpoint.indexes.readers.json_formats import make_csl
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_errors
+from counterpoint.retrieval.core.progress import make_bar
+from counterpoint.retrieval.store.manifest import write_atomically
 
 LINK, RECORDS, TEXTS, CHANGES, DELETED = ".zotero.json", "records.jsonl", "texts", "changes", "deleted.xml"
 # Hidden: what has come of a fetch that is not finished.

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from indexes.readers import json_formats, pubmed
-from indexes.readers.base import jsonl, source
-from indexes.readers.base.fields import (
+from counterpoint.indexes.readers import json_formats, pubmed
+from counterpoint.indexes.readers.base import jsonl, source
+from counterpoint.indexes.readers.base.fields import (
     WHOLE,
     Deletion,
     Note,
@@ -25,11 +25,11 @@ from indexes.readers.base.fields import (
     is_retracted,
     raise_bad,
 )
-from indexes.readers.base.source import sources
-from indexes.readers.exports import bibtex, table, tagged
-from indexes.readers.exports.table import Columns, check_columns
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Document
+from counterpoint.indexes.readers.base.source import sources
+from counterpoint.indexes.readers.exports import bibtex, table, tagged
+from counterpoint.indexes.readers.exports.table import Columns, check_columns
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Document
 
 __all__ = [
     "FORMATS", "WHOLE", "Columns", "Deletion", "Format", "Note", "Omission", "OnBad", "Record", "SkipBad", "check_columns",

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
-from indexes.readers.base.fields import (
+from counterpoint.indexes.readers.base.fields import (
     RETRACTING,
     Record,
     RecordError,
@@ -21,8 +21,8 @@ from indexes.readers.base.fields import (
     read_id,
     read_text,
 )
-from indexes.readers.exports.entry import Fields, clean_prose, make_document, parse_author
-from retrieval.core.values import Author, Document, Notice, Section, Span
+from counterpoint.indexes.readers.exports.entry import Fields, clean_prose, make_document, parse_author
+from counterpoint.retrieval.core.values import Author, Document, Notice, Section, Span
 
 KEYS = ("pmid", "title", "abstract", "year", "journal", "types", "retracted", "authors", "doi", "pmcid", "mesh")
 

@@ -14,8 +14,8 @@ from typing import Literal
 
 from lxml import etree
 
-from indexes.readers.base import source
-from indexes.readers.base.fields import (
+from counterpoint.indexes.readers.base import source
+from counterpoint.indexes.readers.base.fields import (
     BOOK,
     CHAPTER,
     RETRACTING,
@@ -30,9 +30,9 @@ from indexes.readers.base.fields import (
     raise_bad,
     read_id,
 )
-from indexes.readers.base.markup import add_text
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Author, Document, Notice, Section
+from counterpoint.indexes.readers.base.markup import add_text
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import Author, Document, Notice, Section
 
 # Until 2018 an article's references, dozens of them, stood among its corrections: they say nothing about the article.
 _NO_NOTICE = frozenset({"Cites"})

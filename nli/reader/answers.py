@@ -15,10 +15,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.judge import Abstract
-from nli.reader.encode import DocumentTokenizer, EncodedDocument
-from retrieval.core.probabilities import logistic
-from retrieval.words.forms import capitalise
+from counterpoint.nli.judge import Abstract
+from counterpoint.nli.reader.encode import DocumentTokenizer, EncodedDocument
+from counterpoint.retrieval.core.probabilities import logistic
+from counterpoint.retrieval.words.forms import capitalise
 
 _AROUND = " .,;:()[]{}\"'“”‘’"
 _WORD = re.compile(r"\S+")

@@ -10,9 +10,9 @@ import json
 from dataclasses import dataclass
 from functools import cache
 
-from nli.reader.judge import LARGE, SMALL
-from retrieval.core.probabilities import log_odds, logistic
-from retrieval.runtime.engine import check_numbers, make_model_name
+from counterpoint.nli.reader.judge import LARGE, SMALL
+from counterpoint.retrieval.core.probabilities import log_odds, logistic
+from counterpoint.retrieval.runtime.engine import check_numbers, make_model_name
 
 NEAREST = 0.001
 """How near to 0 and 1 a paper's probability is taken to be at most."""

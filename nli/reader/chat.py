@@ -25,17 +25,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from nli.judge import Abstract, DiskCachingReader, Reader, Reading, compute_margins
-from nli.reader.judge import MODELS, DocumentReader
-from nli.reader.paper import PaperRead, read_paper
-from retrieval.core.errors import BadConfig
-from retrieval.core.probabilities import softmax
-from retrieval.core.result_cache import open_cache
-from retrieval.core.values import Aspect, Contrast, Details, Premise, Verdict
-from retrieval.runtime.asking import ask_in_form
-from retrieval.runtime.chat import Chat, ChatUnanswered
-from retrieval.runtime.fences import is_order, strip_markup
-from retrieval.runtime.replies import Answer, read_number
+from counterpoint.nli.judge import Abstract, DiskCachingReader, Reader, Reading, compute_margins
+from counterpoint.nli.reader.judge import MODELS, DocumentReader
+from counterpoint.nli.reader.paper import PaperRead, read_paper
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.probabilities import softmax
+from counterpoint.retrieval.core.result_cache import open_cache
+from counterpoint.retrieval.core.values import Aspect, Contrast, Details, Premise, Verdict
+from counterpoint.retrieval.runtime.asking import ask_in_form
+from counterpoint.retrieval.runtime.chat import Chat, ChatUnanswered
+from counterpoint.retrieval.runtime.fences import is_order, strip_markup
+from counterpoint.retrieval.runtime.replies import Answer, read_number
 
 Grade = Literal[-2, -1, 0, 1, 2]
 WORDS = 25
@@ -181,7 +181,7 @@ class ChatReader:
 @cache
 def read_prompt(name: str) -> str:
     """The instructions of this name."""
-    return files("nli.reader.prompts").joinpath(f"{name}.md").read_text("utf-8").strip()
+    return files("counterpoint.nli.reader.prompts").joinpath(f"{name}.md").read_text("utf-8").strip()
 
 
 def make_prompt(claim: str, paper: Abstract) -> str:

@@ -13,13 +13,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from nli.judge import Abstract
-from nli.reader.answers import write_as
-from nli.reader.chat import ChatReader, Grade, Words, fence, find_quote, read_prompt
-from retrieval.core.values import Details, Verdict
-from retrieval.runtime.fences import is_order, strip_markup
-from retrieval.runtime.replies import read_number
-from retrieval.words.terms import find_terms
+from counterpoint.nli.judge import Abstract
+from counterpoint.nli.reader.answers import write_as
+from counterpoint.nli.reader.chat import ChatReader, Grade, Words, fence, find_quote, read_prompt
+from counterpoint.retrieval.core.values import Details, Verdict
+from counterpoint.retrieval.runtime.fences import is_order, strip_markup
+from counterpoint.retrieval.runtime.replies import read_number
+from counterpoint.retrieval.words.terms import find_terms
 
 MOST = 5
 """The most answers of a paper."""

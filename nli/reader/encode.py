@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from nli.text.roles import ROLES, load_role_model, locate_stretch
-from retrieval.core.characters import unify_characters
-from retrieval.words.forms import unify_text
-from retrieval.words.terms import find_rare_words, find_terms, weigh_share, weigh_shared_terms
+from counterpoint.nli.text.roles import ROLES, load_role_model, locate_stretch
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.words.forms import unify_text
+from counterpoint.retrieval.words.terms import find_rare_words, find_terms, weigh_share, weigh_shared_terms
 
 START, CLOSE = "<s>", "</s>"
 CLAIM, TITLE, SENTENCE = range(3)

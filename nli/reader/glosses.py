@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from retrieval.words.terms import Group, Phrase, find_groups, find_rare_words, find_terms, split_terms
+from counterpoint.retrieval.words.terms import Group, Phrase, find_groups, find_rare_words, find_terms, split_terms
 
 RARE = 4.5
 """The inverse document frequency from which a single word is glossed: "stomach" has more, "help" less."""

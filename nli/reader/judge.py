@@ -10,16 +10,24 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.judge import WINDOW, Abstract, Decide, Reading, judge_lazily
-from nli.reader.answers import AnswerRule, Answers, decode_answers
-from nli.reader.encode import DocumentTokenizer, EncodedDocument
-from nli.reader.glosses import gloss_claim
-from nli.reader.paper import PaperDecision
-from nli.text.sentences import sentence_spans
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.probabilities import softmax
-from retrieval.core.values import Premise, Verdict
-from retrieval.runtime.engine import EncodedPair, Engine, collate, make_model_name, open_graph, read_card, read_tokenizer
+from counterpoint.nli.judge import WINDOW, Abstract, Decide, Reading, judge_lazily
+from counterpoint.nli.reader.answers import AnswerRule, Answers, decode_answers
+from counterpoint.nli.reader.encode import DocumentTokenizer, EncodedDocument
+from counterpoint.nli.reader.glosses import gloss_claim
+from counterpoint.nli.reader.paper import PaperDecision
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.probabilities import softmax
+from counterpoint.retrieval.core.values import Premise, Verdict
+from counterpoint.retrieval.runtime.engine import (
+    EncodedPair,
+    Engine,
+    collate,
+    make_model_name,
+    open_graph,
+    read_card,
+    read_tokenizer,
+)
 
 MODELS = Path(__file__).parents[1] / "models"
 LARGE, SMALL = MODELS / "reader", MODELS / "small-reader"

@@ -19,14 +19,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.judge import Abstract, FullTextRule, OppositeRule, Reader, Reading, compute_margins
-from nli.reader.encode import score_findings
-from nli.text.comparisons import turn_comparison
-from nli.text.roles import find_background
-from nli.text.sizes import denies_size
-from retrieval.core.probabilities import softmax
-from retrieval.core.values import OPPOSITE, Contrast, Label, Verdict
-from retrieval.runtime.asking import AsksInForm
+from counterpoint.nli.judge import Abstract, FullTextRule, OppositeRule, Reader, Reading, compute_margins
+from counterpoint.nli.reader.encode import score_findings
+from counterpoint.nli.text.comparisons import turn_comparison
+from counterpoint.nli.text.roles import find_background
+from counterpoint.nli.text.sizes import denies_size
+from counterpoint.retrieval.core.probabilities import softmax
+from counterpoint.retrieval.core.values import OPPOSITE, Contrast, Label, Verdict
+from counterpoint.retrieval.runtime.asking import AsksInForm
 
 AT_ODDS = "the paper and its best sentence disagree"
 OTHER_SIZE = "the claim and the sentence give sizes that disagree"

@@ -18,12 +18,12 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from nli.text.model_file import read_model
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.probabilities import softmax
-from retrieval.core.values import Document
-from retrieval.core.word_list import read_word_list
-from retrieval.words.forms import americanise
+from counterpoint.nli.text.model_file import read_model
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.probabilities import softmax
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.core.word_list import read_word_list
+from counterpoint.retrieval.words.forms import americanise
 
 _DESIGNS, _PEOPLE, _POPULATIONS = (Path(__file__).with_name(name) for name in ("designs.yaml", "people.txt", "populations.yaml"))
 Subjects = Literal["humans", "animals", "unknown"]
@@ -50,7 +50,7 @@ class Design:
     name: str
     weight: float
     group: str
-    says: str
+    text: str
 
     @property
     def strong(self) -> bool:
@@ -157,7 +157,7 @@ def _load_kinds() -> Mapping[str, _Kind]:
         raise ModelUnusable(f"The designs {_DESIGNS} cannot be read ({error}); reinstall the package.") from error
     return {
         name: _Kind(
-            Design(name, float(kind["weight"]), kind["group"], kind["says"]),
+            Design(name, float(kind["weight"]), kind["group"], kind["text"]),
             _fold(kind["types"]),
             frozenset(kind.get("links", ())),
             re.compile("|".join(kind["marks"]), re.IGNORECASE) if "marks" in kind else None,

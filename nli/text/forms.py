@@ -17,9 +17,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.text.model_file import read_model
-from retrieval.core.characters import unify_characters
-from retrieval.core.probabilities import softmax
+from counterpoint.nli.text.model_file import read_model
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.probabilities import softmax
 
 Form = Literal["statement", "question", "phrase"]
 FORMS: tuple[Form, ...] = get_args(Form)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from retrieval.core.values import SectionKind
+from counterpoint.retrieval.core.values import SectionKind
 
 _HEADINGS = Path(__file__).parent / "headings.yaml"
 # "2.1 ", "IV. ", "A) ": numbering in front of a heading.

@@ -8,7 +8,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.errors import ModelUnusable
 
 
 def read_model(path: Path, *names: str) -> list[Any]:

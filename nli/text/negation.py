@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import ahocorasick
 import yaml
 
-from retrieval.core.characters import align_characters
-from retrieval.core.values import Cue, NegationScope, Sentence, Span
-from retrieval.runtime.without_torch import without_torch
+from counterpoint.retrieval.core.characters import align_characters
+from counterpoint.retrieval.core.values import Cue, NegationScope, Sentence, Span
+from counterpoint.retrieval.runtime.without_torch import without_torch
 
 if TYPE_CHECKING:
     from negspacy.negation import Negex
@@ -52,7 +52,7 @@ class CueList:
 @cache
 def load_cue_list() -> CueList:
     """The cue list that ships with the package."""
-    data = yaml.safe_load(files("nli.text").joinpath("cues.yaml").read_text("utf-8"))
+    data = yaml.safe_load(files("counterpoint.nli.text").joinpath("cues.yaml").read_text("utf-8"))
     cues = tuple(CueEntry(c["name"], c["source"], c["direction"], tuple(c["forms"])) for c in data["cues"])
     return CueList(cues, tuple(data["pseudo"]), frozenset(data["acronyms"]), tuple(data["termination"]))
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import yaml
 
-from retrieval.core.characters import align_characters
-from retrieval.core.values import Qualifier, QualifierKind, Sentence
-from retrieval.core.word_list import read_shipped
+from counterpoint.retrieval.core.characters import align_characters
+from counterpoint.retrieval.core.values import Qualifier, QualifierKind, Sentence
+from counterpoint.retrieval.core.word_list import read_shipped
 
 _QUALIFIERS = Path(__file__).with_name("qualifiers.yaml")
 

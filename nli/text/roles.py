@@ -22,12 +22,12 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.text.headings import Part, find_heading_kind
-from nli.text.model_file import read_model
-from retrieval.core.characters import unify_characters
-from retrieval.core.probabilities import softmax
-from retrieval.core.values import ROLE_OF, Role, Sentence
-from retrieval.core.word_list import read_word_list
+from counterpoint.nli.text.headings import Part, find_heading_kind
+from counterpoint.nli.text.model_file import read_model
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.probabilities import softmax
+from counterpoint.retrieval.core.values import ROLE_OF, Role, Sentence
+from counterpoint.retrieval.core.word_list import read_word_list
 
 ROLES: tuple[Role, ...] = get_args(Role)
 ROLES_MODEL = Path(__file__).parent.parent / "models" / "roles" / "roles.npz"

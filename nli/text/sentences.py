@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from retrieval.core.characters import align_characters
-from retrieval.core.values import Document, Span
+from counterpoint.retrieval.core.characters import align_characters
+from counterpoint.retrieval.core.values import Document, Span
 
 # A stop, any closing quotes or brackets after it, any references ("fell.[1,2]", "fell.3"), space, and something that can begin a
 # sentence: a capital, a digit, a sign, a letter of a list ("b)"), or a name that begins in lower case and then changes ("miR-21",

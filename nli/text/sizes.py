@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from text_to_num import alpha2digit
 
-from retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.characters import unify_characters
 
 _LEAST = r"(?:no|not) (?:less|fewer|lower) than|(?:more|greater|longer|higher) than|at least|over|above|exceed(?:s|ed|ing)|>=?|≥"
 _MOST = r"(?:no|not) (?:more|greater|longer) than|(?:less|fewer|lower|shorter) than|at most|under|below|up to|within|<=?|≤"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nli.text.designs import ANIMAL, NOTICE, find_design, has_findings
-from retrieval.core.values import Document
+from counterpoint.nli.text.designs import ANIMAL, NOTICE, find_design, has_findings
+from counterpoint.retrieval.core.values import Document
 
 _REGISTERED = re.compile(
     r"\b(?:NCT ?\d{8}|ISRCTN ?\d{8}|ACTRN ?\d{14}|ChiCTR[-A-Z]*\d{8,10}|UMIN ?\d{9}|DRKS ?\d{8}|KCT ?\d{7}|PACTR ?\d{12,15}"

@@ -1,4 +1,4 @@
-"""Train the model of study designs on labelled papers: `python -m nli.training.designs --data DIR`.
+"""Train the model of study designs on labelled papers: `python -m counterpoint.nli.training.designs --data DIR`.
 
 The labels (designs.csv) were given by reading title and abstract: of what 330 open questions found, of papers that rules over
 words took for one of the rarer designs, and of 357 drawn at random.
@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from nli.text.designs import DESIGNS_MODEL, OTHER, DesignModel, find_design_words, read_design
-from nli.text.sentences import sentence_spans
-from nli.training.roles import fit_words, write_model
-from retrieval.core.values import Document
-from retrieval.training.data import read_rows
+from counterpoint.nli.text.designs import DESIGNS_MODEL, OTHER, DesignModel, find_design_words, read_design
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.nli.training.roles import fit_words, write_model
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.training.data import read_rows
 
 LABELS = Path(__file__).with_name("designs.csv")
 RAREST, SLACK, FOLDS = 8, 0.05, 5
@@ -59,7 +59,9 @@ def fit(examples: Sequence[Example]) -> DesignModel:
 
 def main() -> None:
     """Measure by cross-validation on papers drawn at random, then train on everything and write the model."""
-    parser = argparse.ArgumentParser(prog="python -m nli.training.designs", description="Train the model of study designs.")
+    parser = argparse.ArgumentParser(
+        prog="python -m counterpoint.nli.training.designs", description="Train the model of study designs."
+    )
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, default=DESIGNS_MODEL, help="the file to write")
     arguments = parser.parse_args()

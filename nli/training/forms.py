@@ -1,4 +1,4 @@
-"""Train the model that tells statements, questions and mere names apart: `python -m nli.training.forms --data DIR`.
+"""Train the model that tells statements, questions and mere names apart: `python -m counterpoint.nli.training.forms --data DIR`.
 
 Statements are claims written for the training of the readers, and of public sets; questions are of the same sources. Names are
 titles, the fields of doctors' prompts about trials, and what people type into a search field: some written for this
@@ -19,13 +19,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nli.text.forms import FORMS, FORMS_MODEL, WIDTH, Form, FormModel, split_tokens
-from nli.text.sentences import sentence_spans
-from nli.training.roles import write_model
-from nli.training.turning import has_finite_verb
-from retrieval.core.word_list import read_sections
-from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
-from retrieval.words.forms import make_third_person
+from counterpoint.nli.text.forms import FORMS, FORMS_MODEL, WIDTH, Form, FormModel, split_tokens
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.nli.training.roles import write_model
+from counterpoint.nli.training.turning import has_finite_verb
+from counterpoint.retrieval.core.word_list import read_sections
+from counterpoint.retrieval.training.data import read_lines, read_reserved_pmids, read_rows
+from counterpoint.retrieval.words.forms import make_third_person
 
 READER = Path(__file__).parent / "reader"
 QUERIES = Path(__file__).with_name("queries.txt")
@@ -280,7 +280,7 @@ def read_examples(data: Path, rng: random.Random) -> list[Example]:
 
 def main() -> None:
     """Train the model and write it."""
-    parser = argparse.ArgumentParser(prog="python -m nli.training.forms", description="Train the model of forms.")
+    parser = argparse.ArgumentParser(prog="python -m counterpoint.nli.training.forms", description="Train the model of forms.")
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, default=FORMS_MODEL, help="the file to write")
     arguments = parser.parse_args()

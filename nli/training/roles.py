@@ -1,4 +1,5 @@
-"""Train the role model on PubMedQA's abstracts, whose publishers label the sections: `python -m nli.training.roles`."""
+"""Train the role model on PubMedQA's abstracts, whose publishers label the sections:
+`python -m counterpoint.nli.training.roles`."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from nli.text.headings import find_heading_kind
-from nli.text.roles import PLACES, ROLES, ROLES_MODEL, RoleModel, find_role_tokens, locate_stretch
-from nli.text.sentences import sentence_spans
-from retrieval.core.values import ROLE_OF
-from retrieval.store.manifest import write_atomically
-from retrieval.training.data import read_rows
+from counterpoint.nli.text.headings import find_heading_kind
+from counterpoint.nli.text.roles import PLACES, ROLES, ROLES_MODEL, RoleModel, find_role_tokens, locate_stretch
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.core.values import ROLE_OF
+from counterpoint.retrieval.store.manifest import write_atomically
+from counterpoint.retrieval.training.data import read_rows
 
 FOLDS = 5
 RAREST = 8
@@ -96,7 +97,7 @@ def measure_accuracy(examples: Sequence[Example]) -> tuple[float, float]:
 def main() -> None:
     """Measure by cross-validation, then train on everything and write the model."""
     parser = argparse.ArgumentParser(
-        prog="python -m nli.training.roles", description="Train the model of sentence roles on PubMedQA's abstracts."
+        prog="python -m counterpoint.nli.training.roles", description="Train the model of sentence roles on PubMedQA's abstracts."
     )
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, default=ROLES_MODEL, help="the file to write")

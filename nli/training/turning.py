@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from nli.text.comparisons import COMPARATIVE, OPPOSITES
-from retrieval.core.word_list import read_word_list
-from retrieval.words.forms import capitalise, make_third_person
+from counterpoint.nli.text.comparisons import COMPARATIVE, OPPOSITES
+from counterpoint.retrieval.core.word_list import read_word_list
+from counterpoint.retrieval.words.forms import capitalise, make_third_person
 
 _WORD = re.compile(r"[A-Za-z]+(?:-regulat\w+)?")
 _BE = r"is|are|was|were|can|could|may|might|will|should|has been|have been"

@@ -19,9 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from retrieval.core.characters import unify_characters
-from retrieval.core.errors import BadInput
-from retrieval.words.forms import GLUED, GREEK
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.words.forms import GLUED, GREEK
 
 ANSERINI, BIOMEDICAL = "anserini", "biomedical"
 TEXT_ANALYZERS = (BIOMEDICAL, ANSERINI)

@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from retrieval.bm25.analysis import (
+from counterpoint.retrieval.bm25.analysis import (
     ANSERINI,
     BIOMEDICAL,
     CHAINS,
@@ -38,9 +38,9 @@ from retrieval.bm25.analysis import (
     find_edits,
     write_mappings,
 )
-from retrieval.core.characters import unify_characters
-from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, ModelUnusable
-from retrieval.core.values import Hit
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, ModelUnusable
+from counterpoint.retrieval.core.values import Hit
 
 HEAP_VARIABLE = "COUNTERPOINT_JVM_HEAP"
 DEFAULT_HEAP = "512m"

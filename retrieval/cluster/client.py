@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval.core.addresses import hide_login
-from retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, OutOfSpace
+from counterpoint.retrieval.core.addresses import hide_login
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, CounterpointError, IndexUnusable, OutOfSpace
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch

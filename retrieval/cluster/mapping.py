@@ -14,7 +14,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from retrieval.bm25.analysis import (
+from counterpoint.retrieval.bm25.analysis import (
     CHAINS,
     CONTENTS,
     FIELDS,
@@ -22,13 +22,13 @@ from retrieval.bm25.analysis import (
     make_contents,
     make_fields,
 )
-from retrieval.bm25.lucene import K1, B
-from retrieval.cluster.client import Address, connect, translate_faults
-from retrieval.core.english import list_words
-from retrieval.core.errors import IndexUnusable
-from retrieval.store.documents import Row, find_targets
-from retrieval.store.manifest import FORMAT, WITH_TEXTS, Manifest, parse_manifest
-from retrieval.store.packing import unpack
+from counterpoint.retrieval.bm25.lucene import K1, B
+from counterpoint.retrieval.cluster.client import Address, connect, translate_faults
+from counterpoint.retrieval.core.english import list_words
+from counterpoint.retrieval.core.errors import IndexUnusable
+from counterpoint.retrieval.store.documents import Row, find_targets
+from counterpoint.retrieval.store.manifest import FORMAT, WITH_TEXTS, Manifest, parse_manifest
+from counterpoint.retrieval.store.packing import unpack
 
 LAYOUT = 4
 """Increased whenever the mapping or the source changes in a way that older code would misread."""

@@ -16,16 +16,24 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-from retrieval.bm25.analysis import BIOMEDICAL, CONTENTS, FIELD_WEIGHTS, PARTS, SAME_BEGINNING, WHOLE_WEIGHT, find_edits
-from retrieval.bm25.lucene import SimilarTerm
-from retrieval.cluster.client import Address, ClusterBusy, connect, read_access, translate_faults
-from retrieval.cluster.mapping import State, read_row
-from retrieval.cluster.texts import TEXT_ROW, name_texts, read_text
-from retrieval.core.characters import unify_characters
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Hit
-from retrieval.store.documents import Entry
-from retrieval.store.texts import StoredText
+from counterpoint.retrieval.bm25.analysis import (
+    BIOMEDICAL,
+    CONTENTS,
+    FIELD_WEIGHTS,
+    PARTS,
+    SAME_BEGINNING,
+    WHOLE_WEIGHT,
+    find_edits,
+)
+from counterpoint.retrieval.bm25.lucene import SimilarTerm
+from counterpoint.retrieval.cluster.client import Address, ClusterBusy, connect, read_access, translate_faults
+from counterpoint.retrieval.cluster.mapping import State, read_row
+from counterpoint.retrieval.cluster.texts import TEXT_ROW, name_texts, read_text
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Hit
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.store.texts import StoredText
 
 _DEPTHS = (600, 2400, 9600)
 """How deep a ranking is searched that is asked for step by step."""

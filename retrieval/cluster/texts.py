@@ -11,10 +11,10 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from retrieval.bm25.analysis import CONTENTS, make_contents
-from retrieval.cluster.mapping import LAYOUT, make_text_field
-from retrieval.core.errors import IndexUnusable
-from retrieval.store.texts import StoredText
+from counterpoint.retrieval.bm25.analysis import CONTENTS, make_contents
+from counterpoint.retrieval.cluster.mapping import LAYOUT, make_text_field
+from counterpoint.retrieval.core.errors import IndexUnusable
+from counterpoint.retrieval.store.texts import StoredText
 
 TEXT_ROW = "row"
 """The field that only texts have."""

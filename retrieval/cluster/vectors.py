@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.cluster.client import Address
-from retrieval.cluster.mapping import ENCODED, VECTOR
-from retrieval.cluster.search import run_search
-from retrieval.core.errors import IndexUnusable
-from retrieval.core.values import Hit
-from retrieval.dense.encoder import Vectors
-from retrieval.store.manifest import DensePart
+from counterpoint.retrieval.cluster.client import Address
+from counterpoint.retrieval.cluster.mapping import ENCODED, VECTOR
+from counterpoint.retrieval.cluster.search import run_search
+from counterpoint.retrieval.core.errors import IndexUnusable
+from counterpoint.retrieval.core.values import Hit
+from counterpoint.retrieval.dense.encoder import Vectors
+from counterpoint.retrieval.store.manifest import DensePart
 
 FACTORY = "byte "
 """How the part of a manifest on a cluster names its kind, before the largest value that a byte stands for."""

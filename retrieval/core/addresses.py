@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
-from retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.errors import BadConfig
 
 Login = tuple[str, str]
 """A user name and a password."""

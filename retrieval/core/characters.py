@@ -10,7 +10,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from retrieval.core.values import Span
+from counterpoint.retrieval.core.values import Span
 
 _DROPPED = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
 """Unicode's format characters (soft hyphen, zero-width, direction, byte order mark) and variation selectors."""

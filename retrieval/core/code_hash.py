@@ -14,7 +14,7 @@ from pathlib import Path
 
 DATA = ("*.yaml", "*.txt", "*.tsv", "*.md")
 """Cues, opposites, abbreviations, query templates, prompts. The files in eval are other people's figures."""
-PACKAGES = ("retrieval", "nli", "generation", "indexes", "service", "eval", "bench")
+PACKAGES = ("counterpoint", "bench")
 
 
 def hash_code(modules: Iterable[str]) -> str:
@@ -57,7 +57,7 @@ class _WithoutDocstrings(ast.NodeTransformer):
 
 
 def _find_source(module: str) -> Path | None:
-    """The file of a module; None for a name within a module ("from nli.judge import Judge" may name either)."""
+    """The file of a module; None for a name within a module ("from counterpoint.nli.judge import Judge" may name either)."""
     try:
         spec = find_spec(module)
     except ModuleNotFoundError:

@@ -21,8 +21,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, Protocol
 
-from retrieval.core.errors import BadConfig
-from retrieval.core.user_folders import find_user_folder
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.user_folders import find_user_folder
 
 FOLDER_VARIABLE, SIZE_VARIABLE = "COUNTERPOINT_CACHE", "COUNTERPOINT_CACHE_MB"
 OFF = "off"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from retrieval.core.english import format_count
+from counterpoint.retrieval.core.english import format_count
 
 Stance = Literal["support", "contradict"]
 Label = Literal["support", "neutral", "contradict"]
@@ -491,21 +491,21 @@ class Drafted:
     citations: int
 
 
-LeadVerdict = Literal["yes", "no", "mixed", "unclear"]
+VerdictOutcome = Literal["yes", "no", "mixed", "unclear"]
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
+class AnswerVerdict:
     """What the papers of the index, weighed together, answer to a yes/no question.
 
-    `claim` is the question as a claim; `certainty` is the probability that the verdict is right, calibrated on questions whose
+    `claim` is the question as a claim; `certainty` is the probability that the outcome is right, calibrated on questions whose
     answer is known; `supporting` and `contradicting` are the papers that take a side, those that count most first; `silent` is
     the number of papers on the question that take none. If the question offers a `choice` ("apixone", "warmalin"), `chosen` is
     the side that the papers are on, "no difference", or "", and `claim` is that of this answer.
     """
 
     claim: str
-    verdict: LeadVerdict
+    outcome: VerdictOutcome
     certainty: float
     supporting: tuple[Evidence, ...]
     contradicting: tuple[Evidence, ...]
@@ -515,9 +515,9 @@ class Lead:
 
     @property
     def side(self) -> Stance | None:
-        """The side of the papers that carry the verdict; None if it takes none."""
-        sides: dict[LeadVerdict, Stance] = {"yes": "support", "no": "contradict"}
-        return sides.get(self.verdict)
+        """The side of the papers that carry the outcome; None if it takes none."""
+        sides: dict[VerdictOutcome, Stance] = {"yes": "support", "no": "contradict"}
+        return sides.get(self.outcome)
 
 
 Outcome = Literal["answered", "nearest", "listed", "too little"]
@@ -552,7 +552,7 @@ class Answer:
     "listed", where `others` are papers on the subject of an open question to which no answer is claimed. With
     "nearest" the sentences hold, but do not answer the question.
 
-    `context` are the documents that the generator was given, best first; `generated_by` names the generator. `lead` is what the
+    `context` are the documents given to the generator, best first; `generated_by` names it. `verdict` is what the
     first sentence states, None unless it is a yes/no question; `drafted` is None if no generator wrote anything; `rows` are the
     papers that answer an open question, those on the same thing together, and `others` what further papers on its subject found.
     """
@@ -566,7 +566,7 @@ class Answer:
     generated_by: str
     usage: Usage = Usage()
     note: str = ""
-    lead: Lead | None = None
+    verdict: AnswerVerdict | None = None
     drafted: Drafted | None = None
     rows: tuple[Row, ...] = ()
     others: tuple[PaperFinding, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.errors import ModelUnusable
 
 
 def read_shipped(path: Path) -> str:

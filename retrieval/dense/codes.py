@@ -16,8 +16,8 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.errors import BadConfig, IndexUnusable
-from retrieval.dense.encoder import Vectors
+from counterpoint.retrieval.core.errors import BadConfig, IndexUnusable
+from counterpoint.retrieval.dense.encoder import Vectors
 
 Codes = NDArray[np.uint8]
 """[vectors, bytes]"""

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from retrieval.core.values import Document
-from retrieval.dense.encoder import Vectors, normalise
-from retrieval.rerank.embedded import RELEVANCE_MODEL
-from retrieval.rerank.reranker import make_passage
-from retrieval.rerank.text_vectors import load_text_vectors
-from retrieval.runtime.engine import Engine
-from retrieval.words.forms import unify_text
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.dense.encoder import Vectors, normalise
+from counterpoint.retrieval.rerank.embedded import RELEVANCE_MODEL
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.rerank.text_vectors import load_text_vectors
+from counterpoint.retrieval.runtime.engine import Engine
+from counterpoint.retrieval.words.forms import unify_text
 
 
 class EmbeddedEncoder:

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.values import Document
+from counterpoint.retrieval.core.values import Document
 
 Vectors = NDArray[np.float32]
 """[texts, width]"""

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.errors import IndexUnusable
-from retrieval.core.values import Hit
-from retrieval.dense.codes import Codes, ListFile, Rows, make_damage_error, open_faiss, read_list
-from retrieval.dense.encoder import Vectors
-from retrieval.store.manifest import DensePart, Manifest
+from counterpoint.retrieval.core.errors import IndexUnusable
+from counterpoint.retrieval.core.values import Hit
+from counterpoint.retrieval.dense.codes import Codes, ListFile, Rows, make_damage_error, open_faiss, read_list
+from counterpoint.retrieval.dense.encoder import Vectors
+from counterpoint.retrieval.store.manifest import DensePart, Manifest
 
 
 def find_usable_part(folder: str, manifest: Manifest, encoder: str) -> DensePart:

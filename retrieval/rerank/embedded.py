@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.rerank.text_vectors import Vectors, load_text_vectors
-from retrieval.runtime.engine import Engine
-from retrieval.words.forms import unify_text
-from retrieval.words.terms import read_rarity_tables, score_lexically
+from counterpoint.retrieval.rerank.text_vectors import Vectors, load_text_vectors
+from counterpoint.retrieval.runtime.engine import Engine
+from counterpoint.retrieval.words.forms import unify_text
+from counterpoint.retrieval.words.terms import read_rarity_tables, score_lexically
 
 RELEVANCE_MODEL = Path(__file__).parent.parent / "models" / "relevance"
 PARTS = ("lexical", "late", "stretch")

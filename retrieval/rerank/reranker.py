@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from retrieval.core.values import Document
+from counterpoint.retrieval.core.values import Document
 
 
 class Reranker(Protocol):

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.code_hash import hash_code
-from retrieval.core.result_cache import Cache, make_key, open_cache
-from retrieval.runtime.engine import Engine, TextEncoder
+from counterpoint.retrieval.core.code_hash import hash_code
+from counterpoint.retrieval.core.result_cache import Cache, make_key, open_cache
+from counterpoint.retrieval.runtime.engine import Engine, TextEncoder
 
 Vectors = NDArray[np.float32]
 """[tokens, width]"""

@@ -8,11 +8,11 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import ValidationError
 
-from retrieval.core.result_cache import Cache, make_key
-from retrieval.core.values import Usage
-from retrieval.runtime.chat import Chat, ChatUnanswered
-from retrieval.runtime.replies import Answer
-from retrieval.runtime.usage import record
+from counterpoint.retrieval.core.result_cache import Cache, make_key
+from counterpoint.retrieval.core.values import Usage
+from counterpoint.retrieval.runtime.chat import Chat, ChatUnanswered
+from counterpoint.retrieval.runtime.replies import Answer
+from counterpoint.retrieval.runtime.usage import record
 
 
 @runtime_checkable

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pydantic import BaseModel
 
-from retrieval.core.addresses import find_proxy, hide_login, read_key, split_login
-from retrieval.core.errors import BadConfig, ModelUnusable
-from retrieval.core.values import Usage
-from retrieval.runtime.chat_requests import BARE, FORMS, LIMITS, PARTS, ChatRequest, Part, find_refused, know_server
-from retrieval.runtime.replies import (
+from counterpoint.retrieval.core.addresses import find_proxy, hide_login, read_key, split_login
+from counterpoint.retrieval.core.errors import BadConfig, ModelUnusable
+from counterpoint.retrieval.core.values import Usage
+from counterpoint.retrieval.runtime.chat_requests import BARE, FORMS, LIMITS, PARTS, ChatRequest, Part, find_refused, know_server
+from counterpoint.retrieval.runtime.replies import (
     Answer,
     ChatReply,
     describe_fault,
@@ -38,7 +38,7 @@ from retrieval.runtime.replies import (
     read_stream,
     strip_thoughts,
 )
-from retrieval.runtime.usage import record, spend
+from counterpoint.retrieval.runtime.usage import record, spend
 
 if TYPE_CHECKING:
     from httpx2 import Client

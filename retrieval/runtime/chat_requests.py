@@ -17,8 +17,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel
 
-from retrieval.runtime.pace import Pace
-from retrieval.runtime.usage import Tally
+from counterpoint.retrieval.runtime.pace import Pace
+from counterpoint.retrieval.runtime.usage import Tally
 
 Part = Literal[
     "json_schema", "json_object", "max_completion_tokens", "max_tokens", "temperature", "system", "stop", "seed",

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 from tokenizers import Tokenizer
 
-from retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.errors import ModelUnusable
 
 Engine = Literal["auto", "openvino", "onnxruntime"]
 Batch = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
@@ -175,7 +175,8 @@ def check_numbers(card: Mapping[str, Any], folder: Path) -> None:
         if fitted_to not in (card["sha256"], BY_HAND):
             raise ModelUnusable(
                 f"{folder / 'model.json'} has numbers ({part}) that were fitted to {fitted_to[:15]}; expected its own weights, "
-                f"{card['sha256'][:15]}: fit a reader anew (`python -m nli.training.reader.fit`), or reinstall the package."
+                f"{card['sha256'][:15]}: fit a reader anew (`python -m counterpoint.nli.training.reader.fit`), or "
+                "reinstall the package."
             )
 
 

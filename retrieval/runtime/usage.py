@@ -15,8 +15,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.core.english import format_count
-from retrieval.core.values import Usage
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Usage
 
 
 class Budget(BaseModel):
@@ -37,7 +37,8 @@ class Budget(BaseModel):
         return Budget.model_construct(requests=self.requests - used.requests, tokens=tokens)
 
     def __str__(self) -> str:
-        return f"{format_count(self.requests, 'request')} and {self.tokens:,} tokens"
+        limits = {format_count(self.requests, "request"): self.requests, f"{self.tokens:,} tokens": self.tokens}
+        return " and ".join(limit for limit, number in limits.items() if number < sys.maxsize)
 
 
 class Tally:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.errors import BadInput
 
 _MOST_DIGITS = 19
 """From so many on, a number may not fit into 8 bytes."""

@@ -23,11 +23,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
-from retrieval.core.errors import IndexUnusable
-from retrieval.core.values import Author, Cue, Document, Notice, Section, Sentence, Span
-from retrieval.store.manifest import IndexCounts
-from retrieval.store.packing import unpack
-from retrieval.store.texts import BLOCK_COLUMNS, BLOCKS, REPLACED_TEXTS, TEXT_COLUMNS, TEXTS, StoredText, has_texts
+from counterpoint.retrieval.core.errors import IndexUnusable
+from counterpoint.retrieval.core.values import Author, Cue, Document, Notice, Section, Sentence, Span
+from counterpoint.retrieval.store.manifest import IndexCounts
+from counterpoint.retrieval.store.packing import unpack
+from counterpoint.retrieval.store.texts import BLOCK_COLUMNS, BLOCKS, REPLACED_TEXTS, TEXT_COLUMNS, TEXTS, StoredText, has_texts
 
 RETRACTING = frozenset({"RetractionOf", "RetractedandRepublishedFrom"})
 """The notices by which one record says that another is retracted (PubMed's RefTypes)."""

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.errors import GO_ON, BadInput, translate_write_errors
-from retrieval.store.manifest import write_atomically
+from counterpoint.retrieval.core.errors import GO_ON, BadInput, translate_write_errors
+from counterpoint.retrieval.store.manifest import write_atomically
 
 
 def hash_json(facts: Any) -> str:

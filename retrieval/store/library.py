@@ -11,8 +11,8 @@ import secrets
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from retrieval.core.errors import BadInput, IndexUnusable, translate_write_errors
-from retrieval.store.manifest import write_atomically
+from counterpoint.retrieval.core.errors import BadInput, IndexUnusable, translate_write_errors
+from counterpoint.retrieval.store.manifest import write_atomically
 
 NAME = "library.json"
 MOST_NAME, MOST_DESCRIPTION = 100, 1000

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from retrieval.bm25.analysis import ANSERINI, TEXT_ANALYZERS
-from retrieval.core.english import format_count
-from retrieval.core.errors import IndexUnusable, translate_write_errors
+from counterpoint.retrieval.bm25.analysis import ANSERINI, TEXT_ANALYZERS
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import IndexUnusable, translate_write_errors
 
 WITH_TEXTS = 5
 """The format of an index with full texts, which has tables and a Lucene index for them beside those of `FORMAT`."""

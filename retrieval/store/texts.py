@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, get_args
 
-from retrieval.core.errors import IndexUnusable
-from retrieval.core.values import Block, Cue, FullText, Location, Passage, SectionKind, Sentence
-from retrieval.store.manifest import TextPart
-from retrieval.store.packing import pack, unpack
+from counterpoint.retrieval.core.errors import IndexUnusable
+from counterpoint.retrieval.core.values import Block, Cue, FullText, Location, Passage, SectionKind, Sentence
+from counterpoint.retrieval.store.manifest import TextPart
+from counterpoint.retrieval.store.packing import pack, unpack
 
 TEXTS, BLOCKS, REPLACED_TEXTS = "texts", "blocks", "replaced_texts"
 TEXT_COLUMNS = "pmid, own, format, source, licence, pictures, sentences, passages, digest, written"

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.bm25.lucene import K1, B
-from retrieval.words.terms import split_terms
+from counterpoint.retrieval.bm25.lucene import K1, B
+from counterpoint.retrieval.words.terms import split_terms
 
 
 class TextIndex:

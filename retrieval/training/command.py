@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 
-from retrieval.core.errors import CounterpointError
+from counterpoint.retrieval.core.errors import CounterpointError
 
 
 def make_option_parser(prog: str, model: str) -> argparse.ArgumentParser:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.errors import BadInput
 
 
 def read_reserved_pmids(folder: Path) -> frozenset[str]:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from retrieval.training.data import read_rows
-from retrieval.words.terms import PLACES, locate_term, split_terms
+from counterpoint.retrieval.training.data import read_rows
+from counterpoint.retrieval.words.terms import PLACES, locate_term, split_terms
 
 
 def compute_word_weights(folder: Path) -> NDArray[np.float16]:

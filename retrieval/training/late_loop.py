@@ -18,11 +18,11 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from retrieval.training.bm25 import TextIndex
-from retrieval.training.encoder import TokenEncoder
-from retrieval.training.loop import Recipe, descend, has_fast_bfloat16
-from retrieval.training.questions import Relevant
-from retrieval.words.forms import unify_text
+from counterpoint.retrieval.training.bm25 import TextIndex
+from counterpoint.retrieval.training.encoder import TokenEncoder
+from counterpoint.retrieval.training.loop import Recipe, descend, has_fast_bfloat16
+from counterpoint.retrieval.training.questions import Relevant
+from counterpoint.retrieval.words.forms import unify_text
 
 TOKENS_OF_QUERY = 48
 

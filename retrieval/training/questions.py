@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.values import Document
-from retrieval.rerank.reranker import make_passage
-from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
-from retrieval.training.folds import is_held_out
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.training.data import read_lines, read_reserved_pmids, read_rows
+from counterpoint.retrieval.training.folds import is_held_out
 
 
 @dataclass(frozen=True, slots=True)

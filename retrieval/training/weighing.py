@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
-from retrieval.core.values import Document
-from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.rerank.reranker import make_passage
-from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import read_rows
-from retrieval.training.folds import is_fitted_on
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.rerank.embedded import EmbeddedReranker
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.training.bm25 import TextIndex
+from counterpoint.retrieval.training.data import read_rows
+from counterpoint.retrieval.training.folds import is_fitted_on
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.characters import unify_characters
 
 _DEFINED = re.compile(r"\(([A-Z][A-Za-z0-9-]{1,9})\)")
 _BREAK = re.compile(r"[()\[\],;:.!?](?=\s|$)|[()\[\]]")

@@ -14,9 +14,9 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-from retrieval.core.characters import unify_characters
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.word_list import read_word_list
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.word_list import read_word_list
 
 _SPELLINGS = Path(__file__).with_name("spelling.txt")
 _IRREGULAR = Path(__file__).with_name("irregular.txt")

@@ -27,10 +27,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.characters import fold_accents
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.word_list import read_sections, read_word_list
-from retrieval.words.forms import americanise, join_symbols
+from counterpoint.retrieval.core.characters import fold_accents
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.word_list import read_sections, read_word_list
+from counterpoint.retrieval.words.forms import americanise, join_symbols
 
 RARITY = Path(__file__).parent.parent / "models" / "relevance" / "rarity.npz"
 PLACES = 1 << 17

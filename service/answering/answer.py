@@ -1,7 +1,7 @@
-"""Answering a topic: lead, or table, or retrieve → rerank; write → check every citation → keep to the limits → find conflicts.
+"""Answering a topic: verdict, or table, or find → gate; write → check every citation → keep to the limits → find conflicts.
 
 A yes-or-no question is grounded as a claim, on both sides. Its papers are those that take a side, and the first sentence states
-their overall verdict (service.answering.lead); of a choice, either side is a claim (service.answering.choice).
+their overall verdict (service.answering.verdict); of a choice, either side is a claim (service.answering.choice).
 For an open question, what each paper names as an answer is read as a claim
 (service.answering.table), and without a language model the answer sums up these readings. For any other question, the generator
 gets the best documents. Whatever it writes, no unchecked sentence is kept: every sentence has a citation that holds, and those
@@ -13,38 +13,49 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
-from generation.extractive import write_findings
-from nli.reader.paper import LanguageModelReader
-from nli.text.designs import find_design
-from nli.text.roles import find_findings
-from retrieval.core.english import format_count
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Answer, CitedSentence, Conflict, Drafted, Hit, Outcome, RemovedSentence, Row, Topic, Usage
-from retrieval.index import Index
-from retrieval.runtime.chat import BudgetSpent
-from retrieval.runtime.usage import Tally, count_usage
-from service.answering.attribution import Attribution, StatedVerdict
-from service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
-from service.answering.conflicts import Disagreements, find_conflicts_between_sides
-from service.answering.drafts import DraftChecker, Settled
-from service.answering.events import KeptSentence, OnEvent, Stage
-from service.answering.lead import (
+from counterpoint.generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
+from counterpoint.generation.extractive import write_findings
+from counterpoint.nli.reader.paper import LanguageModelReader
+from counterpoint.nli.text.designs import find_design
+from counterpoint.nli.text.roles import find_findings
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.values import (
+    Answer,
+    CitedSentence,
+    Conflict,
+    Drafted,
+    Hit,
+    Outcome,
+    RemovedSentence,
+    Row,
+    Topic,
+    Usage,
+)
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import BudgetSpent
+from counterpoint.retrieval.runtime.usage import Tally, count_usage
+from counterpoint.service.answering.attribution import Attribution, StatedVerdict
+from counterpoint.service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
+from counterpoint.service.answering.conflicts import Disagreements, find_conflicts_between_sides
+from counterpoint.service.answering.drafts import DraftChecker, Settled
+from counterpoint.service.answering.events import KeptSentence, OnEvent, Stage
+from counterpoint.service.answering.find import DocumentSearch, FoundDocuments, TooLittle, unify_topic
+from counterpoint.service.answering.table import Table, tabulate
+from counterpoint.service.answering.verdict import (
     NEAREST,
     GroundedQuestion,
     collect_findings,
     describe_not_studied,
     ground_question,
     list_nearest,
-    write_lead_sentence,
+    write_verdict_sentence,
 )
-from service.answering.retrieve import DocumentSearch, FoundDocuments, TooLittle, unify_topic
-from service.answering.table import Table, tabulate
-from service.configuration.config import AnswerConfig
-from service.configuration.models import FALLBACK, Models
-from service.grounding.ground import Grounder
-from service.grounding.show import list_papers
-from service.queries.follow_ups import find_follow_ups
+from counterpoint.service.configuration.config import AnswerConfig
+from counterpoint.service.configuration.models import FALLBACK, Models
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.show import list_papers
+from counterpoint.service.queries.follow_ups import find_follow_ups
 
 _EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 _NEAREST = "The papers found do not answer this question. The sentences report what comes nearest to it."
@@ -59,7 +70,7 @@ class Answerer:
     def __init__(self, index: Index, config: AnswerConfig, models: Models, grounder: Grounder | None) -> None:
         # The sentences of an answer quote abstracts, which its citations are checked against.
         self.index, self.config, self.grounder = index, config, grounder.over_abstracts(config.reading) if grounder else None
-        # Leads are searched for as the grounder searches, with the vectors that it uses.
+        # Verdicts are searched for as the grounder searches, with the vectors that it uses.
         self.models = replace(models, encoders=grounder.models.encoders) if grounder else models
 
     def over(self, index: Index) -> Answerer:
@@ -97,7 +108,7 @@ class _AnswerInProgress:
         self.models = answerer.models.with_caches()
         self.on_event, self.fill, self.tally = on_event, fill, tally
         self.asked = topic
-        self.topic = unify_topic(topic) if self.config.retrieve.spellings else topic
+        self.topic = unify_topic(topic) if self.config.find.spellings else topic
         self.search = DocumentSearch(self.index, self.config, self.models, self.topic, on_event)
         self.limits = Limits(self.config.limits.words, self.config.limits.citations)
         self.kept: list[CitedSentence] = []
@@ -116,8 +127,8 @@ class _AnswerInProgress:
     def finish(self) -> Answer:
         generator = self.models.generators[self.config.generate.generator]
         self.extractive = generator.extractive
-        grounded = self._ground(None if generator.extractive or self.config.lead is None else self.config.lead.papers)
-        if grounded and grounded.lead is None:
+        grounded = self._ground()
+        if grounded and grounded.verdict is None:
             nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]
             declined = self._decline(describe_not_studied(grounded), nearest, generator.name)
             return replace(declined, grounding=grounded.grounding)
@@ -131,7 +142,7 @@ class _AnswerInProgress:
         hits, sources = found.hits, self._sources(found)
         if grounded and (first := self._write_first(grounded)):
             self._keep(first)
-        stated = StatedVerdict(grounded.question.claim, grounded.lead.side) if grounded and grounded.lead else None
+        stated = StatedVerdict(grounded.question.claim, grounded.verdict.side) if grounded and grounded.verdict else None
         generator, note = self._write(generator, sources, stated, table is not None)
         note = " ".join(filter(None, (left, note)))
         if not (self.kept or table):
@@ -153,14 +164,14 @@ class _AnswerInProgress:
             generator.name,
             self.usage,
             " ".join(filter(None, dict.fromkeys((*self.notes, note)))),
-            grounded.lead if grounded else None,
+            grounded.verdict if grounded else None,
             self.drafted,
             *((table.rows, table.others) if table else ((), ())),
             grounding=grounded.grounding if grounded else None,
         )
 
     def _find_outcome(self, answered: bool) -> Outcome:
-        """Whether the sentences answer the question, which a lead or a table does; where a language model checked, it says so."""
+        """Whether the sentences answer the question, as a verdict or a table does; where a language model checked, it says so."""
         if answered or True in self.answering or False not in self.answering:
             return "answered"
         self.notes.insert(0, _NEAREST)
@@ -169,7 +180,7 @@ class _AnswerInProgress:
     def _write_first(self, grounded: GroundedQuestion) -> CitedSentence | None:
         if isinstance(grounded, GroundedChoice):
             return write_choice_sentence(self.asked.question, grounded, self.limits.citations)
-        return write_lead_sentence(self.asked.question, grounded, self.limits.citations)
+        return write_verdict_sentence(self.asked.question, grounded, self.limits.citations)
 
     def _decline(self, note: str, hits: Sequence[Hit], generator: str) -> Answer:
         if self.fill and (nearest := self._report_nearest()):
@@ -188,7 +199,7 @@ class _AnswerInProgress:
             places = find_findings([one.text for one in sentences])
             scores = self.search.score(self.topic.question, [sentences[place].text for place in places])
             _, nearest = max(zip(scores, places, strict=True))
-            finding = Finding(nearest, None, find_design(entry.document).says)
+            finding = Finding(nearest, None, find_design(entry.document).text)
             sources.append(Source(number, entry.document, sentences, finding))
         attribution = Attribution(self.models.judges[rules.model], rules, self.limits.citations, sources)
         for sentence in write_findings(sources, NEAREST, self.limits.words):
@@ -196,22 +207,24 @@ class _AnswerInProgress:
                 self._keep(CitedSentence(sentence.text, checked))
         return hits if self.kept else []
 
-    def _ground(self, papers: int | None) -> GroundedQuestion | None:
-        """What so many papers say on a yes-or-no question; None if the question is of another kind."""
-        if not (self.grounder and self.config.lead):
+    def _ground(self) -> GroundedQuestion | None:
+        """What the papers say on a yes-or-no question; None if the question is of another kind."""
+        if not (self.grounder and self.config.verdict):
             return None
+        papers = self.config.verdict.papers if self.grounder.reads_papers and not self.extractive else None
         self.on_event(
-            Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')} for both sides.")
+            Stage("find", f"Searching {format_count(self.index.manifest.counts.documents, 'document')} for both sides.")
         )
         question = self.asked.question
-        return ground_choice(self.grounder, question) or ground_question(self.grounder, question, papers)
+        with count_usage(self.config.reading):
+            return ground_choice(self.grounder, question) or ground_question(self.grounder, question, papers)
 
     def _tabulate(self) -> Table | None:
         """The papers on an open question; None where they are not read before a generator writes."""
         rules, grounder, finder = self.config.open_questions, self.grounder, self.models.finder
         if rules is None or grounder is None or not grounder.reads_papers or finder is None:
             return None
-        self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
+        self.on_event(Stage("find", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
         with count_usage(self.config.reading):
             return tabulate(grounder, finder, self.asked.question, rules, self.on_event)
 
@@ -258,7 +271,7 @@ class _AnswerInProgress:
         sources = []
         for number, entry in enumerate(self.index.entries([hit.pmid for hit in found.hits]), 1):
             sentences = entry.sentences()
-            own = frozenset(find_findings([one.text for one in sentences])) if self.config.lead else None
+            own = frozenset(find_findings([one.text for one in sentences])) if self.config.verdict else None
             sources.append(Source(number, entry.document, sentences, found.findings.get(entry.pmid), own))
         return sources
 

@@ -11,20 +11,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import zip_longest
 
-from generation.statement import ANSWER, state_question
-from nli.long_text import make_abstract
-from nli.reader.answers import Answers, make_claim
-from nli.reader.chat import ChatReader
-from nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups, ask_search_words
-from retrieval.core.english import format_count
-from retrieval.core.values import Claim, Hit, Row
-from retrieval.index import reciprocal_rank_fusion
-from retrieval.runtime.chat import ChatUnanswered
-from retrieval.store.documents import Entry
-from service.grounding.find import Only
-from service.grounding.gate import gate, vary
-from service.grounding.ground import Grounder
-from service.grounding.show import evidence_for
+from counterpoint.generation.statement import ANSWER, state_question
+from counterpoint.nli.long_text import make_abstract
+from counterpoint.nli.reader.answers import Answers, make_claim
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups, ask_search_words
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Claim, Hit, Row
+from counterpoint.retrieval.index import reciprocal_rank_fusion
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.grounding.find import Only
+from counterpoint.service.grounding.gate import gate, vary
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.show import evidence_for
 
 
 def ask_words(reader: ChatReader, question: str) -> str:

@@ -12,17 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from generation.draft import CitedSource, DraftSentence, Source
-from nli.judge import Abstract, Judge, Reader, Reading, drop_question, make_premises
-from nli.reader.paper import READ_ALONE, weigh_alone
-from nli.text.designs import has_findings
-from nli.text.roles import find_findings
-from nli.text.sentences import sentence_spans
-from retrieval.core.values import OPPOSITE, Citation, Document, Sentence, Stance, Verdict
-from retrieval.rerank.reranker import make_passage
-from retrieval.runtime.fences import is_order
-from retrieval.words.terms import find_rare_words, find_shared_terms, measure_aboutness, weigh_share
-from service.configuration.config import Attribute
+from counterpoint.generation.draft import CitedSource, DraftSentence, Source
+from counterpoint.nli.judge import Abstract, Judge, Reader, Reading, drop_question, make_premises
+from counterpoint.nli.reader.paper import READ_ALONE, weigh_alone
+from counterpoint.nli.text.designs import has_findings
+from counterpoint.nli.text.roles import find_findings
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.core.values import OPPOSITE, Citation, Document, Sentence, Stance, Verdict
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.runtime.fences import is_order
+from counterpoint.retrieval.words.terms import find_rare_words, find_shared_terms, measure_aboutness, weigh_share
+from counterpoint.service.configuration.config import Attribute
 
 FEWEST_WORDS = 4
 """Shorter quotations occur word for word in too many documents to prove anything."""

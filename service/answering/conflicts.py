@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from generation.draft import Limits
-from generation.extractive import drop_label
-from nli.judge import Judge
-from nli.reader.paper import LanguageModelReader
-from nli.text.designs import are_comparable, differ_in_people, find_design
-from retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Premise, Row, Sentence, Topic
-from retrieval.rerank.reranker import make_passage
-from retrieval.store.documents import Entry
-from retrieval.words.terms import find_subject, weigh_shared_terms
-from service.answering.attribution import get_stated_probability
-from service.answering.lead import GroundedQuestion
-from service.answering.retrieve import measure_coverage
-from service.configuration.config import Conflicts
-from service.grounding.ground import Grounder
-from service.grounding.read import read
-from service.grounding.show import evidence_for, restate
-from service.grounding.weigh import find_place
+from counterpoint.generation.draft import Limits
+from counterpoint.generation.extractive import drop_label
+from counterpoint.nli.judge import Judge
+from counterpoint.nli.reader.paper import LanguageModelReader
+from counterpoint.nli.text.designs import are_comparable, differ_in_people, find_design
+from counterpoint.retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Premise, Row, Sentence, Topic
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.words.terms import find_subject, weigh_shared_terms
+from counterpoint.service.answering.attribution import get_stated_probability
+from counterpoint.service.answering.find import measure_coverage
+from counterpoint.service.answering.verdict import GroundedQuestion
+from counterpoint.service.configuration.config import Conflicts
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.read import read
+from counterpoint.service.grounding.show import evidence_for, restate
+from counterpoint.service.grounding.weigh import find_side
 
 
 def find_conflicts_between_sides(grounded: GroundedQuestion, sentences: Sequence[CitedSentence]) -> tuple[Conflict, ...]:
     """Conflicts between papers of comparable design, in the same kind of people, that take opposite sides.
 
     Each paper of the lighter side is set against the sentence of the answer that states what the first such paper of the heavier
-    side found, or against the lead.
+    side found, or against the verdict.
     """
-    if grounded.lead is None or grounded.lead.verdict == "unclear":
+    if grounded.verdict is None or grounded.verdict.outcome == "unclear":
         return ()
     stance = grounded.papers[0].stance
     heavier = [paper for paper in grounded.papers if paper.stance == stance]
@@ -48,7 +48,7 @@ def _can_disagree(one: Document, other: Document) -> bool:
 
 
 def _find_last_citing(pmid: str, sentences: Sequence[CitedSentence]) -> int:
-    """The place of the last sentence that cites the paper: the lead, which comes first, cites it too."""
+    """The place of the last sentence that cites the paper: the verdict, which comes first, cites it too."""
     citing = [place for place, one in enumerate(sentences) if any(cited.document.pmid == pmid for cited in one.citations)]
     return citing[-1] if citing else 0
 
@@ -101,7 +101,7 @@ class Disagreements:
             own = tuple(citation.document.pmid for citation in sentence.citations)
             claim = Claim(sentence.text, question=self._topic.question, known_pmids=own)
             for one in self._grounder.ground(claim).contradicting:
-                is_strong = one.sentence and one.standing != "retracted" and find_place(one) == "contradict"
+                is_strong = one.sentence and one.standing != "retracted" and find_side(one) == "contradict"
                 if one.document.pmid not in own and is_strong and _is_on_same_subject(sentence, one.document):
                     found.append(Conflict(place, one))
         return tuple(found)

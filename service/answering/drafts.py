@@ -13,19 +13,19 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator
 
-from generation.draft import CitedSource, Draft, DraftSentence, Failed, Generator, Source
-from generation.prompting import fill_prompt, read_instructions, write_sentences
-from generation.replies import Faults, parse_sentences, refers_elsewhere
-from nli.judge import Abstract
-from nli.reader.chat import find_quote
-from nli.reader.paper import LanguageModelReader
-from nli.text.sentences import sentence_spans
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Citation, Topic
-from retrieval.rerank.reranker import make_passage
-from retrieval.runtime.replies import read_number
-from service.answering.attribution import Attribution, CheckedSentence, find_other_figures
-from service.queries.classify import find_language
+from counterpoint.generation.draft import CitedSource, Draft, DraftSentence, Failed, Generator, Source
+from counterpoint.generation.prompting import fill_prompt, read_instructions, write_sentences
+from counterpoint.generation.replies import Faults, parse_sentences, refers_elsewhere
+from counterpoint.nli.judge import Abstract
+from counterpoint.nli.reader.chat import find_quote
+from counterpoint.nli.reader.paper import LanguageModelReader
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.values import Citation, Topic
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.runtime.replies import read_number
+from counterpoint.service.answering.attribution import Attribution, CheckedSentence, find_other_figures
+from counterpoint.service.queries.classify import find_language
 
 Number = Annotated[int, BeforeValidator(read_number)]
 Says = Annotated[Literal["yes", "in part", "no", "opposite"], BeforeValidator(lambda value: str(value).strip(" .\"'").lower())]

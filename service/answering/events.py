@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.core.values import CitedSentence, RemovedSentence
+from counterpoint.retrieval.core.values import CitedSentence, RemovedSentence
 
-StageName = Literal["retrieve", "rerank", "write", "check", "conflicts"]
+StageName = Literal["find", "gate", "read", "write", "check", "conflicts"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from generation.grammar import load_words
-from retrieval.core.word_list import read_sections
-from retrieval.words.acronyms import find_acronyms
-from retrieval.words.forms import load_irregular, make_past, make_third_person, unify_text
-from retrieval.words.terms import split_terms
+from counterpoint.generation.grammar import load_words
+from counterpoint.retrieval.core.word_list import read_sections
+from counterpoint.retrieval.words.acronyms import find_acronyms
+from counterpoint.retrieval.words.forms import load_irregular, make_past, make_third_person, unify_text
+from counterpoint.retrieval.words.terms import split_terms
 
 _AROUND = " .,;:/\"'“”‘’"
 _ON_OUTCOMES = re.compile(

@@ -7,26 +7,26 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from nli.text.designs import find_design
-from retrieval.core.values import (
+from counterpoint.nli.text.designs import find_design
+from counterpoint.retrieval.core.values import (
     Answer,
+    AnswerVerdict,
     Citation,
     CitedSentence,
     Document,
     Evidence,
-    Lead,
-    LeadVerdict,
     Outcome,
     PaperFinding,
     RemovedSentence,
     Row,
+    VerdictOutcome,
 )
-from service.answering.answer import Answerer
-from service.answering.attribution import describe_check
-from service.answering.events import KeptSentence, Stage
-from service.grounding.schemas import DesignOut, EvidenceOut, VerdictOut, WeighedOut
-from service.grounding.weigh import describe_certainty, weigh
-from service.schemas import (
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.answering.attribution import describe_check
+from counterpoint.service.answering.events import KeptSentence, Stage
+from counterpoint.service.grounding.schemas import DesignOut, EvidenceOut, VerdictOut, WeighedOut
+from counterpoint.service.grounding.weigh import describe_certainty, weigh
+from counterpoint.service.schemas import (
     AUTHORS,
     Figure,
     FollowUpOut,
@@ -47,8 +47,8 @@ class CitationOut(BaseModel):
     pmid: str
     sentence: SentenceOut
     verdict: VerdictOut = Field(
-        description="The judge's verdict on that sentence, or on the whole paper (`of`), for the answer's sentence; for a lead, "
-        "`support` is the probability that the paper takes the side on which the lead counts it."
+        description="The judge's verdict on that sentence, or on the whole paper (`of`), for the answer's sentence; where that "
+        "states the answer's verdict, `support` is the probability that the paper takes the side on which the verdict counts it."
     )
     verbatim: bool = Field(
         description="Whether the abstract contains the answer's sentence, or the text it quotes, word for word."
@@ -118,7 +118,7 @@ class ConflictOut(BaseModel):
     evidence: EvidenceOut
 
 
-class LeadPaperOut(BaseModel):
+class VerdictPaperOut(BaseModel):
     """A paper that takes a side, with the probability that it does and the kind of study."""
 
     pmid: str
@@ -127,40 +127,40 @@ class LeadPaperOut(BaseModel):
     evidence: EvidenceOut | None = Field(default=None, description="The paper with the sentence that says so.")
 
 
-class LeadOut(BaseModel):
+class AnswerVerdictOut(BaseModel):
     """What the papers show overall, as stated in the first sentence; only for a yes-or-no question or a choice."""
 
     claim: str = Field(description="The question reworded as a claim; for a choice, that of the side that the papers are on.")
-    verdict: LeadVerdict
+    outcome: VerdictOutcome
     certainty: Figure = Field(
-        description="The probability that the verdict is right, calibrated on questions with known answers."
+        description="The probability that the outcome is right, calibrated on questions with known answers."
     )
     word: str = Field(description="The certainty in one word: sure, probable or possible.")
-    supporting: list[LeadPaperOut] = Field(description="Papers that found the claim to be true, the most heavily weighted first.")
-    contradicting: list[LeadPaperOut] = Field(description="Papers that found the claim to be false.")
+    supporting: list[VerdictPaperOut] = Field(description="Papers that found the claim true, the most heavily weighted first.")
+    contradicting: list[VerdictPaperOut] = Field(description="Papers that found the claim to be false.")
     silent: int = Field(description="Papers on the question that do not clearly report either.")
     choice: list[str] = Field(default=[], description="The two sides that the question offers; empty for a yes-or-no question.")
     chosen: str = Field(default="", description="The side that the papers are on, or “no difference”; empty if they are on none.")
 
     @classmethod
-    def of(cls, lead: Lead) -> LeadOut:
+    def of(cls, verdict: AnswerVerdict) -> AnswerVerdictOut:
         """From the value."""
         return cls(
-            claim=lead.claim,
-            verdict=lead.verdict,
-            certainty=lead.certainty,
-            word=describe_certainty(lead.certainty),
-            supporting=[_lead_paper(one) for one in lead.supporting],
-            contradicting=[_lead_paper(one) for one in lead.contradicting],
-            silent=lead.silent,
-            choice=list(lead.choice),
-            chosen=lead.chosen,
+            claim=verdict.claim,
+            outcome=verdict.outcome,
+            certainty=verdict.certainty,
+            word=describe_certainty(verdict.certainty),
+            supporting=[_show_paper(one) for one in verdict.supporting],
+            contradicting=[_show_paper(one) for one in verdict.contradicting],
+            silent=verdict.silent,
+            choice=list(verdict.choice),
+            chosen=verdict.chosen,
         )
 
 
-def _lead_paper(evidence: Evidence) -> LeadPaperOut:
+def _show_paper(evidence: Evidence) -> VerdictPaperOut:
     shown = EvidenceOut.of(evidence)
-    return LeadPaperOut(pmid=shown.pmid, probability=evidence.score, study=shown.design.says, evidence=shown)
+    return VerdictPaperOut(pmid=shown.pmid, probability=evidence.score, study=shown.design.text, evidence=shown)
 
 
 class RowOut(BaseModel):
@@ -214,8 +214,8 @@ class AnswerResponse(BaseModel):
         "question; “listed” if no answer to an open question is claimed but papers on its subject are in `others`; or "
         "“too little”."
     )
-    lead: LeadOut | None = Field(description="What the first sentence says; null for an open question.")
-    balance: WeighedOut | None = Field(
+    verdict: AnswerVerdictOut | None = Field(description="What the first sentence says; null for an open question.")
+    weighed: WeighedOut | None = Field(
         default=None, description="The verdict on the claim of a yes-or-no question, as for a claim; null for other questions."
     )
     text: str = Field(
@@ -254,8 +254,8 @@ class AnswerResponse(BaseModel):
         return cls(
             topic=TopicOut.model_validate(answer.topic),
             outcome=answer.outcome,
-            lead=LeadOut.of(answer.lead) if answer.lead else None,
-            balance=WeighedOut.model_validate(weigh(answer.grounding)) if answer.grounding else None,
+            verdict=AnswerVerdictOut.of(answer.verdict) if answer.verdict else None,
+            weighed=WeighedOut.model_validate(weigh(answer.grounding)) if answer.grounding else None,
             text=running_text(answer),
             sentences=[sentence_out(sentence, numbers) for sentence in answer.sentences],
             conflicts=[ConflictOut(sentence=one.sentence, evidence=EvidenceOut.of(one.evidence)) for one in answer.conflicts],

@@ -14,28 +14,28 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
-from generation.draft import Finding
-from generation.question import TWO_AT_A_TIME, offers_many
-from generation.statement import state_question
-from nli.judge import Reader, make_reader
-from nli.long_text import make_abstract
-from nli.reader.answers import AnswerFinder, Answers, make_claim
-from nli.reader.chat import ChatReader
-from nli.reader.encode import score_findings
-from nli.text.designs import find_design, has_findings
-from nli.text.trials import name_trials
-from retrieval.core.english import format_count
-from retrieval.core.values import Claim, Evidence, Hit, PaperFinding, Row, Sentence
-from retrieval.store.documents import Entry
-from service.answering.asked import ask_papers, ask_words, choose_papers, find_more, share_names
-from service.answering.events import OnEvent, Stage
-from service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
-from service.answering.retrieve import measure_coverage
-from service.configuration.config import SENTENCES, OpenQuestions
-from service.grounding.ground import Grounder
-from service.grounding.read import read
-from service.grounding.show import evidence_for
-from service.grounding.weigh import find_place
+from counterpoint.generation.draft import Finding
+from counterpoint.generation.question import TWO_AT_A_TIME, offers_many
+from counterpoint.generation.statement import state_question
+from counterpoint.nli.judge import Reader, make_reader
+from counterpoint.nli.long_text import make_abstract
+from counterpoint.nli.reader.answers import AnswerFinder, Answers, make_claim
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.nli.reader.encode import score_findings
+from counterpoint.nli.text.designs import find_design, has_findings
+from counterpoint.nli.text.trials import name_trials
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Claim, Evidence, Hit, PaperFinding, Row, Sentence
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.answering.asked import ask_papers, ask_words, choose_papers, find_more, share_names
+from counterpoint.service.answering.events import OnEvent, Stage
+from counterpoint.service.answering.find import measure_coverage
+from counterpoint.service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
+from counterpoint.service.configuration.config import SENTENCES, OpenQuestions
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.read import read
+from counterpoint.service.grounding.show import evidence_for
+from counterpoint.service.grounding.weigh import find_side
 
 FEWEST = 2
 """The fewest studies that make an answer; reports of one trial are one."""
@@ -56,7 +56,7 @@ class Table:
     @property
     def answers(self) -> bool:
         """Whether enough studies report an answer, or that something is none."""
-        return len({_name_study(row) for row in self.rows if find_place(row.evidence) != "uncertain"}) >= FEWEST
+        return len({_name_study(row) for row in self.rows if find_side(row.evidence) != "uncertain"}) >= FEWEST
 
     @property
     def papers(self) -> dict[str, Evidence]:
@@ -74,7 +74,7 @@ class Table:
     def findings(self) -> dict[str, Finding]:
         """What each paper in the table found, by PMID; its stance is on its own claim, so none is given."""
         found = ((pmid, one, one.sentence) for pmid, one in self.papers.items())
-        return {pmid: Finding(said.index, None, find_design(one.document).says) for pmid, one, said in found if said}
+        return {pmid: Finding(said.index, None, find_design(one.document).text) for pmid, one, said in found if said}
 
     def list_only(self) -> Table:
         """The table without rows, which are among the others instead, first."""
@@ -120,7 +120,7 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
     rows, told, left, notes = list[Row](), 0, {entry.pmid for entry in found}, list[str]()
     papers = choose_papers(grounder, question, found, answers, rules.requests) if asked else []
     if asked:
-        on_event(Stage("rerank", f"Asking what {format_count(len(papers), 'paper')} tested."))
+        on_event(Stage("read", f"Asking what {format_count(len(papers), 'paper')} tested."))
         rows, unread, note = ask_papers(asked, question, papers)
         told, notes = len(papers) - len(unread), [note]
         # A model that says nothing of any paper is not there: the embedded models then read as without it.
@@ -128,7 +128,7 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
     pairs = (pair for pair in zip(found, answers, strict=True) if pair[0].pmid in left)
     best = _choose_answers(grounder, question, pairs, rules)
     if best or not asked:
-        on_event(Stage("rerank", f"Reading {format_count(len(best), 'paper')}."))
+        on_event(Stage("read", f"Reading {format_count(len(best), 'paper')}."))
     rows += _read_rows(asked.embedded if asked else reader, question, best, rules)
     groups = _group_alike(rows)
     names = [choose_name([row.named for row in group]) for group in groups]

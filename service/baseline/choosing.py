@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from nli.judge import Judge, judge_lazily
-from retrieval.core.values import Premise, Verdict
-from retrieval.core.word_list import read_word_list
-from retrieval.words.terms import find_rare_words, find_terms, weigh_share
+from counterpoint.nli.judge import Judge, judge_lazily
+from counterpoint.retrieval.core.values import Premise, Verdict
+from counterpoint.retrieval.core.word_list import read_word_list
+from counterpoint.retrieval.words.terms import find_rare_words, find_terms, weigh_share
 
 WINDOW = 16
 """Premises read at a time in both directions."""

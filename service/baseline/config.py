@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from retrieval.core.values import Stance
-from service.configuration import config
-from service.configuration.config import Needs, Profile, Variant
-from service.configuration.files import Count, Strict
+from counterpoint.retrieval.core.values import Stance
+from counterpoint.service.configuration import config
+from counterpoint.service.configuration.config import Needs, Profile, Variant
+from counterpoint.service.configuration.files import Count, Strict
 
 
 class Retrieve(config.Retrieve):

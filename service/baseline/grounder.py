@@ -11,21 +11,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice, starmap, tee
 
-from nli.judge import Judge
-from nli.text.designs import is_notice
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Checked, Claim, Evidence, Grounding, Premise, Sentence, Stance, Verdict
-from retrieval.index import Index
-from retrieval.rerank.reranker import make_passage
-from retrieval.runtime.usage import Budget
-from retrieval.store.documents import Entry
-from service.baseline.choosing import BothWays, choose_most_promising, make_adversarial_queries, order_penalised
-from service.baseline.config import BaselineConfig, Branch
-from service.configuration.models import Models
-from service.grounding.find import Only, make_query, retrieve
-from service.grounding.ground import Grounder
-from service.grounding.show import evidence_for
-from service.grounding.values import GroundStage, OnStage, tell_nobody
+from counterpoint.nli.judge import Judge
+from counterpoint.nli.text.designs import is_notice
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Checked, Claim, Evidence, Grounding, Premise, Sentence, Stance, Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.runtime.usage import Budget
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.baseline.choosing import BothWays, choose_most_promising, make_adversarial_queries, order_penalised
+from counterpoint.service.baseline.config import BaselineConfig, Branch
+from counterpoint.service.configuration.models import Models
+from counterpoint.service.grounding.find import Only, make_query, retrieve
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.show import evidence_for
+from counterpoint.service.grounding.values import GroundStage, OnStage, tell_nobody
 
 UNASKED = Verdict(0.0, 1.0, 0.0)
 """The verdict on a text that no judge was asked about."""
@@ -97,7 +97,7 @@ class BaselineGrounder(Grounder):
         supporting = for_it.choose()
         counts = zip(against.count(), for_it.count(), strict=True)
         checked = Checked(*map(max, counts))
-        tell(GroundStage("decided", checked.documents, checked.sentences, checked.read, len(contradicting), len(supporting)))
+        tell(GroundStage("weigh", checked.documents, checked.sentences, checked.read, len(contradicting), len(supporting)))
         return Grounding(claim, contradicting, supporting, checked)
 
 
@@ -144,7 +144,7 @@ class Side:
                 for one in ranking
                 if not self.branch.filter or one.entry.cue_sentence_count()
             )
-        self.tell(GroundStage("judge", len(ranking), sum(len(one.entry) for one in ranking)))
+        self.tell(GroundStage("read", len(ranking), sum(len(one.entry) for one in ranking)))
         judge: Judge = self.grounder.models.judges[self.branch.judge]
         if self.branch.rule == "penalised":
             return self._rank_penalised(ranking, BothWays(judge))
@@ -155,7 +155,7 @@ class Side:
         grounder, step = self.grounder, self.branch.retrieve
         # As in the paper: a paper that is known to support the claim may also hold a sentence that contradicts it.
         models, known = grounder.models, self.claim.known_pmids if self.stance == "support" else ()
-        self.tell(GroundStage("retrieve", grounder.index.manifest.counts.documents))
+        self.tell(GroundStage("find", grounder.index.manifest.counts.documents))
         texts = make_adversarial_queries(self.claim.text) if step.queries == "adversarial" else [self.claim.text]
         queries = [make_query(replace(self.claim, text=text), step.query) for text in texts]
         hits = [hit for hit in retrieve(step, queries, grounder.index, models.encoders, known) if hit.pmid not in self.without]
@@ -167,7 +167,7 @@ class Side:
         names = [source if source == "bm25" else models.encoders[step.encoder].name for source in step.sources]
         scored_by = f"rrf({', '.join(names)})" if step.fused else names[0]
         if self.branch.rerank and papers:
-            self.tell(GroundStage("rerank", len(papers)))
+            self.tell(GroundStage("gate", len(papers)))
             reranker = models.rerankers[self.branch.rerank]
             scores, scored_by = reranker(self.claim.text, [make_passage(one.document) for _, one in papers]), reranker.name
             # sorted() is stable: of two equal scores, the better earlier rank comes first.

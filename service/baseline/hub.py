@@ -19,8 +19,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.core.characters import unify_characters
-from retrieval.core.errors import BadConfig, CounterpointError, ModelUnusable, translate_write_errors
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.errors import BadConfig, CounterpointError, ModelUnusable, translate_write_errors
 
 HUB_TIMEOUT = 5.0
 """Seconds within which the hub must answer the first request: transformers' own loading asks for half a minute."""

@@ -9,21 +9,21 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from generation.draft import Draft, Failed, Limits, Source
-from generation.language_models import JSON
-from generation.prompting import Prompt, fill_prompt
-from generation.replies import keep_whole_sentences
-from nli.judge import judge_lazily
-from retrieval.core.characters import unify_characters
-from retrieval.core.errors import BadConfig, ModelUnusable
-from retrieval.core.probabilities import softmax
-from retrieval.core.values import LABELS, Document, Label, Premise, Topic, Usage, Verdict
-from retrieval.dense.encoder import Vectors, normalise
-from retrieval.rerank.reranker import make_passage
-from retrieval.runtime.fences import strip_markup
-from retrieval.runtime.replies import strip_thoughts
-from retrieval.runtime.usage import record
-from service.baseline.hub import HubModel, Precision, refuse_below
+from counterpoint.generation.draft import Draft, Failed, Limits, Source
+from counterpoint.generation.language_models import JSON
+from counterpoint.generation.prompting import Prompt, fill_prompt
+from counterpoint.generation.replies import keep_whole_sentences
+from counterpoint.nli.judge import judge_lazily
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.errors import BadConfig, ModelUnusable
+from counterpoint.retrieval.core.probabilities import softmax
+from counterpoint.retrieval.core.values import LABELS, Document, Label, Premise, Topic, Usage, Verdict
+from counterpoint.retrieval.dense.encoder import Vectors, normalise
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.runtime.fences import strip_markup
+from counterpoint.retrieval.runtime.replies import strip_thoughts
+from counterpoint.retrieval.runtime.usage import record
+from counterpoint.service.baseline.hub import HubModel, Precision, refuse_below
 
 logger = logging.getLogger(__name__)
 WINDOW = 32

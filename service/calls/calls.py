@@ -9,37 +9,37 @@ from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from pydantic import BaseModel
 
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Evidence, FullText, Grounding
-from retrieval.index import Index
-from retrieval.runtime.usage import count_usage
-from retrieval.store.documents import Documents
-from service.answering.answer import Answerer
-from service.answering.schemas import AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
-from service.calls.requests import (
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim, Evidence, FullText, Grounding
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.usage import count_usage
+from counterpoint.retrieval.store.documents import Documents
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.answering.schemas import AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
+from counterpoint.service.calls.requests import (
     MOST_HITS,
     AnswerRequest,
+    ClassifyRequest,
     DocumentRequest,
     EvidenceRequest,
     GroundRequest,
     Request,
     SearchRequest,
     TextRequest,
-    TypedRequest,
 )
-from service.calls.schemas import Cursor, DocumentOut, GroundStageEvent, SearchResponse
-from service.checking.check import Checker
-from service.checking.schemas import CheckedText, ClaimDone, TextPlan
-from service.grounding.ground import Grounder
-from service.grounding.schemas import GroundResponse
-from service.grounding.weigh import weigh
-from service.queries.follow_ups import find_follow_ups
-from service.queries.interpret import describe_query, interpret
-from service.queries.papers import describe_search, find_paper, search_words
-from service.queries.schemas import TypedGroundResponse, TypedOut
-from service.reading.evidence import EvidenceFinder
-from service.reading.schemas import EvidenceResponse
-from service.schemas import Provenance
+from counterpoint.service.calls.schemas import Cursor, DocumentOut, GroundStageEvent, SearchResponse
+from counterpoint.service.checking.check import Checker
+from counterpoint.service.checking.schemas import CheckedText, ClaimDone, TextPlan
+from counterpoint.service.evidence.finder import EvidenceFinder
+from counterpoint.service.evidence.schemas import EvidenceResponse
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.grounding.weigh import weigh
+from counterpoint.service.queries.follow_ups import find_follow_ups
+from counterpoint.service.queries.interpret import describe_query, interpret
+from counterpoint.service.queries.papers import describe_search, find_paper, search_words
+from counterpoint.service.queries.schemas import GroundedInput, InputOut
+from counterpoint.service.schemas import Provenance
 
 P = ParamSpec("P")
 Q = TypeVar("Q")
@@ -108,21 +108,21 @@ def ground_timed(
     )
 
 
-def ground(serving: Serving, request: GroundRequest, progress: Progress) -> Result[TypedGroundResponse]:
+def ground(serving: Serving, request: GroundRequest, progress: Progress) -> Result[GroundedInput]:
     """Interpret what was typed, ground the claim that is meant, and look for what may be asked next."""
-    from service.output.export import export_text
+    from counterpoint.service.output.export import export_text
 
     claim, grounder = request.statement(), serving.grounder
-    typed, meant = interpret(grounder.index, claim)
+    given, meant = interpret(grounder.index, claim)
     grounding = ground_timed(grounder, meant, progress, request.read, request.full_text)
-    if typed.paper:
-        grounding = _leave_out(grounding, typed.paper.pmid)
+    if given.paper:
+        grounding = _leave_out(grounding, given.paper.pmid)
     budget = grounder.config.budget
     with count_usage(budget.left(grounding.usage) if budget else None) as tally:
-        follow_ups = find_follow_ups(grounder, meant.text, found=weigh(grounding).says)
+        follow_ups = find_follow_ups(grounder, meant.text, found=weigh(grounding).text)
     grounding = replace(grounding, follow_ups=follow_ups, usage=grounding.usage + tally.total)
     found = GroundResponse.of(grounding, Provenance.of(grounder))
-    response = TypedGroundResponse(**dict(found), typed=typed)
+    response = GroundedInput(**dict(found), input=given)
     return Result(response, lambda format: export_text(response, format, grounding))
 
 
@@ -144,7 +144,7 @@ def _leave_out(grounding: Grounding, pmid: str) -> Grounding:
 
 def answer(serving: Serving, request: AnswerRequest, progress: Progress) -> Result[AnswerResponse]:
     """Answer the question."""
-    from service.output.export import export_text
+    from counterpoint.service.output.export import export_text
 
     topic, answerer = request.subject(), serving.answering()
     found = answerer.answer(topic, lambda event: progress.tell(*event_out(event)))
@@ -154,7 +154,7 @@ def answer(serving: Serving, request: AnswerRequest, progress: Progress) -> Resu
 
 def check_text(serving: Serving, request: TextRequest, progress: Progress) -> Result[CheckedText]:
     """Ground each claim of the text; the stages of each are told too."""
-    from service.checking.export import export_text
+    from counterpoint.service.checking.export import export_text
 
     reading, grounder = request.reading, serving.grounder
     progress.tell("plan", reading.plan)
@@ -200,7 +200,7 @@ def read_document(store: Documents, documents: int, request: DocumentRequest) ->
         raise NoPaper(str(error)) from None
 
 
-def classify(serving: Serving, request: TypedRequest, progress: Progress) -> Result[TypedOut]:
+def classify(serving: Serving, request: ClassifyRequest, progress: Progress) -> Result[InputOut]:
     """Say what the text is taken for."""
     request.check()
     return Result(describe_query(serving.index, request.text))
@@ -229,9 +229,7 @@ class Call(Generic[P, Q, R]):
         return cast(type[Request], self.request)
 
 
-GROUND = Call(
-    "ground", GroundRequest, ground, TypedGroundResponse, "/v1/ground", events={"stage": GroundStageEvent}, last="grounding"
-)
+GROUND = Call("ground", GroundRequest, ground, GroundedInput, "/v1/ground", events={"stage": GroundStageEvent}, last="grounding")
 _ANSWER_EVENTS: dict[str, type[BaseModel]] = {"stage": StageEvent, "sentence": SentenceEvent, "removed": RemovedOut}
 ANSWER = Call(
     "answer", AnswerRequest, answer, AnswerResponse, "/v1/answer",
@@ -243,4 +241,4 @@ EVIDENCE = Call(
 )
 SEARCH = Call("search", SearchRequest, search, SearchResponse, "/v1/search", "GET")
 DOCUMENT = Call("document", DocumentRequest, show_document, DocumentOut, "/v1/documents/{pmid}", "GET")
-TYPED = Call("typed", TypedRequest, classify, TypedOut, "/v1/typed")
+CLASSIFY = Call("classify", ClassifyRequest, classify, InputOut, "/v1/classify")

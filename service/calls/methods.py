@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Concatenate
 
-from service.calls.calls import ANSWER, DOCUMENT, EVIDENCE, GROUND, TEXT, TYPED, Call, P, Q, R
-from service.calls.requests import list_parameters
+from counterpoint.service.calls.calls import ANSWER, CLASSIFY, DOCUMENT, EVIDENCE, GROUND, TEXT, Call, P, Q, R
+from counterpoint.service.calls.requests import list_parameters
 
 
 def method(call: Call[P, Q, R]) -> Callable[Concatenate[Any, P], R]:
@@ -32,7 +32,7 @@ class Asking(ABC):
     answer = method(ANSWER)
     evidence = method(EVIDENCE)
     text = method(TEXT)
-    typed = method(TYPED)
+    classify = method(CLASSIFY)
     document = method(DOCUMENT)
 
     @abstractmethod

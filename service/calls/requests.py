@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import ConfigDict, Field, JsonValue, StrictInt, model_validator
 from pydantic.fields import FieldInfo
 
-from retrieval.core.errors import BadInput
-from service.configuration.defaults import MOST_KNOWN, MOST_READ
-from service.schemas import MOST_NAME, Sent
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.configuration.defaults import MOST_KNOWN, MOST_READ
+from counterpoint.service.schemas import MOST_NAME, Sent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Many
 
-    from indexes.readers.prose.passage import Passage
-    from retrieval.core.values import Claim, FullText, Topic
-    from retrieval.index import Index
-    from service.checking.check import Reading
+    from counterpoint.indexes.readers.prose.passage import Passage
+    from counterpoint.retrieval.core.values import Claim, FullText, Topic
+    from counterpoint.retrieval.index import Index
+    from counterpoint.service.checking.check import ReadText
 else:
     Many = list  # pydantic stops at the first fault in a list alone
 
@@ -102,7 +102,7 @@ class GroundRequest(Request):
 
     def statement(self) -> Claim:
         """The claim as it was typed; raises `BadInput` for what cannot be one."""
-        from service.grounding.claims import check_claim
+        from counterpoint.service.grounding.claims import check_claim
 
         return check_claim(self.claim, self.question, self.known_pmids)
 
@@ -133,7 +133,7 @@ class AnswerRequest(Request):
 
     def subject(self) -> Topic:
         """The topic; raises `BadInput` for what cannot be one."""
-        from service.grounding.claims import check_topic
+        from counterpoint.service.grounding.claims import check_topic
 
         return check_topic(self.question, self.topic, self.narrative, self.id)
 
@@ -186,16 +186,16 @@ class EvidenceRequest(Request):
 
     def check(self) -> dict[str, str | int]:
         """The hypothesis."""
-        from service.grounding.claims import check_hypothesis
+        from counterpoint.service.grounding.claims import check_hypothesis
 
         return {"hypothesis": check_hypothesis(self.hypothesis)}
 
     def paper(self, index: Index) -> FullText:
         """The paper that was sent or named; raises `BadInput` if it cannot be read."""
-        from indexes.readers.prose.article import read_article, read_sentences
-        from retrieval.core.characters import replace_surrogates
-        from service.checking.reading import read_text
-        from service.reading.papers import parse_jats, take_paper
+        from counterpoint.indexes.readers.prose.article import read_article, read_sentences
+        from counterpoint.retrieval.core.characters import replace_surrogates
+        from counterpoint.service.checking.parse import read_text
+        from counterpoint.service.evidence.papers import parse_jats, take_paper
 
         if self.pmid is not None:
             return take_paper(index.store, str(self.pmid), index.manifest.counts.documents)
@@ -226,7 +226,7 @@ class SearchRequest(Request):
 
     def words(self) -> str:
         """The query on one line; raises `BadInput` if it is empty or too long."""
-        from service.grounding.claims import check_query
+        from counterpoint.service.grounding.claims import check_query
 
         return check_query(self.query)
 
@@ -241,7 +241,7 @@ class DocumentRequest(Request):
     )
 
 
-class TypedRequest(Request):
+class ClassifyRequest(Request):
     """Say what kind of input this is (claim, question, keywords, paper, text or another language), and what can be done."""
 
     model_config = _example({"text": "Does beta-carotene prevent lung cancer?"})
@@ -291,17 +291,17 @@ class TextRequest(Request):
         return {"claims": len(self.reading.at_most(MOST_TEXT_CLAIMS).claims)}
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> ReadText:
         """The text split into classified sentences."""
-        from service.checking.check import Reading
+        from counterpoint.service.checking.check import ReadText
 
-        return Reading.of(self._passage())
+        return ReadText.of(self._passage())
 
     def _passage(self) -> Passage:
         import base64
         import binascii
 
-        from service.checking.reading import read_bytes, read_text
+        from counterpoint.service.checking.parse import read_bytes, read_text
 
         if self.text and self.file:
             raise BadInput("The request has a text and a file; send one of them.")

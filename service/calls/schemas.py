@@ -11,28 +11,28 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Label, Passage
-from retrieval.store.documents import Documents, Entry
-from retrieval.store.texts import StoredText, write_passage
-from service.calls.requests import MOST_HITS
-from service.grounding.values import GroundStage
-from service.queries.papers import FoundPaper
-from service.schemas import AUTHORS, LocationOut, RankedPaper, Rounded, SentenceOut, facts_of
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Label, Passage
+from counterpoint.retrieval.store.documents import Documents, Entry
+from counterpoint.retrieval.store.texts import StoredText, write_passage
+from counterpoint.service.calls.requests import MOST_HITS
+from counterpoint.service.grounding.values import GroundStage
+from counterpoint.service.queries.papers import FoundPaper
+from counterpoint.service.schemas import AUTHORS, LocationOut, RankedPaper, Rounded, SentenceOut, facts_of
 
 
 class GroundStageEvent(BaseModel):
-    """A step begins, a paper was read, or (`decided`) all is done (event "stage")."""
+    """A step begins, a paper was read, or (`weigh`) all is done (event "stage")."""
 
-    name: Literal["retrieve", "rerank", "judge", "decided"]
+    name: Literal["find", "gate", "read", "weigh"]
     detail: str = Field(description="The stage in words.")
-    documents: int = Field(description="For `retrieve`, the documents of the index; afterwards, the documents found.")
+    documents: int = Field(description="For `find`, the documents of the index; afterwards, the documents found.")
     sentences: int = Field(description="The sentences in these documents; 0 until this is known.")
-    judged: int = Field(description="The papers read so far.")
+    read: int = Field(description="The papers read so far.")
     contradicting: int = Field(description="The documents listed as contradicting, once all is done.")
     supporting: int = Field(description="The documents listed as supporting, once all is done.")
-    pmid: str | None = Field(None, description="For `judge`, the paper that was just read, if papers are read whole.")
+    pmid: str | None = Field(None, description="For `read`, the paper that was just read, if papers are read whole.")
     title: str | None = Field(None, description="Its title.")
     stance: Label | None = Field(None, description="The side that it takes; neutral for none, and for a retracted paper.")
 
@@ -41,10 +41,10 @@ class GroundStageEvent(BaseModel):
         """From the value."""
         documents = format_count(stage.documents, "document")
         details = {
-            "retrieve": f"Searching {documents}.",
-            "rerank": f"Choosing the papers to read among {stage.documents:,}.",
-            "judge": f"Read {stage.judged:,} of {format_count(stage.documents, 'paper')}.",
-            "decided": f"Of {documents}, {stage.contradicting:,} contradict the claim and {stage.supporting:,} support it.",
+            "find": f"Searching {documents}.",
+            "gate": f"Choosing the papers to read among {stage.documents:,}.",
+            "read": f"Read {stage.read:,} of {format_count(stage.documents, 'paper')}.",
+            "weigh": f"Of {documents}, {stage.contradicting:,} contradict the claim and {stage.supporting:,} support it.",
         }
         counts = asdict(stage)
         paper = counts.pop("paper") or {}

@@ -11,15 +11,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_args
 
-from indexes.readers.prose.passage import Passage
-from nli.text.designs import has_findings
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, Interrupted
-from retrieval.core.values import Claim, Evidence, Grounding, Label
-from retrieval.runtime.usage import Budget, count_usage
-from service.checking.citations import CitedPaper, read_named
-from service.checking.references import find_itself, find_reference
-from service.checking.schemas import (
+from counterpoint.indexes.readers.prose.passage import Passage
+from counterpoint.nli.text.designs import has_findings
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, Interrupted
+from counterpoint.retrieval.core.values import Claim, Evidence, Grounding, Label
+from counterpoint.retrieval.runtime.usage import Budget, count_usage
+from counterpoint.service.checking.citations import CitedPaper, read_named
+from counterpoint.service.checking.references import find_itself, find_reference
+from counterpoint.service.checking.schemas import (
     CITED,
     VERDICTS,
     BlockOut,
@@ -32,12 +32,12 @@ from service.checking.schemas import (
     TextSentenceOut,
     TextVerdict,
 )
-from service.checking.sentences import TextSentence, sentences_of
-from service.grounding.ground import Grounder
-from service.grounding.schemas import CheckedOut, EvidenceOut
-from service.grounding.weigh import Outcome, find_place, weigh
-from service.runs.journal import Job, RunJournal, code_of, facts_of_service, journal, work
-from service.schemas import Provenance, SentenceOut, UsageOut, facts_of
+from counterpoint.service.checking.sentences import TextSentence, sentences_of
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.schemas import CheckedOut, EvidenceOut
+from counterpoint.service.grounding.weigh import Outcome, find_side, weigh
+from counterpoint.service.runs.journal import Job, RunJournal, code_of, facts_of_service, journal, work
+from counterpoint.service.schemas import Provenance, SentenceOut, UsageOut, facts_of
 
 _WORDS: Mapping[Outcome, TextVerdict] = {
     "contradict": "contradicted",
@@ -59,7 +59,7 @@ def split_sides(grounding: Grounding) -> tuple[list[Evidence], list[Evidence], l
     """The listed papers that contradict, those that support, and the uncertain ones: a retracted paper takes no side."""
 
     def takes_side(evidence: Evidence) -> bool:
-        return evidence.standing != "retracted" and find_place(evidence) == evidence.stance
+        return evidence.standing != "retracted" and find_side(evidence) == evidence.stance
 
     against, in_favour = ([one for one in side if takes_side(one)] for side in (grounding.contradicting, grounding.supporting))
     rest = [one for one in (*grounding.contradicting, *grounding.supporting) if not takes_side(one)]
@@ -127,14 +127,14 @@ Ground = Callable[[Claim], Grounding]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadText:
     """A text split into classified sentences; nothing is grounded yet."""
 
     passage: Passage
     sentences: tuple[TextSentence, ...]
 
     @classmethod
-    def of(cls, passage: Passage) -> Reading:
+    def of(cls, passage: Passage) -> ReadText:
         """The sentences of a text."""
         return cls(passage, sentences_of(passage))
 
@@ -150,7 +150,7 @@ class Reading:
         detail = f"{format_count(len(self.claims), 'claim')} to check{_where(len(self.claims), sentences)}."
         return TextPlan(sentences=sentences, claims=len(self.claims), detail=detail)
 
-    def at_most(self, claims: int) -> Reading:
+    def at_most(self, claims: int) -> ReadText:
         """This reading; raises `BadInput` if it makes more claims than may be checked at once."""
         if len(self.claims) > claims:
             raise BadInput(
@@ -175,7 +175,7 @@ class Checker:
         self.grounder = grounder
         self._ground = ground or grounder.ground
 
-    def check(self, reading: Reading, tell: Callable[[ClaimDone], object] = lambda _done: None) -> CheckedText:
+    def check(self, reading: ReadText, tell: Callable[[ClaimDone], object] = lambda _done: None) -> CheckedText:
         """Check every claim of a text, one after the other; `tell` is called for each, and an exception from it ends the work."""
         results: dict[str, ClaimResult] = {}
         own = self.find_itself(reading)
@@ -189,11 +189,11 @@ class Checker:
             tell(ClaimDone(**place, claim=sentence.claim, verdict=verdict, detail=detail))
         return self.join_results(reading, results, own)
 
-    def find_itself(self, reading: Reading) -> tuple[str, ...]:
+    def find_itself(self, reading: ReadText) -> tuple[str, ...]:
         """The ids of the papers of the index that a text is: no evidence for its own claims."""
         return find_itself(self.grounder.index, reading.passage)
 
-    def share_budget(self, reading: Reading) -> Budget | None:
+    def share_budget(self, reading: ReadText) -> Budget | None:
         """What each claim of a text may ask of language models, so that all get as much; None for no limit."""
         whole = self.grounder.config.text_budget
         return whole.share(len(reading.claims)) if whole else None
@@ -221,7 +221,7 @@ class Checker:
         found = [cited_paper(self.grounder, sentence.claim, one) for one in sentence.cited]
         return list({one.pmid or one.id: one for one in reversed(found) if one}.values())[::-1]
 
-    def join_results(self, reading: Reading, results: Mapping[str, ClaimResult], own: Sequence[str] = ()) -> CheckedText:
+    def join_results(self, reading: ReadText, results: Mapping[str, ClaimResult], own: Sequence[str] = ()) -> CheckedText:
         """The text with the results of its claims, each by its `key_of`."""
         sentences = []
         for one in reading.sentences:
@@ -264,7 +264,7 @@ def _tell_citations(statuses: list[CitedStatus]) -> str:
     return f"{format_count(len(statuses), 'citation')}: {', '.join(parts)}."
 
 
-def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> CheckedText:
+def check_kept(reading: ReadText, checker: Checker, run_journal: RunJournal) -> CheckedText:
     """Check a text, a few claims at once, with a progress bar; claims already in the journal are not checked again.
 
     Raises `Interrupted` if the user stops it; the journal then holds what was finished.
@@ -281,7 +281,7 @@ def check_kept(reading: Reading, checker: Checker, run_journal: RunJournal) -> C
     return checker.join_results(reading, results, own)
 
 
-def check_once(reading: Reading, checker: Checker, folder: Path) -> CheckedText:
+def check_once(reading: ReadText, checker: Checker, folder: Path) -> CheckedText:
     """The same if nothing should outlive the command: the journal is in a temporary `folder`.
 
     Raises `Interrupted` if the user stops it.
@@ -300,7 +300,7 @@ def facts(grounder: Grounder) -> Mapping[str, Any]:
     """Everything besides the claim that determines its result; not the text, which may change while its check is unfinished."""
     return {
         "counterpoint": version("counterpoint"),
-        "code_sha256": code_of("service.checking.check"),
+        "code_sha256": code_of("counterpoint.service.checking.check"),
         "task": "check",
         **facts_of_service(grounder),
     }

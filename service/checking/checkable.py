@@ -14,10 +14,10 @@ from typing import Any, Literal, get_args
 
 import yaml
 
-from nli.text.forms import load_form_model
-from nli.text.roles import ROLES, is_report, load_role_model
-from service.checking.citations import without_citations
-from service.grounding.claims import MAX_CHARACTERS, drop_lead
+from counterpoint.nli.text.forms import load_form_model
+from counterpoint.nli.text.roles import ROLES, is_report, load_role_model
+from counterpoint.service.checking.citations import without_citations
+from counterpoint.service.grounding.claims import MAX_CHARACTERS, drop_lead
 
 KEYWORDS = 0.95
 """From this probability on, a text is certainly keywords; whatever is less certain might be a claim, and is taken for one."""

@@ -16,13 +16,13 @@ from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
-from retrieval.bm25.analysis import find_edits
-from retrieval.core.characters import fold_accents
-from retrieval.core.values import Author
-from retrieval.index import Index
-from retrieval.store.documents import Entry
-from retrieval.words.forms import unify_text
-from service.checking.citations import find_cited, list_ids
+from counterpoint.retrieval.bm25.analysis import find_edits
+from counterpoint.retrieval.core.characters import fold_accents
+from counterpoint.retrieval.core.values import Author
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.words.forms import unify_text
+from counterpoint.service.checking.citations import find_cited, list_ids
 
 _CANDIDATES, _FEW_CANDIDATES, _MANY_WORDS = 100, 30, 12
 """Records that are compared; fewer with a text of so many words, of which nearly all are one record's."""

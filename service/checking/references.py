@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from indexes.readers.prose.passage import Passage
-from retrieval.core.characters import fold_accents
-from retrieval.index import Index
-from retrieval.store.documents import Entry
-from retrieval.words.forms import unify_text
-from service.checking.citations import CitedPaper, cited_in, find_cited
-from service.checking.known import Fit, compare, find_parts, split_words
+from counterpoint.indexes.readers.prose.passage import Passage
+from counterpoint.retrieval.core.characters import fold_accents
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.words.forms import unify_text
+from counterpoint.service.checking.citations import CitedPaper, cited_in, find_cited
+from counterpoint.service.checking.known import Fit, compare, find_parts, split_words
 
 _FRONT = 5
 """Blocks at the beginning of a text in which its title is looked for; a text with no more of them is no manuscript."""

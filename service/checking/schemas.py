@@ -6,10 +6,10 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, Field
 
-from indexes.readers.prose.passage import BlockKind
-from service.checking.checkable import Reason
-from service.grounding.schemas import CheckedOut, EvidenceOut
-from service.schemas import Provenance, SentenceOut, UsageField
+from counterpoint.indexes.readers.prose.passage import BlockKind
+from counterpoint.service.checking.checkable import Reason
+from counterpoint.service.grounding.schemas import CheckedOut, EvidenceOut
+from counterpoint.service.schemas import Provenance, SentenceOut, UsageField
 
 TextVerdict = Literal["contradicted", "mixed", "supported", "uncertain", "nothing found", "not a claim"]
 VERDICTS: tuple[TextVerdict, ...] = get_args(TextVerdict)

@@ -9,13 +9,21 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from indexes.readers.prose.passage import Block, Link, Passage
-from nli.text.headings import find_heading_kind, looks_like_heading
-from nli.text.sentences import sentence_spans
-from retrieval.core.characters import fold_accents
-from retrieval.core.values import SectionKind, Span
-from service.checking.checkable import Reason, claim_in
-from service.checking.citations import FAMILY, CitedPaper, cited_in, leading_citations, named_in, numbers_in, read_named
+from counterpoint.indexes.readers.prose.passage import Block, Link, Passage
+from counterpoint.nli.text.headings import find_heading_kind, looks_like_heading
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.core.characters import fold_accents
+from counterpoint.retrieval.core.values import SectionKind, Span
+from counterpoint.service.checking.checkable import Reason, claim_in
+from counterpoint.service.checking.citations import (
+    FAMILY,
+    CitedPaper,
+    cited_in,
+    leading_citations,
+    named_in,
+    numbers_in,
+    read_named,
+)
 
 _LIST_HEADING = re.compile(r"^(?:references?|bibliography|literature cited|works cited|sources|further reading)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"^\s*(?:\[(\d{1,3})\]|\(?(\d{1,3})[.)])\s+")

@@ -1,5 +1,5 @@
-"""`python -m service.cli`, where the command itself is not installed."""
+"""`python -m counterpoint.service.cli`, where the command itself is not installed."""
 
-from service.cli.commands import main
+from counterpoint.service.cli.commands import main
 
 main()

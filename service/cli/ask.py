@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from retrieval.core.english import format_count
-from service.calls.requests import (
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.service.calls.requests import (
     MOST_HITS,
     AnswerRequest,
     DocumentRequest,
@@ -20,8 +20,8 @@ from service.calls.requests import (
     GroundRequest,
     SearchRequest,
 )
-from service.cli.options import takes
-from service.cli.shared import (
+from counterpoint.service.cli.options import takes
+from counterpoint.service.cli.shared import (
     INDEX_VARIABLE,
     AnswersOption,
     ConfigOption,
@@ -32,18 +32,18 @@ from service.cli.shared import (
     read_libraries,
     read_library,
 )
-from service.cli.usage import check_sentence
-from service.configuration import defaults
-from service.output.formats import Format
+from counterpoint.service.cli.usage import check_sentence
+from counterpoint.service.configuration import defaults
+from counterpoint.service.output.formats import Format
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from retrieval.core.values import FullText
-    from service.calls.schemas import DocumentOut, FullTextOut, HitOut
-    from service.memory.schemas import Entry
-    from service.queries.schemas import TypedOut
+    from counterpoint.retrieval.core.values import FullText
+    from counterpoint.service.calls.schemas import DocumentOut, FullTextOut, HitOut
+    from counterpoint.service.memory.schemas import Entry
+    from counterpoint.service.queries.schemas import InputOut
 
 
 @takes(GroundRequest)
@@ -64,18 +64,18 @@ def ground(
     request = ask()
     check_sentence(request.claim, "ground", index)
     request.check()
-    from service.assembly import Opened
-    from service.calls import calls
-    from service.grounding.coverage import estimate_usage
-    from service.memory.history import entry_of_claim
-    from service.output.terminal import print_grounding, print_grounding_table
+    from counterpoint.service.assembly import Opened
+    from counterpoint.service.calls import calls
+    from counterpoint.service.grounding.coverage import estimate_usage
+    from counterpoint.service.memory.history import entry_of_claim
+    from counterpoint.service.output.terminal import print_grounding, print_grounding_table
 
     opened = Opened(index, config, profile=profile)
     if asks := estimate_usage(opened.grounder):
         print_note(asks)
     result = calls.ground(opened, request, calls.Progress())
     _add_to_history(index, entry_of_claim(result.response))
-    for note in list_notes(result.response.typed):
+    for note in list_notes(result.response.input):
         print_note(note)
     match "json" if as_json else format:
         case "table":
@@ -88,9 +88,9 @@ def ground(
 
 def _add_to_history(index: Path, entry: Entry) -> None:
     """Add an entry to the history, if there is one; a history that cannot be written does not hold back the result."""
-    from retrieval.core.errors import CounterpointError
-    from service.memory.memory import open_memory
-    from service.operating.settings import load_settings
+    from counterpoint.retrieval.core.errors import CounterpointError
+    from counterpoint.service.memory.memory import open_memory
+    from counterpoint.service.operating.settings import load_settings
 
     try:
         settings = load_settings()
@@ -101,7 +101,7 @@ def _add_to_history(index: Path, entry: Entry) -> None:
         print_note(f"The history was not written: {error}")
 
 
-def list_notes(classification: TypedOut) -> Iterator[str]:
+def list_notes(classification: InputOut) -> Iterator[str]:
     """List what the reader should know about the input: that it is no claim, or may be none, and spellings of unknown words."""
     alternatives = {
         "question": "`counterpoint answer` answers questions.",
@@ -132,11 +132,11 @@ def answer(
     request = ask()
     check_sentence(request.question, "answer", index)
     request.check()
-    from service.answering.schemas import StageEvent
-    from service.assembly import Opened
-    from service.calls import calls
-    from service.grounding.coverage import estimate_usage
-    from service.output.terminal import print_answer
+    from counterpoint.service.answering.schemas import StageEvent
+    from counterpoint.service.assembly import Opened
+    from counterpoint.service.calls import calls
+    from counterpoint.service.grounding.coverage import estimate_usage
+    from counterpoint.service.output.terminal import print_answer
 
     output_format = "json" if as_json else format
 
@@ -177,15 +177,15 @@ def evidence(
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
     """Print the evidence in the paper."""
-    from service.reading.papers import list_candidates
+    from counterpoint.service.evidence.papers import list_candidates
 
     request, article = ask(pmid=paper), _open_paper(paper, index)
     request.check()
     sentences = list_candidates(article, request.k, paper)
-    from service.calls import calls
-    from service.configuration.config import load_profile
-    from service.output.terminal import print_chosen
-    from service.reading.evidence import EvidenceFinder
+    from counterpoint.service.calls import calls
+    from counterpoint.service.configuration.config import load_profile
+    from counterpoint.service.evidence.finder import EvidenceFinder
+    from counterpoint.service.output.terminal import print_chosen
 
     finder = EvidenceFinder(load_profile(profile))
     if not as_json:
@@ -199,9 +199,9 @@ def evidence(
 
 def _open_paper(paper: str, index: Path | None) -> FullText:
     """Read the paper in a file, or the paper of an index that has this id."""
-    from retrieval.core.errors import BadInput
-    from retrieval.index import open_documents
-    from service.reading.papers import read_paper_file, take_paper
+    from counterpoint.retrieval.core.errors import BadInput
+    from counterpoint.retrieval.index import open_documents
+    from counterpoint.service.evidence.papers import read_paper_file, take_paper
 
     if Path(paper).exists():
         return read_paper_file(Path(paper))
@@ -227,9 +227,9 @@ def search(
     """Print the hits."""
     request = ask().model_copy(update={"limit": most})
     request.check()
-    from service.assembly import Opened
-    from service.calls import calls
-    from service.queries.spelling import suggest_words
+    from counterpoint.service.assembly import Opened
+    from counterpoint.service.calls import calls
+    from counterpoint.service.queries.spelling import suggest_words
 
     opened = Opened(index)
     response = calls.search(opened, request, calls.Progress()).response.model_copy(update={"next_cursor": None})
@@ -255,9 +255,9 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print the same JSON as GET /v1/documents/PMID.")] = False,
 ) -> None:
     """Print the document."""
-    from retrieval.index import open_documents
-    from service.calls.calls import read_document
-    from service.queries.papers import find_finding
+    from counterpoint.retrieval.index import open_documents
+    from counterpoint.service.calls.calls import read_document
+    from counterpoint.service.queries.papers import find_finding
 
     store, manifest = open_documents(index)
     document = read_document(store, manifest.counts.documents, ask())
@@ -271,7 +271,7 @@ def show(
 
 def _hits_csv(hits: list[HitOut]) -> str:
     """Write the hits as CSV, one per row."""
-    from service.output.export import write_csv
+    from counterpoint.service.output.export import write_csv
 
     columns = ("rank", "pmid", "title", "year", "journal", "types", "retracted", "score", "why")
     rows = [
@@ -292,7 +292,7 @@ def _print_hits(hits: list[HitOut]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from service.output.terminal import mark_retracted, print_rows
+    from counterpoint.service.output.terminal import mark_retracted, print_rows
 
     def say_title(one: HitOut) -> Text:
         title = mark_retracted(one.title, one.retracted)
@@ -304,7 +304,7 @@ def _print_hits(hits: list[HitOut]) -> None:
             return title
         words = one.passage.text.split()
         beginning = f"{' '.join(words[:_SHOWN_WORDS])}{' …' if len(words) > _SHOWN_WORDS else ''}"
-        return Text.assemble(title, "\n", (f"{one.passage.location.says}: ", "bold"), (beginning, "dim"))
+        return Text.assemble(title, "\n", (f"{one.passage.location.text}: ", "bold"), (beginning, "dim"))
 
     rows = [[*map(Text, (str(one.rank), one.pmid, str(one.year or ""))), say_title(one), Text(one.journal)] for one in hits]
     print_rows(Console(highlight=False), ("", "PMID", "year", "title", "journal"), rows)
@@ -315,7 +315,7 @@ def _print_document(document: DocumentOut, finding: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from service.output.terminal import print_whole_words
+    from counterpoint.service.output.terminal import print_whole_words
 
     console = Console(highlight=False)
     console.print(Text(document.title or "(no title)", style="bold"))

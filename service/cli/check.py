@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from retrieval.core.english import format_count
-from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
-from service.cli.usage import check_file_name
-from service.configuration import defaults
-from service.grounding.coverage import describe_usage
-from service.output.formats import FORMATS, TextExport
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
+from counterpoint.service.cli.usage import check_file_name
+from counterpoint.service.configuration import defaults
+from counterpoint.service.grounding.coverage import describe_usage
+from counterpoint.service.output.formats import FORMATS, TextExport
 
 if TYPE_CHECKING:
-    from indexes.readers.prose.passage import Passage
-    from service.checking.check import Checker, Reading
-    from service.checking.reading import Format
+    from counterpoint.indexes.readers.prose.passage import Passage
+    from counterpoint.service.checking.check import Checker, ReadText
+    from counterpoint.service.checking.parse import Format
 
 _STANDARD_INPUT = "-"
 
@@ -44,21 +44,21 @@ def check(
 ) -> None:
     """Check every claim of a text or of a list of claims. A stopped run with --out resumes where it stopped."""
     with report_errors():
-        from service.checking.check import Checker, Reading
-        from service.runs.journal import check_target
+        from counterpoint.service.checking.check import Checker, ReadText
+        from counterpoint.service.runs.journal import check_target
 
         endings = {FORMATS[one].ending: one for one in get_args(TextExport)}
         format = endings.get(out.suffix.lower()) if out else None
         if out and not format:
-            from retrieval.core.errors import BadInput
+            from counterpoint.retrieval.core.errors import BadInput
 
             raise BadInput(f"{out} has no ending that names a format; end it in {', '.join(endings)}.")
         if out:
             check_target(out, overwrite)
         if file != _STANDARD_INPUT:
             check_file_name(file, index)
-        reading = Reading.of(_read(file, column, lines))
-        from service.assembly import assemble
+        reading = ReadText.of(_read(file, column, lines))
+        from counterpoint.service.assembly import assemble
 
         checker = Checker(assemble(index, config, profile))
         print_note(reading.plan.detail)
@@ -69,7 +69,7 @@ def check(
 
 
 def _read(file: str, column: str, lines: bool) -> Passage:
-    from service.checking.reading import MOST_BYTES, read_bytes, read_file
+    from counterpoint.service.checking.parse import MOST_BYTES, read_bytes, read_file
 
     format: Format = "csv" if column else "lines" if lines else "auto"
     if file == _STANDARD_INPUT:
@@ -77,11 +77,11 @@ def _read(file: str, column: str, lines: bool) -> Passage:
     return read_file(Path(file), format, column)
 
 
-def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, title: str) -> None:
-    from retrieval.store.manifest import write_atomically
-    from service.checking.check import check_kept, facts
-    from service.checking.export import export_text
-    from service.runs.journal import journal
+def _write(reading: ReadText, checker: Checker, out: Path, format: TextExport, title: str) -> None:
+    from counterpoint.retrieval.store.manifest import write_atomically
+    from counterpoint.service.checking.check import check_kept, facts
+    from counterpoint.service.checking.export import export_text
+    from counterpoint.service.runs.journal import journal
 
     with journal(out, facts(checker.grounder)) as progress:
         result = check_kept(reading, checker, progress)
@@ -95,11 +95,11 @@ def _write(reading: Reading, checker: Checker, out: Path, format: TextExport, ti
     print_note(" ".join(filter(None, (f"{result.summary} Wrote {out}{remark}.", describe_usage(result.usage)))))
 
 
-def _print(reading: Reading, checker: Checker, as_json: bool) -> None:
+def _print(reading: ReadText, checker: Checker, as_json: bool) -> None:
     from tempfile import TemporaryDirectory
 
-    from service.checking.check import check_once
-    from service.checking.export import print_checked
+    from counterpoint.service.checking.check import check_once
+    from counterpoint.service.checking.export import print_checked
 
     with TemporaryDirectory() as folder:
         result = check_once(reading, checker, Path(folder))

@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from service.cli.ask import answer, evidence, ground, search, show
-from service.cli.check import check
-from service.cli.index import index_app
-from service.cli.memory import feedback_app, history_app, saved_app, watch_app
-from service.cli.model import model
-from service.cli.run import check_app, run_app
-from service.cli.serve import config, mcp, serve
-from service.cli.usage import CommandLine
+from counterpoint.service.cli.ask import answer, evidence, ground, search, show
+from counterpoint.service.cli.check import check
+from counterpoint.service.cli.index import index_app
+from counterpoint.service.cli.memory import feedback_app, history_app, saved_app, watch_app
+from counterpoint.service.cli.model import model
+from counterpoint.service.cli.run import check_app, run_app
+from counterpoint.service.cli.serve import config, mcp, serve
+from counterpoint.service.cli.usage import CommandLine
 
 app = typer.Typer(
     cls=CommandLine,

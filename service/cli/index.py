@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from retrieval.cluster.client import is_address, read_address, show_place
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
-from service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_library, read_place, report_errors
-from service.configuration import defaults
+from counterpoint.retrieval.cluster.client import is_address, read_address, show_place
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_library, read_place, report_errors
+from counterpoint.service.configuration import defaults
 
 if TYPE_CHECKING:
-    from indexes.reading import SourcesRead, TextsRead
-    from retrieval.dense.encoder import Encoder
+    from counterpoint.indexes.sources import SourcesRead, TextsRead
+    from counterpoint.retrieval.dense.encoder import Encoder
 
 index_app = typer.Typer(help="Build, update and inspect an index of documents.", no_args_is_help=True)
 
@@ -127,8 +127,8 @@ def index_build(
     examples: ExamplesOption = True,
 ) -> None:
     """Build one BM25 index of every document in SOURCE, with its sentences and negation cues."""
-    from indexes.cluster.places import build_at
-    from retrieval.dense.codes import check_factory
+    from counterpoint.indexes.cluster.places import build_at
+    from counterpoint.retrieval.dense.codes import check_factory
 
     with report_errors():
         # Report a missing model before hours of work, not after them.
@@ -175,8 +175,8 @@ def index_update(
     examples: ExamplesOption = True,
 ) -> None:
     """Replace documents by PMID, apply deletions, mark retractions; queries use the old index until the update is complete."""
-    from indexes.cluster.places import update_at
-    from indexes.full_texts import join_to
+    from counterpoint.indexes.cluster.places import update_at
+    from counterpoint.indexes.full_texts import join_to
 
     with report_errors(), ExitStack() as stack:
         model = _load_encoder(profile, encoder) if dense else None
@@ -215,9 +215,9 @@ def index_fetch(
     examples: ExamplesOption = True,
 ) -> None:
     """Fetch what a search of PubMed or Europe PMC finds, and build an index of it; a fetch that was stopped resumes."""
-    from indexes.cluster.places import build_at, check_target
-    from indexes.fetch.fetching import TEXTS, fetch_papers, mark_built, name_papers_folder
-    from service.operating.searching import connect
+    from counterpoint.indexes.cluster.places import build_at, check_target
+    from counterpoint.indexes.fetch.fetching import TEXTS, fetch_papers, mark_built, name_papers_folder
+    from counterpoint.service.operating.searching import connect
 
     with report_errors():
         # Report an unusable --out before hours of work, not after them.
@@ -269,12 +269,12 @@ def index_zotero(
     examples: ExamplesOption = True,
 ) -> None:
     """List the collections of Zotero, or build an index of one; called again, it takes what is new, changed or deleted."""
-    from indexes.cluster.places import build_at, check_target, update_at
-    from indexes.fetch.fetching import name_papers_folder
-    from indexes.fetch.zotero import ZoteroSource, find_collection, list_collections
-    from indexes.fetch.zotero_link import Link, list_sources, mark_built, read_link, sync
-    from retrieval.store.manifest import NAME as MANIFEST
-    from service.operating.settings import load_settings
+    from counterpoint.indexes.cluster.places import build_at, check_target, update_at
+    from counterpoint.indexes.fetch.fetching import name_papers_folder
+    from counterpoint.indexes.fetch.zotero import ZoteroSource, find_collection, list_collections
+    from counterpoint.indexes.fetch.zotero_link import Link, list_sources, mark_built, read_link, sync
+    from counterpoint.retrieval.store.manifest import NAME as MANIFEST
+    from counterpoint.service.operating.settings import load_settings
 
     with report_errors():
         settings = load_settings()
@@ -323,7 +323,7 @@ def index_dense(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing vectors.")] = False,
 ) -> None:
     """Encode the vectors for dense retrieval or update them: only texts without a vector are encoded."""
-    from retrieval.store.manifest import read_manifest
+    from counterpoint.retrieval.store.manifest import read_manifest
 
     with report_errors():
         if not is_address(index):
@@ -337,8 +337,8 @@ def index_info(
     index: IndexArgument, as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False
 ) -> None:
     """Print the contents, the sources and the build settings of an index."""
-    from retrieval.index import read_index_manifest
-    from service.output.terminal import manifest_lines
+    from counterpoint.retrieval.index import read_index_manifest
+    from counterpoint.service.output.terminal import manifest_lines
 
     with report_errors():
         manifest = read_index_manifest(index)
@@ -357,9 +357,9 @@ def index_follow(
     encoder: EncoderOption = "dense",
 ) -> None:
     """Apply new update files in their order, once each, after a check of their .md5; resumes where it was stopped."""
-    from indexes.cluster.places import follow, read_interval
-    from retrieval.index import read_index_manifest
-    from service.examples.schemas import has_examples
+    from counterpoint.indexes.cluster.places import follow, read_interval
+    from counterpoint.retrieval.index import read_index_manifest
+    from counterpoint.service.examples.schemas import has_examples
 
     with report_errors():
         seconds = read_interval(every)
@@ -382,8 +382,8 @@ def index_copy(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing index on the cluster.")] = False,
 ) -> None:
     """Copy an index from a folder to a cluster, or back; no text is read anew, and vectors stay behind."""
-    from indexes.cluster.places import copy_to_cluster, copy_to_folder
-    from retrieval.index import read_index_manifest
+    from counterpoint.indexes.cluster.places import copy_to_cluster, copy_to_folder
+    from counterpoint.retrieval.index import read_index_manifest
 
     with report_errors():
         if is_address(source) == is_address(out):
@@ -408,8 +408,8 @@ def index_pack(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", show_default=False)],
 ) -> None:
     """Write an index with its name, texts and vectors into one file, to keep or to move; keys and history stay behind."""
-    from indexes.packing import write_pack
-    from retrieval.store.manifest import write_atomically
+    from counterpoint.indexes.packing import write_pack
+    from counterpoint.retrieval.store.manifest import write_atomically
 
     with report_errors():
         if is_address(index):
@@ -430,8 +430,8 @@ def index_unpack(
     examples: ExamplesOption = True,
 ) -> None:
     """Restore an index from a pack, after a check of every file; it keeps its id, unless a library beside it has that."""
-    from indexes.packing import read_pack, unpack
-    from service.operating.libraries import Libraries
+    from counterpoint.indexes.packing import read_pack, unpack
+    from counterpoint.service.operating.libraries import Libraries
 
     with report_errors():
         id = read_pack(pack).library.id
@@ -453,7 +453,7 @@ def index_merge(
     ] = None,
 ) -> None:
     """Merge an index, so that replaced and deleted documents no longer count in its word statistics."""
-    from indexes.cluster.places import merge_at
+    from counterpoint.indexes.cluster.places import merge_at
 
     with report_errors():
         merge_at(index, analyzer)
@@ -475,16 +475,16 @@ def _complete(
 
 def _load_encoder(profile: str, name: str) -> Encoder:
     """The encoder of this name in the profile."""
-    from service.configuration.config import load_profile
-    from service.configuration.models import load_encoder
+    from counterpoint.service.configuration.config import load_profile
+    from counterpoint.service.configuration.models import load_encoder
 
     return load_encoder(name, load_profile(profile))
 
 
 def _add_vectors_to(index: Path, encoder: Encoder, dense: Dense, overwrite: bool = False, factory: str | None = None) -> None:
     """Encode the documents that have no vector yet, and say how many there were."""
-    from indexes.cluster.vectors import add_vectors_on_cluster
-    from indexes.vectors import add_vectors
+    from counterpoint.indexes.cluster.vectors import add_vectors_on_cluster
+    from counterpoint.indexes.vectors import add_vectors
 
     print_note(f"Encoding the documents of {show_place(index)} with {encoder.name}.")
     start = time.monotonic()
@@ -518,8 +518,8 @@ def _check_sources(sources: list[Path], full_text: list[Path]) -> None:
 
 def _check_joined(index: Path, pmid: str, files: list[Path], confirmed: bool) -> None:
     """Raise `BadInput` unless one full text can join a document, and was confirmed where that is doubtful."""
-    from indexes.full_texts import find_doubts
-    from retrieval.index import open_documents
+    from counterpoint.indexes.full_texts import find_doubts
+    from counterpoint.retrieval.index import open_documents
 
     if is_address(index) or len(files) != 1 or not files[0].is_file():
         raise BadInput("--joins needs an index in a folder and one file with --full-text, with nothing else to read.")
@@ -601,11 +601,11 @@ def _make_examples(place: Path, profile: str) -> None:
 def _find_and_keep(place: Path, profile: str) -> int:
     from tqdm import tqdm
 
-    from retrieval.index import open_documents
-    from service.assembly import assemble
-    from service.examples.finding import GROUNDED, SAMPLED, find_examples, find_statements
-    from service.examples.schemas import ExamplesResponse, keep_examples
-    from service.schemas import Provenance
+    from counterpoint.retrieval.index import open_documents
+    from counterpoint.service.assembly import assemble
+    from counterpoint.service.examples.finding import GROUNDED, SAMPLED, find_examples, find_statements
+    from counterpoint.service.examples.schemas import ExamplesResponse, keep_examples
+    from counterpoint.service.schemas import Provenance
 
     documents, manifest = open_documents(place)
     try:

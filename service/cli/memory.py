@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from retrieval.core.english import format_count
-from service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, read_libraries, report_errors
-from service.cli.usage import check_sentence
-from service.configuration import defaults
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, read_libraries, report_errors
+from counterpoint.service.cli.usage import check_sentence
+from counterpoint.service.configuration import defaults
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from service.memory.database import Whose
-    from service.memory.memory import Memory
+    from counterpoint.service.memory.database import Whose
+    from counterpoint.service.memory.memory import Memory
 
 HolderOption = Annotated[
     str, typer.Option("--holder", metavar="NAME", help="Whose: the name of an API key. Without it: what was asked without a key.")
@@ -35,10 +35,10 @@ feedback_app = typer.Typer(help="Export what readers say about verdicts.", no_ar
 
 def read_memory() -> Memory:
     """Open the memory that the settings name; raises `BadConfig` if they name none."""
-    from retrieval.core.errors import BadConfig
-    from service.memory.database import Database
-    from service.memory.memory import Memory
-    from service.operating.settings import load_settings
+    from counterpoint.retrieval.core.errors import BadConfig
+    from counterpoint.service.memory.database import Database
+    from counterpoint.service.memory.memory import Memory
+    from counterpoint.service.operating.settings import load_settings
 
     settings = load_settings()
     folder = settings.state_folder(shared=False)
@@ -51,7 +51,7 @@ def read_memory() -> Memory:
 
 def read_whose(holder: str, library: str = "") -> Whose:
     """Whose rows a command is about: those of a library, by its id or name, or of all."""
-    from service.memory.database import Whose
+    from counterpoint.service.memory.database import Whose
 
     return Whose(holder, (read_libraries().find(library).id,) if library else None)
 
@@ -68,7 +68,7 @@ def history(
     if context.invoked_subcommand:
         return
     with report_errors():
-        from service.output.terminal import entry_line
+        from counterpoint.service.output.terminal import entry_line
 
         entries = read_memory().history.find(read_whose(holder, library), limit).entries
         _print_all(entries, [entry_line(one) for one in entries], as_json, "The history is empty.")
@@ -78,7 +78,7 @@ def history(
 def history_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption = False) -> None:
     """Show an entry: what was asked, what was listed, and the command that asks it again."""
     with report_errors():
-        from service.output.terminal import entry_lines
+        from counterpoint.service.output.terminal import entry_lines
 
         entry = read_memory().history.get(read_whose(holder), id)
         _print_all([entry], entry_lines(entry), as_json)
@@ -92,7 +92,7 @@ def history_delete(
 ) -> None:
     """Delete an entry, or with --all the whole history."""
     with report_errors():
-        from retrieval.core.errors import BadInput
+        from counterpoint.retrieval.core.errors import BadInput
 
         if bool(id) == everything:
             raise BadInput("Give the id of an entry, or --all to delete the whole history.")
@@ -121,7 +121,7 @@ def saved(context: typer.Context, holder: HolderOption = "", library: LibraryOpt
     if context.invoked_subcommand:
         return
     with report_errors():
-        from service.output.terminal import saved_line
+        from counterpoint.service.output.terminal import saved_line
 
         claims = read_memory().saved.find(read_whose(holder, library)).saved
         _print_all(claims, [saved_line(one) for one in claims], as_json, "No claim is saved.")
@@ -140,16 +140,16 @@ def saved_add(
 ) -> None:
     """Ground CLAIM and save it with the result; `counterpoint watch run` grounds it again when the index has changed."""
     with report_errors():
-        from service.grounding.claims import check_claim
-        from service.queries.classify import refuse_keywords
+        from counterpoint.service.grounding.claims import check_claim
+        from counterpoint.service.queries.classify import refuse_keywords
 
         check_sentence(claim, "saved add", index)
         statement, memory = check_claim(claim, question, known.split(",")), read_memory()
         refuse_keywords(statement.text)
-        from service.assembly import assemble
-        from service.grounding.schemas import GroundResponse
-        from service.queries.papers import check_known
-        from service.schemas import Provenance
+        from counterpoint.service.assembly import assemble
+        from counterpoint.service.grounding.schemas import GroundResponse
+        from counterpoint.service.queries.papers import check_known
+        from counterpoint.service.schemas import Provenance
 
         grounder = assemble(index, config, profile)
         response = GroundResponse.of(grounder.ground(check_known(statement, grounder.index.store)), Provenance.of(grounder))
@@ -161,7 +161,7 @@ def saved_add(
 def saved_show(id: IdArgument, holder: HolderOption = "", as_json: JsonOption = False) -> None:
     """Show a saved claim with the papers that stand on its sides now."""
     with report_errors():
-        from service.output.terminal import entry_lines
+        from counterpoint.service.output.terminal import entry_lines
 
         entry = read_memory().saved.get(read_whose(holder), id)
         _print_all([entry], entry_lines(entry), as_json)
@@ -189,10 +189,10 @@ def feedback_export(
 ) -> None:
     """Write what readers said with *Wrong side?*, of all holders, as evaluation data."""
     with report_errors():
-        from retrieval.core.errors import BadInput, translate_write_errors
-        from retrieval.store.manifest import write_atomically
-        from service.memory.feedback import write_csv, write_jsonl
-        from service.runs.journal import check_target
+        from counterpoint.retrieval.core.errors import BadInput, translate_write_errors
+        from counterpoint.retrieval.store.manifest import write_atomically
+        from counterpoint.service.memory.feedback import write_csv, write_jsonl
+        from counterpoint.service.runs.journal import check_target
 
         if out.suffix not in (".csv", ".jsonl"):
             raise BadInput(f"{out} has no ending that names a format; end it in .csv or .jsonl.")
@@ -239,7 +239,7 @@ def watch(
     if context.invoked_subcommand:
         return
     with report_errors():
-        from service.output.terminal import alert_lines
+        from counterpoint.service.output.terminal import alert_lines
 
         listing = read_memory().alerts.find(read_whose(holder, library), since)
         if as_json:
@@ -254,9 +254,9 @@ def watch(
 def watch_run(index: IndexOption, config: ConfigOption = defaults.CONFIG, profile: ProfileOption = defaults.PROFILE) -> None:
     """Ground the claims saved on an index again, of every holder, against what is new or changed in it; stopped, it resumes."""
     with report_errors():
-        from retrieval.core.errors import Interrupted
-        from service.assembly import assemble
-        from service.memory.watching import watch as run_watch
+        from counterpoint.retrieval.core.errors import Interrupted
+        from counterpoint.service.assembly import assemble
+        from counterpoint.service.memory.watching import watch as run_watch
 
         claims = read_memory().saved
         try:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.shared import print_note, report_errors
+from counterpoint.service.cli.shared import print_note, report_errors
 
 
 def model(
@@ -28,8 +28,8 @@ def model(
 ) -> None:
     """Set up a language model to read the papers and to write answers. It is tried on a few claims, and a profile is written."""
     with report_errors():
-        from retrieval.core.addresses import split_login
-        from service.configuration import language_model
+        from counterpoint.retrieval.core.addresses import split_login
+        from counterpoint.service.configuration import language_model
 
         address = language_model.complete_address(url)
         chosen = language_model.choose_model(address, name, key_env)

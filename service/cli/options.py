@@ -9,8 +9,8 @@ from typing import Annotated, Any, TypeVar, get_origin
 
 import typer
 
-from service.calls.requests import Request, list_parameters, shown
-from service.cli.shared import report_errors
+from counterpoint.service.calls.requests import Request, list_parameters, shown
+from counterpoint.service.cli.shared import report_errors
 
 _Request = TypeVar("_Request", bound=Request)
 _KINDS: tuple[Any, ...] = (bool, int, int | None)

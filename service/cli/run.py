@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput
-from service.cli.shared import (
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.cli.shared import (
     INDEX_VARIABLE,
     AnswersOption,
     ConfigOption,
@@ -21,10 +21,10 @@ from service.cli.shared import (
     read_place,
     report_errors,
 )
-from service.configuration import defaults
+from counterpoint.service.configuration import defaults
 
 if TYPE_CHECKING:
-    from retrieval.store.corpus import Corpus
+    from counterpoint.retrieval.store.corpus import Corpus
 
 
 def _check_id(parameter: typer.CallbackParam, value: str) -> str:
@@ -76,13 +76,13 @@ def run_task_a(
 ) -> None:
     """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a stopped run resumes."""
     with report_errors():
-        from service.runs.journal import check_target
-        from service.trec.task_a import read_items, run
+        from counterpoint.service.runs.journal import check_target
+        from counterpoint.service.trec.task_a import read_items, run
 
         items = read_items(input)
         check_target(out, overwrite)
         corpus = _corpus(corpus_pmids)
-        from service.assembly import assemble
+        from counterpoint.service.assembly import assemble
 
         grounder = assemble(index, config, profile, records_only=True, full_texts=full_text)
         grounder.index.within = corpus
@@ -112,13 +112,13 @@ def run_task_b(
 ) -> None:
     """Answer every topic of TOPICS (TREC BioGen Task B); a stopped run resumes."""
     with report_errors():
-        from service.runs.journal import check_target
-        from service.trec.task_b import answers_path, read_topics, run
+        from counterpoint.service.runs.journal import check_target
+        from counterpoint.service.trec.task_b import answers_path, read_topics, run
 
         questions = read_topics(topics)
         check_target(out, overwrite)
         corpus = _corpus(corpus_pmids)
-        from service.assembly import assemble_answerer
+        from counterpoint.service.assembly import assemble_answerer
 
         answerer = assemble_answerer(index, answers, profile, config, records_only=True, full_texts=full_text)
         answerer.index.within = corpus
@@ -141,7 +141,7 @@ def _resumed(count: int, unit: str) -> str:
 
 
 def _corpus(path: Path | None) -> Corpus | None:
-    from retrieval.store.corpus import Corpus
+    from counterpoint.retrieval.store.corpus import Corpus
 
     return Corpus.read(path) if path else None
 
@@ -177,9 +177,9 @@ def check_task_a(
 ) -> None:
     """Check a Task A run against its input and the index; report every fault by item and sentence (exit code 1)."""
     with report_errors():
-        from retrieval.index import open_documents
-        from service.trec.records import check_year
-        from service.trec.task_a import SHAPE, check, read_items
+        from counterpoint.retrieval.index import open_documents
+        from counterpoint.service.trec.records import check_year
+        from counterpoint.service.trec.task_a import SHAPE, check, read_items
 
         items = read_items(input)
         if year:
@@ -201,9 +201,9 @@ def check_task_b(
 ) -> None:
     """Check a Task B run against its topics and the index, or the track's PMIDs alone; report every fault (exit code 1)."""
     with report_errors():
-        from retrieval.index import open_documents
-        from service.trec.records import check_year
-        from service.trec.task_b import SHAPE, check, read_topics
+        from counterpoint.retrieval.index import open_documents
+        from counterpoint.service.trec.records import check_year
+        from counterpoint.service.trec.task_b import SHAPE, check, read_topics
 
         questions = read_topics(topics)
         if year:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from service.cli.shared import (
+from counterpoint.service.cli.shared import (
     AnswersOption,
     ConfigOption,
     LibrariesOption,
@@ -16,7 +16,7 @@ from service.cli.shared import (
     print_note,
     report_errors,
 )
-from service.configuration import defaults
+from counterpoint.service.configuration import defaults
 
 
 def serve(
@@ -37,8 +37,8 @@ def serve(
         "profile": profile, "workers": workers,
     }  # fmt: skip
     with report_errors():
-        from service.operating.settings import hand_down_access, load_settings, with_token
-        from service.serve.server import check_settings, listen, run, write_address
+        from counterpoint.service.operating.settings import hand_down_access, load_settings, with_token
+        from counterpoint.service.serve.server import check_settings, listen, run, write_address
 
         settings = with_token(load_settings(**options))
         hand_down_access(settings)
@@ -57,7 +57,7 @@ def serve(
 def config() -> None:
     """Show every setting of the service. Each has its value (of keys only the names) and where it comes from."""
     with report_errors():
-        from service.operating.settings import PREFIX, Settings, find_origins, load_settings, show_settings
+        from counterpoint.service.operating.settings import PREFIX, Settings, find_origins, load_settings, show_settings
 
         values, origins = show_settings(load_settings()), find_origins({})
         for name, field in Settings.model_fields.items():
@@ -75,13 +75,13 @@ def mcp(
     with report_errors():
         from importlib.util import find_spec
 
-        from retrieval.core.errors import BadConfig
+        from counterpoint.retrieval.core.errors import BadConfig
 
         if find_spec("mcp") is None:
             raise BadConfig("`counterpoint mcp` needs the package mcp; run `pip install 'counterpoint[mcp]'`.")
-        from service.mcp_server import make_server
-        from service.operating.settings import load_settings
-        from service.serve.server import check_settings, open_libraries
+        from counterpoint.service.mcp_server import make_server
+        from counterpoint.service.operating.settings import load_settings
+        from counterpoint.service.serve.server import check_settings, open_libraries
 
         options = {"index": index, "libraries": libraries, "config": config, "answers": answers, "profile": profile}
         settings = load_settings(**options)

@@ -16,10 +16,10 @@ import typer
 from typer._click.core import ParameterSource
 from typer._click.globals import get_current_context
 
-from retrieval.core.errors import CounterpointError, IndexUnusable
+from counterpoint.retrieval.core.errors import CounterpointError, IndexUnusable
 
 if TYPE_CHECKING:
-    from service.operating.libraries import Libraries
+    from counterpoint.service.operating.libraries import Libraries
 
 INDEX_VARIABLE = "COUNTERPOINT_INDEX"
 
@@ -82,8 +82,8 @@ def _shorten(text: str) -> str:
 
 def read_libraries() -> Libraries:
     """Return the libraries that the settings name, to be listed and found."""
-    from service.operating.libraries import Libraries
-    from service.operating.settings import load_settings
+    from counterpoint.service.operating.libraries import Libraries
+    from counterpoint.service.operating.settings import load_settings
 
     settings = load_settings()
     index = read_library(settings.index)
@@ -96,7 +96,7 @@ def read_library(place: Path | None) -> Path | None:
         return None
     with report_errors():
         if not place.exists():
-            from service.operating.libraries import find_index
+            from counterpoint.service.operating.libraries import find_index
 
             place = find_index(place)
     return read_place(place)
@@ -104,11 +104,11 @@ def read_library(place: Path | None) -> Path | None:
 
 def read_place(place: Path) -> Path:
     """Return the place of an index as given; for an index on a cluster, also apply the settings for reaching it."""
-    from retrieval.cluster.client import is_address, read_address
+    from counterpoint.retrieval.cluster.client import is_address, read_address
 
     if is_address(place):
         with report_errors():
-            from service.operating.settings import hand_down_access, load_settings
+            from counterpoint.service.operating.settings import hand_down_access, load_settings
 
             read_address(place)
             hand_down_access(load_settings())

@@ -13,8 +13,8 @@ from typer._click.core import Command, Context, Parameter
 from typer._click.exceptions import MissingParameter, NoArgsIsHelpError, NoSuchOption, UsageError
 from typer.core import TyperGroup
 
-from retrieval.core.errors import BadInput
-from service.cli.shared import INDEX_VARIABLE, accept_any_letter, report_errors
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.cli.shared import INDEX_VARIABLE, accept_any_letter, report_errors
 
 _TYPED = "counterpoint.typed"
 _DASHES = ("–", "—", "−")
@@ -103,6 +103,7 @@ def _explain(error: UsageError, arguments: Sequence[str]) -> str:
     """What is wrong, in one sentence, and what to type instead."""
     context = error.ctx
     message = error.format_message().replace("a valid int range", "a whole number").rstrip(".")
+    message = re.sub(r"is not in the range (\S+)<=x<=(\S+)", r"is not between \1 and \2", message)
     if context is None:
         return f"{message}."
     typed = _after_command(context, arguments)

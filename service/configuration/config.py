@@ -7,11 +7,12 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from retrieval.core.errors import BadConfig
-from retrieval.runtime.usage import Budget
-from retrieval.store.manifest import DensePart, View
-from service.configuration.files import Count, Strict, load_yaml
-from service.configuration.kinds import Options, choose_kind
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.runtime.usage import Budget
+from counterpoint.retrieval.store.manifest import DensePart, View
+from counterpoint.service.configuration.defaults import MOST_READ
+from counterpoint.service.configuration.files import Count, Strict, load_yaml
+from counterpoint.service.configuration.kinds import Options, choose_kind
 
 SENTENCES = "sentences"
 """The name of the judge for single sentences and for the gate."""
@@ -165,13 +166,13 @@ class Profile(Strict):
 
 def load_profile(name: str) -> Profile:
     """Load a shipped profile by name, or any by the path of its YAML file; raises `BadConfig`."""
-    return load_yaml(Profile, name, "configs.profiles", "profile")
+    return load_yaml(Profile, name, "counterpoint.configs.profiles", "profile")
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class AnswerRetrieve(Strict):
+class AnswerFind(Strict):
     """The best `k` documents by BM25 for the topic's question, with or without its other parts in the query.
 
     With `spellings`, British and American spelling count as the same: the search looks for both, and every other step reads the
@@ -183,7 +184,7 @@ class AnswerRetrieve(Strict):
     query: Literal["question", "question+topic", "question+narrative"] = "question"
 
 
-class AnswerRerank(Strict):
+class AnswerGate(Strict):
     """Which reranker of the profile orders the candidates, what it takes as the query, and how many of the best it reads: all,
     unless `depth` says otherwise."""
 
@@ -216,14 +217,14 @@ class OpenQuestions(Strict):
     requests: Annotated[int, Field(ge=1, le=20)] = 8
 
 
-class LeadStep(Strict):
+class VerdictStep(Strict):
     """How the first sentence answers a yes-or-no question: the question is grounded as a claim by this grounding variant.
 
     Where a language model writes, `papers` are read, and it writes from these alone; else as many as the variant says.
     """
 
     grounding: str
-    papers: Annotated[int, Field(ge=1, le=100)] | None = None
+    papers: Annotated[int, Field(ge=1, le=MOST_READ)] | None = None
 
 
 class Generate(Strict):
@@ -248,7 +249,7 @@ class Attribute(Strict):
     A citation holds if the document's best sentence supports the answer's with a probability of at least `support`, and none of
     its sentences contradicts it with a higher probability that is at least `contradict`. If the judge reads documents, one of the
     paper's sentences must support it with at least `stated` when it is read alone. From the probability `side`, the answer's
-    sentence takes a side on the question, and may not contradict its paper or the lead. For a sentence left with fewer than
+    sentence takes a side on the question, and may not contradict its paper or the verdict. For a sentence left with fewer than
     `least` citations, `replace` other documents are tried, starting with those that share most of its rare words; then, if
     `rewrite` is set, it is rewritten once.
     """
@@ -274,7 +275,7 @@ class Conflicts(Strict):
 
 
 class AnswerConfig(Strict):
-    """One answer variant: retrieve → rerank → lead or open question → generate → attribute → limits → conflicts.
+    """One answer variant: find → gate → verdict or open question → generate → attribute → limits → conflicts.
 
     `budget` is what an answer may ask of language models, the claims that it grounds included, and `reading` what of it
     reading the papers may take.
@@ -282,11 +283,11 @@ class AnswerConfig(Strict):
 
     name: str
     description: str = ""
-    retrieve: AnswerRetrieve
-    rerank: AnswerRerank | None = None
+    find: AnswerFind
+    gate: AnswerGate | None = None
     documents: Annotated[int, Field(ge=1, le=100)]
     open_questions: OpenQuestions | None = None
-    lead: LeadStep | None = None
+    verdict: VerdictStep | None = None
     generate: Generate
     limits: AnswerLimits = AnswerLimits()
     attribute: Attribute
@@ -296,13 +297,13 @@ class AnswerConfig(Strict):
 
     @property
     def grounding(self) -> str | None:
-        """The grounding variant used to look for leads and conflicts; None if neither is looked for."""
-        return self.lead.grounding if self.lead else self.conflicts.grounding if self.conflicts else None
+        """The grounding variant used to look for verdicts and conflicts; None if neither is looked for."""
+        return self.verdict.grounding if self.verdict else self.conflicts.grounding if self.conflicts else None
 
     @model_validator(mode="after")
     def _one_grounding(self) -> AnswerConfig:
-        if self.lead and self.conflicts and self.lead.grounding != self.conflicts.grounding:
-            raise ValueError("lead and conflicts name different grounding variants; name the same one for both")
+        if self.verdict and self.conflicts and self.verdict.grounding != self.conflicts.grounding:
+            raise ValueError("verdict and conflicts name different grounding variants; name the same one for both")
         return self
 
 
@@ -311,12 +312,12 @@ def load_answer_config(name: str, grounding: str | None = None) -> AnswerConfig:
 
     `grounding` names another one to use instead. Raises `BadConfig`, also if the answer variant uses no grounding variant.
     """
-    config = load_yaml(AnswerConfig, name, "configs.answers", "answer configuration")
+    config = load_yaml(AnswerConfig, name, "counterpoint.configs.answers", "answer configuration")
     if grounding is None:
         return config
     if config.grounding is None:
-        raise BadConfig(f"The answer configuration {name} uses neither a lead nor conflicts: leave out the grounding variant.")
-    parts = {"lead": config.lead, "conflicts": config.conflicts}
+        raise BadConfig(f"The answer configuration {name} uses neither a verdict nor conflicts: leave out the grounding variant.")
+    parts = {"verdict": config.verdict, "conflicts": config.conflicts}
     return config.model_copy(
         update={key: part.model_copy(update={"grounding": grounding}) for key, part in parts.items() if part is not None}
     )

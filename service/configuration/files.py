@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.errors import BadConfig
 
 Count = Annotated[int, Field(ge=1, le=10_000)]
 KIND = "kind"

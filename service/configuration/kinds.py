@@ -24,31 +24,31 @@ from pydantic import (
 )
 from pydantic_core import PydanticKnownError
 
-from nli.judge import Reader
-from retrieval.core.addresses import split_login
-from retrieval.rerank.reranker import Reranker
-from service.configuration.files import KIND, Strict
+from counterpoint.nli.judge import Reader
+from counterpoint.retrieval.core.addresses import split_login
+from counterpoint.retrieval.rerank.reranker import Reranker
+from counterpoint.service.configuration.files import KIND, Strict
 
 KINDS: Mapping[str, Mapping[str, str]] = {
     "rerankers": {
-        "embedded": "retrieval.rerank.embedded:EmbeddedReranker",
-        "cross-encoder": "service.baseline.hub_models:CrossEncoder",
+        "embedded": "counterpoint.retrieval.rerank.embedded:EmbeddedReranker",
+        "cross-encoder": "counterpoint.service.baseline.hub_models:CrossEncoder",
     },
     "judges": {
-        "reader": "nli.reader.judge:DocumentReader",
-        "classifier": "service.baseline.hub_models:ClassifierJudge",
-        "t5": "service.baseline.hub_models:T5Judge",
-        "chat": "nli.reader.chat:ChatReader",
+        "reader": "counterpoint.nli.reader.judge:DocumentReader",
+        "classifier": "counterpoint.service.baseline.hub_models:ClassifierJudge",
+        "t5": "counterpoint.service.baseline.hub_models:T5Judge",
+        "chat": "counterpoint.nli.reader.chat:ChatReader",
     },
     "encoders": {
-        "embedded": "retrieval.dense.embedded_encoder:EmbeddedEncoder",
-        "medcpt": "service.baseline.hub_models:MedCPTEncoder",
-        "bi-encoder": "service.baseline.hub_models:BiEncoder",
+        "embedded": "counterpoint.retrieval.dense.embedded_encoder:EmbeddedEncoder",
+        "medcpt": "counterpoint.service.baseline.hub_models:MedCPTEncoder",
+        "bi-encoder": "counterpoint.service.baseline.hub_models:BiEncoder",
     },
     "generators": {
-        "extractive": "generation.extractive:ExtractiveGenerator",
-        "chat": "generation.language_models:ChatGenerator",
-        "causal": "service.baseline.hub_models:CausalGenerator",
+        "extractive": "counterpoint.generation.extractive:ExtractiveGenerator",
+        "chat": "counterpoint.generation.language_models:ChatGenerator",
+        "causal": "counterpoint.service.baseline.hub_models:CausalGenerator",
     },
 }
 """For each section of a profile, the kinds of models in it and the class of each, as "module:class"."""

@@ -12,15 +12,15 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from nli.judge import Abstract
-from nli.reader.chat import ChatReader
-from nli.reader.paper import read_paper
-from retrieval.core.addresses import hide_login, is_loopback, split_login
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Label
-from retrieval.runtime.chat import Chat
-from retrieval.runtime.usage import count_usage
-from service.configuration.files import read_yaml
+from counterpoint.nli.judge import Abstract
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.nli.reader.paper import read_paper
+from counterpoint.retrieval.core.addresses import hide_login, is_loopback, split_login
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Label
+from counterpoint.retrieval.runtime.chat import Chat
+from counterpoint.retrieval.runtime.usage import count_usage
+from counterpoint.service.configuration.files import read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def write_profile(path: Path, address: str, model: str, key_env: str, trial: Tri
 
     Only the user may read the file: the address may hold a password.
     """
-    profile: dict[str, Any] = read_yaml("chat", "configs.profiles", "profile")
+    profile: dict[str, Any] = read_yaml("chat", "counterpoint.configs.profiles", "profile")
     for options in (profile["judges"]["stance"], profile["generators"]["writer"]):
         options.update(model=model, base_url=address, key_env=key_env)
         if trial.refused:

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import cast
 
-from generation.draft import Generator
-from nli import judge
-from nli.judge import Judge
-from nli.reader.answers import AnswerFinder
-from retrieval.core.errors import BadConfig
-from retrieval.core.result_cache import open_cache
-from retrieval.dense import encoder
-from retrieval.dense.encoder import Encoder
-from retrieval.rerank import reranker as rerank
-from retrieval.rerank.reranker import Reranker
-from service.configuration.config import SENTENCES, AnswerConfig, Profile, Variant
-from service.configuration.kinds import Options
+from counterpoint.generation.draft import Generator
+from counterpoint.nli import judge
+from counterpoint.nli.judge import Judge
+from counterpoint.nli.reader.answers import AnswerFinder
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.result_cache import open_cache
+from counterpoint.retrieval.dense import encoder
+from counterpoint.retrieval.dense.encoder import Encoder
+from counterpoint.retrieval.rerank import reranker as rerank
+from counterpoint.retrieval.rerank.reranker import Reranker
+from counterpoint.service.configuration.config import SENTENCES, AnswerConfig, Profile, Variant
+from counterpoint.service.configuration.kinds import Options
 
 STANCE = "stance"
 """The name of the judge that grounds claims; a profile without one for single sentences uses it for both."""
@@ -63,13 +63,13 @@ def load_models(config: Variant, profile: Profile) -> Models:
 
 def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | None = None) -> Models:
     """Load what an answer variant names; a model that is in `stock` under the same name is reused."""
-    rerankers = {config.rerank.model} if config.rerank else set()
+    rerankers = {config.gate.model} if config.gate else set()
     stock = stock or Models(profile, {}, {})
     models = _load(profile, stock, rerankers, {config.attribute.model}, generators={config.generate.generator})
     if config.open_questions:
         models.finder = load_finder()
     if (config.generate.fallback or config.budget) and not models.generators[config.generate.generator].extractive:
-        from generation.extractive import ExtractiveGenerator
+        from counterpoint.generation.extractive import ExtractiveGenerator
 
         models.generators[FALLBACK] = ExtractiveGenerator(next(iter(models.rerankers.values()), None))
     return models
@@ -110,7 +110,7 @@ def load_reranker(name: str, profile: Profile) -> Reranker:
 @cache
 def load_finder() -> AnswerFinder:
     """The small reader that ships, loaded once."""
-    from nli.reader.judge import DocumentReader
+    from counterpoint.nli.reader.judge import DocumentReader
 
     return DocumentReader(size="small")
 

@@ -10,15 +10,15 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from generation.question import write_question
-from nli.text.designs import has_findings
-from nli.text.roles import find_findings
-from retrieval.core.values import Claim, Document, Grounding
-from retrieval.store.documents import Entry
-from retrieval.words.forms import make_past
-from service.checking.checkable import claim_in
-from service.grounding.ground import Grounder
-from service.grounding.weigh import LIKELY, SURE, Placed, place_papers
+from counterpoint.generation.question import write_question
+from counterpoint.nli.text.designs import has_findings
+from counterpoint.nli.text.roles import find_findings
+from counterpoint.retrieval.core.values import Claim, Document, Grounding
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.words.forms import make_past
+from counterpoint.service.checking.checkable import claim_in
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.weigh import LIKELY, SURE, Placed, place_papers
 
 FEWEST_WORDS, MOST_WORDS = 5, 16
 _UNCLEAR = re.compile(
@@ -121,10 +121,10 @@ def find_examples(grounder: Grounder, statements: Iterable[Statement]) -> tuple[
 def _read_sides(statement: Statement, grounding: Grounding) -> Example | None:
     """The example that a grounding makes, if its own paper takes a side and the judge is sure of the best paper of each side."""
     counted = [
-        one for one in place_papers(grounding) if one.place in ("contradict", "support") and not one.evidence.document.retracted
+        one for one in place_papers(grounding) if one.side in ("contradict", "support") and not one.evidence.document.retracted
     ]
     own = any(one.evidence.document.pmid == statement.document.pmid for one in counted)
-    sides = [side for name in ("contradict", "support") if (side := [one for one in counted if one.place == name])]
+    sides = [side for name in ("contradict", "support") if (side := [one for one in counted if one.side == name])]
     if not own or min(map(_likely, counted)) < LIKELY or any(max(map(_likely, side)) < SURE for side in sides):
         return None
     papers = tuple(one.evidence.document for side in sorted(sides, key=len) for one in side)
@@ -133,4 +133,4 @@ def _read_sides(statement: Statement, grounding: Grounding) -> Example | None:
 
 def _likely(placed: Placed) -> float:
     """How probably the paper takes its side."""
-    return float(getattr(placed.evidence.verdict, placed.place))
+    return float(getattr(placed.evidence.verdict, placed.side))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
-from retrieval.index import Index
-from retrieval.store.manifest import write_atomically
-from service.examples.finding import Example
-from service.grounding.schemas import GroundResponse
-from service.schemas import Provenance
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.manifest import write_atomically
+from counterpoint.service.examples.finding import Example
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.schemas import Provenance
 
 
 class ExamplePaper(BaseModel):

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from generation.extractive import drop_label
-from retrieval.core.characters import unify_characters
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Topic
-from retrieval.core.word_list import read_word_list
-from retrieval.words.forms import capitalise
-from service.configuration.defaults import MOST_KNOWN
+from counterpoint.generation.extractive import drop_label
+from counterpoint.retrieval.core.characters import unify_characters
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim, Topic
+from counterpoint.retrieval.core.word_list import read_word_list
+from counterpoint.retrieval.words.forms import capitalise
+from counterpoint.service.configuration.defaults import MOST_KNOWN
 
 MAX_CHARACTERS = 2000
 _FRONTS = Path(__file__).with_name("fronts.txt")
@@ -45,7 +45,7 @@ def state_claim(text: str) -> str:
     stated = drop_lead(_QUOTED.sub(r"\1", line) if _QUOTED.fullmatch(line) else line)
     if stated.isupper() and " " in stated:
         stated = stated.lower()
-    return _start_with_capital(stated if stated.endswith("?") else f"{_END.sub('', stated)}.")
+    return capitalise(stated if stated.endswith("?") else f"{_END.sub('', stated)}.")
 
 
 def drop_lead(text: str) -> str:
@@ -53,7 +53,7 @@ def drop_lead(text: str) -> str:
     text = drop_label(_BULLET.sub("", text))
     while (match := _load_fronts().match(text)) and match.end() < len(text):
         text = text[match.end() :].lstrip(" ,;:")
-    return _start_with_capital(text)
+    return capitalise(text)
 
 
 def check_hypothesis(text: str) -> str:
@@ -84,10 +84,6 @@ def _check(text: str, what: str, required: str = "") -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(_CONTROL.sub(" ", text).split())
-
-
-def _start_with_capital(text: str) -> str:
-    return capitalise(text)
 
 
 @cache

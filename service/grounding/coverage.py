@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retrieval.core.english import format_count
-from retrieval.core.values import Grounding
-from retrieval.runtime.asking import AsksInForm
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Grounding
+from counterpoint.retrieval.runtime.asking import AsksInForm
 
 if TYPE_CHECKING:
-    from service.configuration.config import AnswerConfig
-    from service.grounding.ground import Grounder
-    from service.schemas import UsageOut
+    from counterpoint.service.configuration.config import AnswerConfig
+    from counterpoint.service.grounding.ground import Grounder
+    from counterpoint.service.schemas import UsageOut
 
 
 def summary(grounding: Grounding) -> str:
@@ -40,7 +40,7 @@ def estimate_usage(grounder: Grounder, answers: AnswerConfig | None = None) -> s
     """What a language model will be asked for a claim or, with `answers`, for an answer, in a sentence; "" without one."""
     if not grounder.reads_papers or not isinstance(grounder.reader, AsksInForm):
         return ""
-    papers = (answers.lead.papers if answers and answers.lead else None) or grounder.path.read.papers
+    papers = (answers.verdict.papers if answers and answers.verdict else None) or grounder.path.read.papers
     # Besides: what papers differ in, or words to search with; what may be asked next; of an answer the draft and its check.
     requests, tokens = papers + (4 if answers else 2), papers * _READING + 2 * (_OTHER + _WRITING * bool(answers))
     what, budget = ("An answer", answers.budget) if answers else ("A claim", grounder.asked_config.budget)

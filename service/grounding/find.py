@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from nli.text.designs import is_notice
-from retrieval.core.values import Claim, Hit
-from retrieval.dense.encoder import Encoder
-from retrieval.index import DEEPER, Index, lead_to_papers, reciprocal_rank_fusion
-from retrieval.store.documents import Entry
-from service.configuration.config import Retrieve
-from service.configuration.models import Models
+from counterpoint.nli.text.designs import is_notice
+from counterpoint.retrieval.core.values import Claim, Hit
+from counterpoint.retrieval.dense.encoder import Encoder
+from counterpoint.retrieval.index import DEEPER, Index, lead_to_papers, reciprocal_rank_fusion
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.configuration.config import Retrieve
+from counterpoint.service.configuration.models import Models
 
 Only = Callable[[Sequence[str]], Collection[str]]
 """Returns those of these PMIDs that a claim may be grounded against; the others are never read."""

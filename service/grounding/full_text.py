@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from nli.judge import FullTextRule, Reader
-from nli.long_text import Window, choose_windows, cut_windows
-from retrieval.index import Index
-from retrieval.store.documents import Entry
-from service.grounding.values import PaperReading
+from counterpoint.nli.judge import FullTextRule, Reader
+from counterpoint.nli.long_text import Window, choose_windows, cut_windows
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.grounding.values import PaperReading
 
 Windows = Mapping[str, Window]
 """The window to read of each paper, by PMID."""

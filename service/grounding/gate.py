@@ -8,15 +8,15 @@ from dataclasses import replace
 from itertools import accumulate
 from types import MappingProxyType
 
-from nli.judge import Reader, compute_margins
-from nli.long_text import make_abstract
-from nli.text.designs import find_design, has_findings
-from nli.text.trials import name_trials
-from retrieval.core.values import Claim, Hit
-from retrieval.index import reciprocal_rank_fusion
-from retrieval.rerank.reranker import Reranker, make_passage
-from retrieval.store.documents import Entry
-from service.grounding.full_text import Windows
+from counterpoint.nli.judge import Reader, compute_margins
+from counterpoint.nli.long_text import make_abstract
+from counterpoint.nli.text.designs import find_design, has_findings
+from counterpoint.nli.text.trials import name_trials
+from counterpoint.retrieval.core.values import Claim, Hit
+from counterpoint.retrieval.index import reciprocal_rank_fusion
+from counterpoint.retrieval.rerank.reranker import Reranker, make_passage
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.grounding.full_text import Windows
 
 _OF_ONE_GROUP = 2
 

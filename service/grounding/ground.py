@@ -11,22 +11,22 @@ from dataclasses import replace
 from itertools import count, repeat
 from types import MappingProxyType
 
-from nli.judge import Reader, make_reader
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Grounding
-from retrieval.index import Index
-from retrieval.runtime.usage import Budget, count_usage
-from retrieval.store.documents import Entry
-from service.configuration.config import GroundingConfig, PathStep, ReadStep, Variant
-from service.configuration.defaults import MOST_READ
-from service.configuration.models import Models
-from service.grounding.claims import state_claim
-from service.grounding.find import Only, find
-from service.grounding.full_text import Windows, find_windows
-from service.grounding.gate import gate, take_best, vary
-from service.grounding.read import contrast, read
-from service.grounding.show import list_papers, show
-from service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, tell_nobody
+from counterpoint.nli.judge import Reader, make_reader
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim, Grounding
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.usage import Budget, count_usage
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.configuration.config import GroundingConfig, PathStep, ReadStep, Variant
+from counterpoint.service.configuration.defaults import MOST_READ
+from counterpoint.service.configuration.models import Models
+from counterpoint.service.grounding.claims import state_claim
+from counterpoint.service.grounding.find import Only, find
+from counterpoint.service.grounding.full_text import Windows, find_windows
+from counterpoint.service.grounding.gate import gate, take_best, vary
+from counterpoint.service.grounding.read import contrast, read
+from counterpoint.service.grounding.show import list_papers, show
+from counterpoint.service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, tell_nobody
 
 
 class Grounder:
@@ -102,9 +102,9 @@ class Grounder:
     def _ground(
         self, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None, varied: bool
     ) -> Grounding:
-        tell(GroundStage("retrieve", self.index.manifest.counts.documents))
+        tell(GroundStage("find", self.index.manifest.counts.documents))
         found = self.find(claim, only)
-        tell(GroundStage("rerank", len(found)))
+        tell(GroundStage("gate", len(found)))
         windows = self._choose_windows(claim, [entry for entry in found if not len(entry)])
         ranked = self.rank(claim, found, windows)
         step = self.path.read if papers is None else self.path.read.model_copy(update={"papers": papers, "most": papers})
@@ -115,7 +115,7 @@ class Grounder:
         if until is None or time.monotonic() < until:
             grounding = replace(grounding, contrasts=contrast(self.reader, claim, grounding, entries))
         sides, checked = (len(grounding.contradicting), len(grounding.supporting)), grounding.checked
-        tell(GroundStage("decided", checked.documents, checked.sentences, checked.read, *sides))
+        tell(GroundStage("weigh", checked.documents, checked.sentences, checked.read, *sides))
         return grounding
 
     def _read_best(
@@ -180,13 +180,13 @@ class Grounder:
         Those read `before` are counted in what `tell` is told; `windows` are those that are chosen already.
         """
         documents, done = {entry.pmid: entry.document for entry in entries}, count(len(before) + 1)
-        stage = GroundStage("judge", len(before) + len(entries), sum(map(len, entries)), len(before))
+        stage = GroundStage("read", len(before) + len(entries), sum(map(len, entries)), len(before))
         tell(stage)
 
         def tell_reading(reading: PaperReading) -> None:
             document = documents[reading.pmid]
             stance = "neutral" if document.retracted else reading.verdict.label
-            tell(replace(stage, judged=next(done), paper=ReadPaper(reading.pmid, document.title, stance)))
+            tell(replace(stage, read=next(done), paper=ReadPaper(reading.pmid, document.title, stance)))
 
         stated = _state(claim)
         windows = {**windows, **self._choose_windows(stated, [entry for entry in entries if entry.pmid not in windows])}

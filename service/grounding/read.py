@@ -9,15 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from types import MappingProxyType
 
-from nli.judge import Reader
-from nli.long_text import Window, make_abstract
-from nli.reader.paper import PaperReader
-from nli.reader.paper import read_paper as read_abstract
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Claim, Contrast, Grounding, Sentence, Verdict
-from retrieval.store.documents import Entry
-from service.grounding.full_text import Windows, join_readings
-from service.grounding.values import PaperReading
+from counterpoint.nli.judge import Reader
+from counterpoint.nli.long_text import Window, make_abstract
+from counterpoint.nli.reader.paper import PaperReader
+from counterpoint.nli.reader.paper import read_paper as read_abstract
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.values import Claim, Contrast, Grounding, Sentence, Verdict
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.grounding.full_text import Windows, join_readings
+from counterpoint.service.grounding.values import PaperReading
 
 UNREAD = Verdict(0.0, 1.0, 0.0, decided="neutral", of="document")
 

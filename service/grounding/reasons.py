@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from retrieval.core.values import Contrast, NegationScope, Qualifier, Sentence, Stance, Verdict
+from counterpoint.retrieval.core.values import Contrast, NegationScope, Qualifier, Sentence, Stance, Verdict
 
 if TYPE_CHECKING:
-    from service.grounding.schemas import ContrastOut
+    from counterpoint.service.grounding.schemas import ContrastOut
 
 HALF = 0.5
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
@@ -45,9 +45,9 @@ def why(
     return "; ".join(parts)
 
 
-def tell_direction(place: str, stance: str, standing: str) -> str:
-    """What a paper in this place says of a claim: "supports in part", "may contradict"."""
-    return f"may {stance}" if place != stance else f"{stance}s{' in part' if standing == 'partial' else ''}"
+def tell_direction(side: str, stance: str, standing: str) -> str:
+    """What a paper on this side says of a claim: "supports in part", "may contradict"."""
+    return f"may {stance}" if side != stance else f"{stance}s{' in part' if standing == 'partial' else ''}"
 
 
 def tell_contrasts(contrasts: Sequence[Contrast] | Sequence[ContrastOut]) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import AliasChoices, BaseModel, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
-from nli.text.designs import Subjects, find_design, find_subjects
-from retrieval.core.values import Aspect, Details, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
-from service.grounding.coverage import summary
-from service.grounding.weigh import Outcome, Place, find_place, weigh
-from service.schemas import (
+from counterpoint.nli.text.designs import Subjects, find_design, find_subjects
+from counterpoint.retrieval.core.values import Aspect, Details, Evidence, Grounding, Label, NegationScope, QualifierKind, Standing
+from counterpoint.service.grounding.coverage import summary
+from counterpoint.service.grounding.weigh import Outcome, Side, find_side, weigh
+from counterpoint.service.schemas import (
     Figure,
     FollowUpOut,
     FollowUpsField,
@@ -29,13 +29,13 @@ class DesignOut(OfValue):
     """How a paper studied its question, judged by its publication types or, failing that, by its words."""
 
     name: str
-    says: str = Field(description="The design in words, such as “a randomised trial”.")
+    text: str = Field(description="The design in words, such as “a randomised trial”.")
     weight: float = Field(description="How much a paper of this design counts compared with others, from 0 to 1.")
     strong: bool = Field(description="Whether it is a systematic review or a randomised trial.")
 
 
 class PapersOut(OfValue):
-    """The number of papers in each place where one can belong."""
+    """The number of papers on each side."""
 
     contradict: int
     uncertain: int
@@ -44,7 +44,7 @@ class PapersOut(OfValue):
 
 
 class TallyOut(OfValue):
-    """The weight in each place where a paper can belong."""
+    """The weight on each side."""
 
     contradict: Figure
     uncertain: Figure
@@ -55,20 +55,17 @@ class TallyOut(OfValue):
 class WeighedOut(OfValue):
     """The verdict at a glance: how many papers that were read contradict the claim, are uncertain, support it or say nothing."""
 
-    leans: Outcome = Field(
-        validation_alias=AliasChoices("leans", "outcome"),
-        description="The side with most of the evidence, or why neither side has it.",
-    )
+    outcome: Outcome = Field(description="The side with most of the evidence, or why neither side has it.")
     certainty: Figure = Field(
         description="The probability that the outcome is right, if it is a side; calibrated on questions with known answers."
     )
     word: str = Field(description="The certainty in one word: sure, probable or possible.")
     certain: str = Field(description="The certainty in a sentence; empty if the outcome is no side.")
-    says: str = Field(description="The verdict in one sentence.")
+    text: str = Field(description="The verdict in one sentence.")
     detail: str = Field(description="The figures in words.")
     papers: PapersOut
     weights: TallyOut = Field(
-        description="The total weight of the papers in each place: the weight of their design, on a side times their probability."
+        description="The total weight of the papers on each side: the weight of their design, on a side times their probability."
     )
     strong: PapersOut = Field(description="The systematic reviews and randomised trials among them.")
     reports: int = Field(description="Further reports of trials that are counted already; they are not counted again.")
@@ -142,7 +139,7 @@ class EvidenceOut(RankedPaper):
     design: DesignOut
     subjects: Subjects = Field(description="Whom the paper studied, judging by its design and its words.")
     stance: str
-    place: Place = Field(
+    side: Side = Field(
         description="Where the paper belongs: on the side of its stance only if the judge's own label says so, otherwise "
         "`uncertain`; `silent` if it says nothing about the claim."
     )
@@ -173,15 +170,15 @@ class EvidenceOut(RankedPaper):
     )
 
     @classmethod
-    def of(cls, evidence: Evidence, place: Place | None = None) -> EvidenceOut:
-        """From the value; `place` is the place that its list implies."""
+    def of(cls, evidence: Evidence, side: Side | None = None) -> EvidenceOut:
+        """From the value; `side` is the one that its list implies."""
         return cls(
             rank=evidence.rank,
             **facts_of(evidence.document),
             design=DesignOut.model_validate(find_design(evidence.document)),
             subjects=find_subjects(evidence.document),
             stance=evidence.stance,
-            place=place or find_place(evidence),
+            side=side or find_side(evidence),
             sentence=SentenceOut.of(evidence.sentence) if evidence.sentence else None,
             other=SentenceOut.of(evidence.other) if evidence.other else None,
             read_from="full text" if evidence.sentence and evidence.sentence.location else "abstract",
@@ -224,7 +221,7 @@ class GroundResponse(BaseModel):
     """Both sides of a claim, contradictions first."""
 
     claim: ClaimOut
-    balance: WeighedOut
+    weighed: WeighedOut
     contradicting: list[EvidenceOut]
     supporting: list[EvidenceOut]
     uncertain: list[EvidenceOut] = Field(
@@ -247,7 +244,7 @@ class GroundResponse(BaseModel):
         claim = grounding.claim
         return cls(
             claim=ClaimOut.model_validate(claim),
-            balance=WeighedOut.model_validate(weigh(grounding)),
+            weighed=WeighedOut.model_validate(weigh(grounding)),
             contradicting=[EvidenceOut.of(evidence) for evidence in grounding.contradicting],
             supporting=[EvidenceOut.of(evidence) for evidence in grounding.supporting],
             uncertain=[EvidenceOut.of(evidence) for evidence in grounding.uncertain],

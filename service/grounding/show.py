@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import floor
 
-from nli.text.negation import negation_scopes
-from nli.text.qualify import find_qualifiers
-from nli.text.trials import name_trials
-from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Sentence, Stance, Verdict
-from retrieval.store.documents import Entry
-from service.configuration.config import Show
-from service.grounding.reasons import why
-from service.grounding.values import PaperReading
+from counterpoint.nli.text.negation import negation_scopes
+from counterpoint.nli.text.qualify import find_qualifiers
+from counterpoint.nli.text.trials import name_trials
+from counterpoint.retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Sentence, Stance, Verdict
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.configuration.config import Show
+from counterpoint.service.grounding.reasons import why
+from counterpoint.service.grounding.values import PaperReading
 
 
 def show(claim: Claim, readings: Sequence[PaperReading], entries: Mapping[str, Entry], looked_at: int, step: Show) -> Grounding:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from retrieval.core.values import Label, Sentence, Verdict
+from counterpoint.retrieval.core.values import Label, Sentence, Verdict
 
-StageName = Literal["retrieve", "rerank", "judge", "decided"]
+StageName = Literal["find", "gate", "read", "weigh"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class ReadPaper:
 
 @dataclass(frozen=True, slots=True)
 class GroundStage:
-    """A step begins, a `paper` was read, or (`decided`) all is done; the counts are what is known at that point."""
+    """A step begins, a `paper` was read, or (`weigh`) all is done; the counts are what is known at that point."""
 
     name: StageName
     documents: int
     sentences: int = 0
-    judged: int = 0
+    read: int = 0
     contradicting: int = 0
     supporting: int = 0
     paper: ReadPaper | None = None

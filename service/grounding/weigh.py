@@ -12,14 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nli.reader.certainty import find_certainty, measure_agreement
-from nli.text.designs import find_design
-from retrieval.core.english import format_count
-from retrieval.core.values import Evidence, Grounding
+from counterpoint.nli.reader.certainty import find_certainty, measure_agreement
+from counterpoint.nli.text.designs import find_design
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Evidence, Grounding
 
-Place = Literal["contradict", "uncertain", "support", "silent"]
+Side = Literal["contradict", "uncertain", "support", "silent"]
 """Where a paper belongs: on a side, between the sides, or on neither."""
-PLACES: tuple[Place, ...] = get_args(Place)
+SIDES: tuple[Side, ...] = get_args(Side)
 Outcome = Literal["contradict", "support", "mixed", "uncertain", "silent", "nothing"]
 """Where the weight lies: on one side or on both, or else why on neither."""
 MIXED = 0.5
@@ -42,12 +42,12 @@ class Placed:
     """A paper that was read, and where it belongs."""
 
     evidence: Evidence
-    place: Place
+    side: Side
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Papers by place, or their weights (0 to 1 a paper)."""
+    """Papers by side, or their weights (0 to 1 a paper)."""
 
     contradict: float = 0
     uncertain: float = 0
@@ -56,7 +56,7 @@ class Tally:
 
     @property
     def total(self) -> float:
-        """The sum over all places."""
+        """The sum over all sides."""
         return self.contradict + self.uncertain + self.support + self.silent
 
 
@@ -65,13 +65,13 @@ class Weighed:
     """The verdict on a claim: its outcome and the probability that it is right (0 to 1); what was counted: `papers`, their
     `weights`, and the `strong` among them (systematic reviews, randomised trials); how many papers were looked at and read.
 
-    `says` is the verdict in one sentence, `detail` the figures in words. `reports` are the papers that were not counted, since
+    `text` is the verdict in one sentence, `detail` the figures in words. `reports` are the papers that were not counted, since
     another report of their trial was.
     """
 
     outcome: Outcome
     certainty: float
-    says: str
+    text: str
     detail: str
     papers: Tally
     weights: Tally
@@ -95,7 +95,7 @@ class Weighed:
         return share if self.word == "sure" else f"{'Probably' if self.word == 'probable' else 'Possibly'} right: {share}"
 
 
-def find_place(evidence: Evidence) -> Place:
+def find_side(evidence: Evidence) -> Side:
     """Where a listed paper belongs: on its side only if the judge's own label says so, whatever ranked it there."""
     return evidence.stance if evidence.verdict.label == evidence.stance else "uncertain"
 
@@ -103,7 +103,7 @@ def find_place(evidence: Evidence) -> Place:
 def place_papers(grounding: Grounding) -> tuple[Placed, ...]:
     """Every paper that was decided on, the listed ones first."""
     papers = (*grounding.contradicting, *grounding.supporting, *grounding.uncertain, *grounding.more)
-    return (*(Placed(one, find_place(one)) for one in papers), *(Placed(one, "silent") for one in grounding.silent))
+    return (*(Placed(one, find_side(one)) for one in papers), *(Placed(one, "silent") for one in grounding.silent))
 
 
 def weigh(grounding: Grounding) -> Weighed:
@@ -125,7 +125,7 @@ def weigh_papers(placements: Sequence[Placed], grounding: Grounding) -> Weighed:
     return Weighed(
         outcome=outcome,
         certainty=min(certainty, most),
-        says=_say(outcome, papers, looked_at, retracted, len(judged), reports),
+        text=_say(outcome, papers, looked_at, retracted, len(judged), reports),
         detail=" ".join(
             filter(None, (_tell(papers, weights, strong, reports, retracted, looked_at), limit * (certainty > most)))
         ),
@@ -141,9 +141,9 @@ def weigh_papers(placements: Sequence[Placed], grounding: Grounding) -> Weighed:
 
 def count_trials_once(placements: Iterable[Placed]) -> list[Placed]:
     """The papers without those that report a trial of which another report on the same side weighs more, or as much."""
-    kept: dict[tuple[Place, str], Placed] = {}
+    kept: dict[tuple[Side, str], Placed] = {}
     for number, one in enumerate(placements):
-        key = (one.place, one.evidence.trial or str(number))
+        key = (one.side, one.evidence.trial or str(number))
         if key not in kept or _weigh(one) > _weigh(kept[key]):
             kept[key] = one
     return list(kept.values())
@@ -155,15 +155,15 @@ def describe_certainty(certainty: float) -> str:
 
 
 def _tally(placements: Iterable[Placed], weighted: bool = False) -> Tally:
-    sums: dict[Place, float] = {}
+    sums: dict[Side, float] = {}
     for one in placements:
-        sums[one.place] = sums.get(one.place, 0) + (_weigh(one) if weighted else 1)
-    return Tally(*(sums.get(place, 0) for place in PLACES))
+        sums[one.side] = sums.get(one.side, 0) + (_weigh(one) if weighted else 1)
+    return Tally(*(sums.get(side, 0) for side in SIDES))
 
 
 def _weigh(one: Placed) -> float:
     """The weight of a paper: that of its design and, on a side, the probability that it takes it."""
-    likely = one.evidence.verdict.probability(one.place) if one.place in ("contradict", "support") else 1.0
+    likely = one.evidence.verdict.probability(one.side) if one.side in ("contradict", "support") else 1.0
     return find_design(one.evidence.document).weight * likely
 
 
@@ -181,7 +181,7 @@ def _choose_outcome(papers: Tally, weights: Tally) -> Outcome:
 
 def _measure_certainty(placements: Iterable[Placed], weights: Tally) -> float:
     """The probability that the heavier side is right, by how sure the readings are; 0 without papers on a side."""
-    sided = [one.evidence for one in placements if one.place in ("contradict", "support")]
+    sided = [one.evidence for one in placements if one.side in ("contradict", "support")]
     if not sided:
         return 0.0
     surest = max(sided, key=lambda one: one.score)
@@ -191,7 +191,7 @@ def _measure_certainty(placements: Iterable[Placed], weights: Tally) -> float:
 def _limit_certainty(placements: Iterable[Placed], weights: Tally) -> tuple[float, str]:
     """The most certainty that the designs and findings of the heavier side allow, however sure their readings are, and why."""
     side = "contradict" if weights.contradict > weights.support else "support"
-    carrying = [one.evidence for one in placements if one.place == side]
+    carrying = [one.evidence for one in placements if one.side == side]
     designs = [find_design(one.document) for one in carrying]
     if not carrying:
         return 1.0, ""
@@ -243,10 +243,10 @@ def _say(outcome: Outcome, papers: Tally, looked_at: int, retracted: int, read: 
 def _tell(papers: Tally, weights: Tally, strong: Tally, reports: int, retracted: int, looked_at: int) -> str:
     sentences = []
     if papers.total:
-        numbers = {place: getattr(papers, place) for place in PLACES}
-        counts = [f"{n:,.0f} {_verb(place, n)}" for place, n in numbers.items() if n or place in ("contradict", "support")]
+        numbers = {side: getattr(papers, side) for side in SIDES}
+        counts = [f"{n:,.0f} {_verb(side, n)}" for side, n in numbers.items() if n or side in ("contradict", "support")]
         sentences.append(f"Of {format_count(looked_at, 'paper')} found and {papers.total + reports:,.0f} read, {_join(counts)}.")
-        shares = [f"{getattr(weights, place) / weights.total:.0%} {_NOUNS[place]}" for place in PLACES if getattr(weights, place)]
+        shares = [f"{getattr(weights, side) / weights.total:.0%} {_NOUNS[side]}" for side in SIDES if getattr(weights, side)]
         sentences += [f"Weighted by study design: {_join(shares)}."] * (len(shares) > 1)
     if strong.contradict or strong.support:
         sentences.append(
@@ -261,19 +261,19 @@ def _tell(papers: Tally, weights: Tally, strong: Tally, reports: int, retracted:
     return " ".join(sentences)
 
 
-_NOUNS: dict[Place, str] = {
+_NOUNS: dict[Side, str] = {
     "contradict": "contradicting", "uncertain": "uncertain", "support": "supporting", "silent": "silent",
 }  # fmt: skip
 
 
-def _verb(place: Place, papers: float) -> str:
+def _verb(side: Side, papers: float) -> str:
     one = papers == 1
     return {
         "contradict": "contradicts it" if one else "contradict it",
         "uncertain": "is uncertain or mixed" if one else "are uncertain or mixed",
         "support": "supports it" if one else "support it",
         "silent": "says nothing about it" if one else "say nothing about it",
-    }[place]
+    }[side]
 
 
 def _join(parts: list[str]) -> str:

@@ -14,27 +14,27 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
-from retrieval.cluster.client import RETRY_SECONDS, EngineState, look_at_engine
-from service.grounding.coverage import estimate_usage
-from service.http import call_routes, job_routes, library_routes, memory_routes, model_routes
-from service.http.model_routes import ModelChoice, ModelServer, ModelSwitch
-from service.http.page import files
-from service.http.reference.docs import add_examples
-from service.http.requests import problems
-from service.http.requests.access import AccessControl, OuterMiddleware, require_key
-from service.http.requests.working import Parts, parts_of
-from service.http.schemas import Health, LibraryChange, SaveRequest
-from service.memory.memory import open_memory
-from service.memory.schemas import FeedbackRequest, ShareRequest
-from service.memory.watching import Watcher
-from service.operating import metrics
-from service.operating.jobs import Jobs, Runner
-from service.operating.libraries import Libraries
-from service.operating.live_index import NotReady
-from service.operating.page_model import PageModel
-from service.operating.settings import Settings
-from service.operating.work import Workers
-from service.schemas import Provenance
+from counterpoint.retrieval.cluster.client import RETRY_SECONDS, EngineState, look_at_engine
+from counterpoint.service.grounding.coverage import estimate_usage
+from counterpoint.service.http import call_routes, job_routes, library_routes, memory_routes, model_routes
+from counterpoint.service.http.model_routes import ModelChoice, ModelServer, ModelSwitch
+from counterpoint.service.http.page import files
+from counterpoint.service.http.reference.docs import add_examples
+from counterpoint.service.http.requests import problems
+from counterpoint.service.http.requests.access import AccessControl, OuterMiddleware, require_key
+from counterpoint.service.http.requests.working import Parts, parts_of
+from counterpoint.service.http.schemas import Health, LibraryChange, SaveRequest
+from counterpoint.service.memory.memory import open_memory
+from counterpoint.service.memory.schemas import FeedbackRequest, ShareRequest
+from counterpoint.service.memory.watching import Watcher
+from counterpoint.service.operating import metrics
+from counterpoint.service.operating.jobs import Jobs, Runner
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.live_index import NotReady
+from counterpoint.service.operating.page_model import PageModel
+from counterpoint.service.operating.settings import Settings
+from counterpoint.service.operating.work import Workers
+from counterpoint.service.schemas import Provenance
 
 _log = logging.getLogger("counterpoint")
 

@@ -11,14 +11,14 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ValidationError
 
-from retrieval.core.errors import CounterpointError
-from service.calls import calls
-from service.calls.calls import Call, Result
-from service.calls.requests import GroundRequest, TextRequest, list_parameters, shown
-from service.http.reference.docs import ALIAS
-from service.http.requests import problems
-from service.http.requests.access import AccessControl
-from service.http.requests.bodies import (
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.service.calls import calls
+from counterpoint.service.calls.calls import Call, Result
+from counterpoint.service.calls.requests import GroundRequest, TextRequest, list_parameters, shown
+from counterpoint.service.http.reference.docs import ALIAS
+from counterpoint.service.http.requests import problems
+from counterpoint.service.http.requests.access import AccessControl
+from counterpoint.service.http.requests.bodies import (
     Event,
     FormatQuery,
     JsonRoute,
@@ -29,13 +29,13 @@ from service.http.requests.bodies import (
     write_json,
     write_response,
 )
-from service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, remember, watch
-from service.http.schemas import BatchRequest, BatchResponse, BatchResult
-from service.memory.history import Result as Kept
-from service.operating.live_index import Serving
-from service.operating.work import Job, while_there
-from service.output.formats import Format, TextExport
-from service.schemas import faults
+from counterpoint.service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, remember, watch
+from counterpoint.service.http.schemas import BatchRequest, BatchResponse, BatchResult
+from counterpoint.service.memory.history import Result as Kept
+from counterpoint.service.operating.live_index import Serving
+from counterpoint.service.operating.work import Job, while_there
+from counterpoint.service.output.formats import Format, TextExport
+from counterpoint.service.schemas import faults
 
 router = APIRouter(
     route_class=JsonRoute,
@@ -191,10 +191,10 @@ _add(
 _add(calls.EVIDENCE, faults=(502,))
 _add(calls.DOCUMENT, faults=(404,))
 _add(calls.SEARCH)
-_add(calls.TYPED)
+_add(calls.CLASSIFY)
 
 BODIES: Mapping[str, type[BaseModel]] = {
-    **{call.name: call.model for call in (calls.GROUND, calls.ANSWER, calls.EVIDENCE, calls.TEXT, calls.TYPED)},
+    **{call.name: call.model for call in (calls.GROUND, calls.ANSWER, calls.EVIDENCE, calls.TEXT, calls.CLASSIFY)},
     "batch": BatchRequest,
 }
 """The model of a request's body, by the last matching part of the path."""

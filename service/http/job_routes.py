@@ -15,21 +15,29 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from indexes.fetch.zotero import Collection
-from indexes.fetch.zotero_link import read_link
-from indexes.full_texts import find_doubts
-from indexes.packing import SUFFIX, is_pack, read_pack, write_pack
-from retrieval.cluster.client import is_address
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
-from retrieval.store.documents import Sort, Store, Wanted
-from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME, LibraryFile, check_name, is_id, make_id, read_library_file
-from service.http.library_routes import LibraryId, changes
-from service.http.requests import problems
-from service.http.requests.access import admit_request, sender_of
-from service.http.requests.working import parts_of
-from service.operating import uploads
-from service.operating.jobs import (
+from counterpoint.indexes.fetch.zotero import Collection
+from counterpoint.indexes.fetch.zotero_link import read_link
+from counterpoint.indexes.full_texts import find_doubts
+from counterpoint.indexes.packing import SUFFIX, is_pack, read_pack, write_pack
+from counterpoint.retrieval.cluster.client import is_address
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+from counterpoint.retrieval.store.documents import Sort, Store, Wanted
+from counterpoint.retrieval.store.library import (
+    MOST_DESCRIPTION,
+    MOST_NAME,
+    LibraryFile,
+    check_name,
+    is_id,
+    make_id,
+    read_library_file,
+)
+from counterpoint.service.http.library_routes import LibraryId, changes
+from counterpoint.service.http.requests import problems
+from counterpoint.service.http.requests.access import admit_request, sender_of
+from counterpoint.service.http.requests.working import parts_of
+from counterpoint.service.operating import uploads
+from counterpoint.service.operating.jobs import (
     UNFINISHED,
     Jobs,
     LibraryJob,
@@ -42,10 +50,18 @@ from service.operating.jobs import (
     find_ids,
     name_key,
 )
-from service.operating.libraries import Library, NoSuchLibrary
-from service.operating.searching import list_zotero, list_zotero_web, look_up
-from service.operating.uploads import MOST_CHUNK, Upload, add_chunk, list_uploads, name_draft, name_linked, remove_upload
-from service.schemas import RankedPaper, Sent, facts_of
+from counterpoint.service.operating.libraries import Library, NoSuchLibrary
+from counterpoint.service.operating.searching import list_zotero, list_zotero_web, look_up
+from counterpoint.service.operating.uploads import (
+    MOST_CHUNK,
+    Upload,
+    add_chunk,
+    list_uploads,
+    name_draft,
+    name_linked,
+    remove_upload,
+)
+from counterpoint.service.schemas import RankedPaper, Sent, facts_of
 
 _BINARY = {"type": "string", "format": "binary"}
 FILES = r"/v1/libraries/[^/]+/files/[^/]+"

@@ -7,14 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request
 from pydantic import BaseModel, Field
 
-from service.examples.schemas import ExamplesResponse, read_examples
-from service.http.requests import problems
-from service.http.requests.access import admit_request, sender_of
-from service.http.requests.bodies import route_for
-from service.http.requests.working import choose_library, live_of, parts_of
-from service.http.schemas import LibraryChange, LibraryList, LibraryOut
-from service.operating.libraries import Library
-from service.schemas import Provenance
+from counterpoint.service.examples.schemas import ExamplesResponse, read_examples
+from counterpoint.service.http.requests import problems
+from counterpoint.service.http.requests.access import admit_request, sender_of
+from counterpoint.service.http.requests.bodies import route_for
+from counterpoint.service.http.requests.working import choose_library, live_of, parts_of
+from counterpoint.service.http.schemas import LibraryChange, LibraryList, LibraryOut
+from counterpoint.service.operating.libraries import Library
+from counterpoint.service.schemas import Provenance
 
 router = APIRouter(dependencies=[Depends(admit_request)], responses=problems.responses(401, 404, 422, 429, 500, 503))
 

@@ -11,23 +11,23 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Security
 from fastapi.responses import Response
 from fastapi.security import HTTPAuthorizationCredentials
 
-from retrieval.core.errors import BadInput
-from service.calls.calls import ground_timed
-from service.checking.export import export_text as export_checked
-from service.checking.schemas import CheckedText
-from service.grounding.claims import check_claim
-from service.grounding.schemas import GroundResponse
-from service.http.library_routes import changes
-from service.http.requests import problems
-from service.http.requests.access import bearer_key, header_key, require_key, sender_of
-from service.http.requests.bodies import JsonRoute, describe_formats, write_json, write_response
-from service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, watch, whose_memory
-from service.http.schemas import SaveRequest
-from service.memory.alerts import MEDIA_TYPE, write_feed
-from service.memory.database import Whose
-from service.memory.history import Now
-from service.memory.memory import Memory
-from service.memory.schemas import (
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.calls.calls import ground_timed
+from counterpoint.service.checking.export import export_text as export_checked
+from counterpoint.service.checking.schemas import CheckedText
+from counterpoint.service.grounding.claims import check_claim
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.http.library_routes import changes
+from counterpoint.service.http.requests import problems
+from counterpoint.service.http.requests.access import bearer_key, header_key, require_key, sender_of
+from counterpoint.service.http.requests.bodies import JsonRoute, describe_formats, write_json, write_response
+from counterpoint.service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, watch, whose_memory
+from counterpoint.service.http.schemas import SaveRequest
+from counterpoint.service.memory.alerts import MEDIA_TYPE, write_feed
+from counterpoint.service.memory.database import Whose
+from counterpoint.service.memory.history import Now
+from counterpoint.service.memory.memory import Memory
+from counterpoint.service.memory.schemas import (
     AlertList,
     FeedbackList,
     FeedbackOut,
@@ -43,13 +43,13 @@ from service.memory.schemas import (
     SharedResult,
     ShareRequest,
 )
-from service.operating.live_index import NotReady, Serving
-from service.operating.work import Job, while_there
-from service.output.export import export_text
-from service.output.formats import KeptFormat
-from service.queries.classify import refuse_keywords
-from service.queries.papers import check_known
-from service.schemas import Provenance
+from counterpoint.service.operating.live_index import NotReady, Serving
+from counterpoint.service.operating.work import Job, while_there
+from counterpoint.service.output.export import export_text
+from counterpoint.service.output.formats import KeptFormat
+from counterpoint.service.queries.classify import refuse_keywords
+from counterpoint.service.queries.papers import check_known
+from counterpoint.service.schemas import Provenance
 
 router = APIRouter(
     route_class=JsonRoute, dependencies=[Depends(require_key)], responses=problems.responses(401, 404, 422, 500, 503)

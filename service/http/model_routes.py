@@ -6,15 +6,15 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.core.addresses import split_login
-from service.configuration import language_model
-from service.http.requests import problems
-from service.http.requests.access import admit_request
-from service.http.requests.bodies import route_for
-from service.http.requests.working import parts_of
-from service.operating.page_model import PageModel, check_key_name
-from service.operating.work import Job, while_there
-from service.schemas import OfValue, Sent
+from counterpoint.retrieval.core.addresses import split_login
+from counterpoint.service.configuration import language_model
+from counterpoint.service.http.requests import problems
+from counterpoint.service.http.requests.access import admit_request
+from counterpoint.service.http.requests.bodies import route_for
+from counterpoint.service.http.requests.working import parts_of
+from counterpoint.service.operating.page_model import PageModel, check_key_name
+from counterpoint.service.operating.work import Job, while_there
+from counterpoint.service.schemas import OfValue, Sent
 
 router = APIRouter(
     route_class=route_for("admin"),
@@ -94,7 +94,7 @@ class TrialOut(BaseModel):
     reads: bool = Field(description="Whether it would read the papers; if not, it only writes answers.")
     seconds: float = Field(description="For a paper; a claim has five.")
     tokens: int = Field(description="For a paper.")
-    says: list[str] = Field(description="The same in sentences.")
+    sentences: list[str] = Field(description="The same in sentences.")
     warning: str = Field(description="What leaves this machine, if it is used; empty for a server on this machine.")
 
 
@@ -146,7 +146,7 @@ async def try_model(body: ModelChoice, request: Request) -> TrialOut:
             reads=trial.reads,
             seconds=round(trial.seconds, 2),
             tokens=trial.tokens,
-            says=trial.describe(),
+            sentences=trial.describe(),
             warning=language_model.warn_of_sending(address),
         )
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
-from retrieval.store.library import MOST_DESCRIPTION, MOST_NAME
-from service.calls.requests import GroundRequest
-from service.memory.schemas import MOST_NOTE
-from service.operating.settings import KeyScope
-from service.queries.schemas import TypedGroundResponse
-from service.schemas import Problem, Sent
+from counterpoint.retrieval.store.library import MOST_DESCRIPTION, MOST_NAME
+from counterpoint.service.calls.requests import GroundRequest
+from counterpoint.service.memory.schemas import MOST_NOTE
+from counterpoint.service.operating.settings import KeyScope
+from counterpoint.service.queries.schemas import GroundedInput
+from counterpoint.service.schemas import Problem, Sent
 
 if TYPE_CHECKING:
-    from service.operating.libraries import Library
+    from counterpoint.service.operating.libraries import Library
 
 MOST_CLAIMS = 100
 
@@ -52,7 +52,7 @@ class BatchResult(BaseModel):
 
     index: int = Field(description="The claim's position in the request, from 0.")
     status: int
-    response: TypedGroundResponse | None = None
+    response: GroundedInput | None = None
     problem: Problem | None = None
 
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from xml.etree import ElementTree as ET
 
-from retrieval.core.errors import BadInput
-from service.memory.database import Database, Whose
-from service.memory.schemas import AlertData, AlertList, AlertOut
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.memory.database import Database, Whose
+from counterpoint.service.memory.schemas import AlertData, AlertList, AlertOut
 
 MOST_TOLD = 500
 """The most alerts in one list or feed."""

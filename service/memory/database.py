@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
-from service.operating.libraries import Libraries
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+from counterpoint.service.operating.libraries import Libraries
 
 NAME = "memory.sqlite"
 _VERSION = 2

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from retrieval.core.errors import BadInput
-from service.memory.database import Database, Whose, make_id, tell_time
-from service.memory.schemas import FeedbackList, FeedbackOut, Opinion
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.memory.database import Database, Whose, make_id, tell_time
+from counterpoint.service.memory.schemas import FeedbackList, FeedbackOut, Opinion
 
 MOST = 10_000
 """The most pieces of feedback that are kept for a holder."""

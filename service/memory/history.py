@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
-from service.answering.schemas import AnswerResponse
-from service.checking.schemas import CheckedText
-from service.grounding.schemas import GroundResponse
-from service.memory.database import Database, NoSuch, Whose, make_id, tell_time
-from service.memory.schemas import Entry, HistoryOut, HistoryPage, papers_of
-from service.schemas import Provenance
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.checking.schemas import CheckedText
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.memory.database import Database, NoSuch, Whose, make_id, tell_time
+from counterpoint.service.memory.schemas import Entry, HistoryOut, HistoryPage, papers_of
+from counterpoint.service.schemas import Provenance
 
 
 def make_link(entry: Entry, library: str) -> str:

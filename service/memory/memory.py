@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from service.memory.alerts import Alerts
-from service.memory.database import TABLES, Database, MemoryUnusable, Whose
-from service.memory.feedback import Feedback
-from service.memory.history import History
-from service.memory.saved import SavedClaims
-from service.memory.schemas import MemoryOut
-from service.memory.shared import Shares
-from service.operating.libraries import Libraries
+from counterpoint.service.memory.alerts import Alerts
+from counterpoint.service.memory.database import TABLES, Database, MemoryUnusable, Whose
+from counterpoint.service.memory.feedback import Feedback
+from counterpoint.service.memory.history import History
+from counterpoint.service.memory.saved import SavedClaims
+from counterpoint.service.memory.schemas import MemoryOut
+from counterpoint.service.memory.shared import Shares
+from counterpoint.service.operating.libraries import Libraries
 
 _log = logging.getLogger("counterpoint")
 

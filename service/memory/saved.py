@@ -7,14 +7,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim
-from retrieval.store.journal import hash_json
-from retrieval.store.manifest import Manifest
-from service.grounding.schemas import GroundResponse
-from service.memory.database import Database, NoSuch, Whose, make_id, tell_time
-from service.memory.history import Now, entry_of_claim, list_changes, make_link, nothing
-from service.memory.schemas import AlertData, Kind, Saved, SavedList, SavedOut
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.store.journal import hash_json
+from counterpoint.retrieval.store.manifest import Manifest
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.memory.database import Database, NoSuch, Whose, make_id, tell_time
+from counterpoint.service.memory.history import Now, entry_of_claim, list_changes, make_link, nothing
+from counterpoint.service.memory.schemas import AlertData, Kind, Saved, SavedList, SavedOut
 
 MOST = 1000
 """The most claims that a holder may save."""

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.answering.schemas import AnswerResponse
-from service.checking.schemas import CheckedText
-from service.grounding.claims import MAX_CHARACTERS
-from service.grounding.schemas import EvidenceOut, GroundResponse
-from service.queries.schemas import TypedGroundResponse
-from service.schemas import MOST_NAME, Provenance, Rounded, Sent
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.checking.schemas import CheckedText
+from counterpoint.service.grounding.claims import MAX_CHARACTERS
+from counterpoint.service.grounding.schemas import EvidenceOut, GroundResponse
+from counterpoint.service.queries.schemas import GroundedInput
+from counterpoint.service.schemas import MOST_NAME, Provenance, Rounded, Sent
 
 MOST_NOTE = 1000
 Kind = Literal["first contradiction", "new contradiction", "support retracted", "paper removed"]
@@ -186,8 +186,8 @@ class FeedbackList(BaseModel):
     feedback: list[FeedbackOut]
 
 
-RESULTS: dict[str, type[TypedGroundResponse | AnswerResponse | CheckedText]] = {
-    "claim": TypedGroundResponse, "question": AnswerResponse, "text": CheckedText,
+RESULTS: dict[str, type[GroundedInput | AnswerResponse | CheckedText]] = {
+    "claim": GroundedInput, "question": AnswerResponse, "text": CheckedText,
 }  # fmt: skip
 """The results that can be shared, by their `mode`."""
 
@@ -238,7 +238,7 @@ class SharedList(BaseModel):
 class SharedResult(SharedOut):
     """A shared result, as it was."""
 
-    result: TypedGroundResponse | AnswerResponse | CheckedText
+    result: GroundedInput | AnswerResponse | CheckedText
 
 
 class MemoryOut(BaseModel):

@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from retrieval.core.errors import BadInput
-from retrieval.store.journal import hash_json
-from service.checking.schemas import CheckedText
-from service.memory.database import Database, NoSuch, Whose, tell_time
-from service.memory.history import Now, Result, entry_of, list_changes, make_link, nothing
-from service.memory.schemas import RESULTS, Shared, SharedOut, SharedResult
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.store.journal import hash_json
+from counterpoint.service.checking.schemas import CheckedText
+from counterpoint.service.memory.database import Database, NoSuch, Whose, tell_time
+from counterpoint.service.memory.history import Now, Result, entry_of, list_changes, make_link, nothing
+from counterpoint.service.memory.schemas import RESULTS, Shared, SharedOut, SharedResult
 
 MOST = 1000
 """The most results that a holder may share, and of how many of those given last the digest is known."""

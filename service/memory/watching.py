@@ -14,22 +14,22 @@ from dataclasses import dataclass
 
 from filelock import FileLock, Timeout
 
-from retrieval.core.english import format_count
-from retrieval.core.errors import CounterpointError, IndexUnusable
-from retrieval.core.values import Document, Evidence, Grounding
-from retrieval.index import Index
-from retrieval.store.documents import Store
-from retrieval.store.manifest import STORE, Manifest
-from service.grounding.find import Only
-from service.grounding.ground import Grounder
-from service.grounding.schemas import EvidenceOut
-from service.memory.history import make_link
-from service.memory.saved import IndexState, NewAlert, SavedClaims, Watched, hash_sources
-from service.memory.schemas import AlertData, KeptPaper, Kind, Saved
-from service.operating import metrics
-from service.operating.libraries import Libraries, Library
-from service.operating.live_index import LiveIndex, NotReady
-from service.schemas import Provenance
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import CounterpointError, IndexUnusable
+from counterpoint.retrieval.core.values import Document, Evidence, Grounding
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Store
+from counterpoint.retrieval.store.manifest import STORE, Manifest
+from counterpoint.service.grounding.find import Only
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.schemas import EvidenceOut
+from counterpoint.service.memory.history import make_link
+from counterpoint.service.memory.saved import IndexState, NewAlert, SavedClaims, Watched, hash_sources
+from counterpoint.service.memory.schemas import AlertData, KeptPaper, Kind, Saved
+from counterpoint.service.operating import metrics
+from counterpoint.service.operating.libraries import Libraries, Library
+from counterpoint.service.operating.live_index import LiveIndex, NotReady
+from counterpoint.service.schemas import Provenance
 
 
 def find_changes(index: Index, state: IndexState) -> Only | None:

@@ -30,20 +30,20 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.sax.saxutils import escape
 
-from indexes.fetch.fetching import TEXTS, name_papers_folder
-from indexes.fetch.zotero_link import remove_records
-from indexes.packing import is_pack
-from indexes.plan import MOST_PAPERS
-from indexes.readers.full_text.archives import holds_texts
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
-from retrieval.core.progress import FOR_PROCESS, read_progress
-from retrieval.core.user_folders import find_user_folder
-from retrieval.store.library import NAME as LIBRARY
-from retrieval.store.library import LibraryFile, read_library_file
-from retrieval.store.manifest import NAME as MANIFEST
-from retrieval.store.manifest import read_manifest
-from service.operating.uploads import DELETED, FOLDER, hold_files, name_deleted, name_draft, name_linked
+from counterpoint.indexes.fetch.fetching import TEXTS, name_papers_folder
+from counterpoint.indexes.fetch.zotero_link import remove_records
+from counterpoint.indexes.packing import is_pack
+from counterpoint.indexes.plan import MOST_PAPERS
+from counterpoint.indexes.readers.full_text.archives import holds_texts
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+from counterpoint.retrieval.core.progress import FOR_PROCESS, read_progress
+from counterpoint.retrieval.core.user_folders import find_user_folder
+from counterpoint.retrieval.store.library import NAME as LIBRARY
+from counterpoint.retrieval.store.library import LibraryFile, read_library_file
+from counterpoint.retrieval.store.manifest import NAME as MANIFEST
+from counterpoint.retrieval.store.manifest import read_manifest
+from counterpoint.service.operating.uploads import DELETED, FOLDER, hold_files, name_deleted, name_draft, name_linked
 
 _log = logging.getLogger("counterpoint")
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -58,7 +58,7 @@ _MOST_SKIPPED = "all"
 _LOOK_SECONDS, _GRACE_SECONDS, _WRITE_SECONDS, _PAUSE_SECONDS = 1.0, 20.0, 0.5, 30.0
 _NICENESS = "15"
 _ENDING = "Ending"
-COMMAND = (sys.executable, "-m", "service.cli", "index")
+COMMAND = (sys.executable, "-m", "counterpoint.service.cli", "index")
 """What a step is given to."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (

@@ -16,19 +16,19 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from indexes.plan import hold_lock
-from retrieval.cluster.client import RETRY_SECONDS, ClusterBusy, is_address, name_place, read_address
-from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
-from retrieval.index import Index, look_at_index, read_index_manifest
-from retrieval.store import library as files
-from retrieval.store.library import LibraryFile, check_name, read_library_file
-from retrieval.store.manifest import NAME, Manifest
-from service.answering.answer import Answerer
-from service.grounding.ground import Grounder
-from service.operating.live_index import LiveIndex, Maker, NotReady, Serving
-from service.operating.settings import load_settings
-from service.operating.uploads import name_deleted, name_draft, name_linked
-from service.schemas.faults import short
+from counterpoint.indexes.plan import hold_lock
+from counterpoint.retrieval.cluster.client import RETRY_SECONDS, ClusterBusy, is_address, name_place, read_address
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
+from counterpoint.retrieval.index import Index, look_at_index, read_index_manifest
+from counterpoint.retrieval.store import library as files
+from counterpoint.retrieval.store.library import LibraryFile, check_name, read_library_file
+from counterpoint.retrieval.store.manifest import NAME, Manifest
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.operating.live_index import LiveIndex, Maker, NotReady, Serving
+from counterpoint.service.operating.settings import load_settings
+from counterpoint.service.operating.uploads import name_deleted, name_draft, name_linked
+from counterpoint.service.schemas.faults import short
 
 _log = logging.getLogger("counterpoint")
 _WAIT_SECONDS = 30.0

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrieval.cluster.client import ClusterBusy
-from retrieval.core.errors import CounterpointError
-from retrieval.index import Index, look_at_index, read_index_manifest
-from service.answering.answer import Answerer
-from service.grounding.ground import Grounder
-from service.operating import metrics
-from service.reading.evidence import EvidenceFinder, make_finder_beside
+from counterpoint.retrieval.cluster.client import ClusterBusy
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.retrieval.index import Index, look_at_index, read_index_manifest
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.evidence.finder import EvidenceFinder, make_finder_beside
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.operating import metrics
 
 _log = logging.getLogger("counterpoint")
 NO_ANSWERS = "This service was started without an answer variant."

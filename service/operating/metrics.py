@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: requests, stages, the queue, what was judged and what a language model was asked.
+"""Metrics for Prometheus: requests, stages, the queue, what was read and what a language model was asked.
 
 With several workers each process counts into files of PROMETHEUS_MULTIPROC_DIR, and /metrics adds them up.
 """
@@ -11,9 +11,9 @@ import time
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from retrieval.core import result_cache
-from retrieval.core.values import Usage
-from retrieval.runtime import usage
+from counterpoint.retrieval.core import result_cache
+from counterpoint.retrieval.core.values import Usage
+from counterpoint.retrieval.runtime import usage
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300)
 
@@ -25,7 +25,7 @@ WAITING = Gauge("counterpoint_queue_waiting", "Requests waiting for a thread.", 
 WORKING = Gauge("counterpoint_queue_working", "Requests in progress.", multiprocess_mode="livesum")
 REFUSED = Counter("counterpoint_refused_total", "Requests refused because the queue was full or the key was missing.", ["reason"])
 LEFT = Counter("counterpoint_left_total", "Jobs stopped because their client had left.")
-JUDGED = Counter("counterpoint_judged_sentences_total", "Sentences that were read for a claim.")
+READ = Counter("counterpoint_read_sentences_total", "Sentences that were read for a claim.")
 LLM_TOKENS = Counter("counterpoint_llm_tokens_total", "Tokens of language models, by their own counts or estimated.", ["kind"])
 LLM_REQUESTS = Counter("counterpoint_llm_requests_total", "Requests sent to language models, the refused and repeated ones too.")
 KEPT = Counter("counterpoint_kept_results_total", "Lookups in the cache on disk, by kind of result.", ["kind", "outcome"])

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from retrieval.core.addresses import is_loopback, split_login
-from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
-from service.configuration.config import load_profile
-from service.configuration.language_model import Trial, name_file, write_profile
+from counterpoint.retrieval.core.addresses import is_loopback, split_login
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+from counterpoint.service.configuration.config import load_profile
+from counterpoint.service.configuration.language_model import Trial, name_file, write_profile
 
 _log = logging.getLogger("counterpoint")
 Place = Literal["in use", "tried"]

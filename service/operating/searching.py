@@ -9,14 +9,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from indexes.fetch.fetching import Source
-from indexes.fetch.services import EuropePMC, PubMed
-from indexes.fetch.zotero import Collection, ZoteroSource, list_collections
-from indexes.readers import SkipBad, read
-from retrieval.core.errors import translate_write_errors
-from retrieval.core.values import Document
-from retrieval.store.manifest import write_atomically
-from service.operating.settings import load_settings
+from counterpoint.indexes.fetch.fetching import Source
+from counterpoint.indexes.fetch.services import EuropePMC, PubMed
+from counterpoint.indexes.fetch.zotero import Collection, ZoteroSource, list_collections
+from counterpoint.indexes.readers import SkipBad, read
+from counterpoint.retrieval.core.errors import translate_write_errors
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.store.manifest import write_atomically
+from counterpoint.service.operating.settings import load_settings
 
 SourceName = Literal["pubmed", "europepmc"]
 _SHOWN = 5

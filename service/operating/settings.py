@@ -25,18 +25,18 @@ from pydantic_settings import (
     YamlConfigSettingsSource,
 )
 
-from indexes.fetch.fetching import EUROPE_PMC, NCBI, ZOTERO, ZOTERO_LOCAL
-from indexes.plan import MOST_PAPERS
-from retrieval.bm25 import lucene
-from retrieval.cluster.client import Access, use_access
-from retrieval.core import result_cache
-from retrieval.core.addresses import hide_login
-from retrieval.core.errors import BadConfig
-from retrieval.core.progress import FOR_PROCESS
-from retrieval.core.user_folders import find_user_folder
-from service.configuration import defaults
-from service.configuration.files import describe, expected
-from service.operating.work import Limits
+from counterpoint.indexes.fetch.fetching import EUROPE_PMC, NCBI, ZOTERO, ZOTERO_LOCAL
+from counterpoint.indexes.plan import MOST_PAPERS
+from counterpoint.retrieval.bm25 import lucene
+from counterpoint.retrieval.cluster.client import Access, use_access
+from counterpoint.retrieval.core import result_cache
+from counterpoint.retrieval.core.addresses import hide_login
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.progress import FOR_PROCESS
+from counterpoint.retrieval.core.user_folders import find_user_folder
+from counterpoint.service.configuration import defaults
+from counterpoint.service.configuration.files import describe, expected
+from counterpoint.service.operating.work import Limits
 
 ANY = "*"
 """In the setting `hosts`: every host."""

@@ -15,10 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
-from retrieval.store.journal import hash_file
-from retrieval.store.library import is_id, make_id
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+from counterpoint.retrieval.store.journal import hash_file
+from counterpoint.retrieval.store.library import is_id, make_id
 
 FOLDER = ".work"
 """Beside the libraries; names with a dot are never listed."""

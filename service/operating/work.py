@@ -17,10 +17,10 @@ from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
 
-from retrieval.core.english import format_count
-from retrieval.core.errors import CounterpointError
-from retrieval.runtime.chat import stop_by
-from service.operating import metrics
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.retrieval.runtime.chat import stop_by
+from counterpoint.service.operating import metrics
 
 _log = logging.getLogger("counterpoint")
 _T = TypeVar("_T")

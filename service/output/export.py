@@ -15,17 +15,27 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
-from indexes.readers.exports.bibtex import SIGNS
-from retrieval.core.english import format_count
-from retrieval.core.values import Answer, Author, Citation, Details, Document, Evidence, Grounding, PaperFinding, Sentence
-from service.answering.schemas import AnswerResponse, LeadPaperOut, NumberedPaperOut, PaperFindingOut
-from service.grounding.reasons import tell_contrasts, tell_direction
-from service.grounding.schemas import EvidenceOut, GroundResponse
-from service.grounding.weigh import Place, weigh
-from service.output.formats import Format
-from service.output.templates import load_templates
-from service.schemas import RankedPaper
+from counterpoint.indexes.readers.base.fields import ARTICLE, BOOK, CHAPTER, CONFERENCE, DISSERTATION, PREPRINT, REPORT
+from counterpoint.indexes.readers.exports.bibtex import SIGNS
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import (
+    Answer,
+    Author,
+    Citation,
+    Details,
+    Document,
+    Evidence,
+    Grounding,
+    PaperFinding,
+    Sentence,
+)
+from counterpoint.service.answering.schemas import AnswerResponse, NumberedPaperOut, PaperFindingOut, VerdictPaperOut
+from counterpoint.service.grounding.reasons import tell_contrasts, tell_direction
+from counterpoint.service.grounding.schemas import EvidenceOut, GroundResponse
+from counterpoint.service.grounding.weigh import Side, weigh
+from counterpoint.service.output.formats import Format
+from counterpoint.service.output.templates import load_templates
+from counterpoint.service.schemas import RankedPaper
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
@@ -208,7 +218,7 @@ _OPTIONAL = ("answer", "trial", "people", "number", "effect", "condition")
 """The columns of the table of papers that it has only where a paper fills them."""
 _READABLE = ("answer", "direction", "design", "trial", "year", "people", "number", "effect", "condition", "quotation", "pmid")
 """Those that it has in Markdown."""
-_ORDER: tuple[Place, ...] = ("contradict", "support", "uncertain")
+_ORDER: tuple[Side, ...] = ("contradict", "support", "uncertain")
 
 # Characters that begin CommonMark or HTML markup anywhere in a line.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
@@ -260,22 +270,23 @@ def write_html(response: Response, about: str = "") -> str:
     table = [dict(zip(columns, row, strict=True)) for row in rows]
     context = {"found": response, "columns": [name for name in columns if name in _READABLE], "table": table, "about": about}
     template = "claim.html" if isinstance(response, GroundResponse) else "answer.html"
-    return load_templates("service.output").get_template(template).render(**context, url=find_url)
+    return load_templates("counterpoint.service.output").get_template(template).render(**context, url=find_url)
 
 
 def make_table(result: Answer | Grounding | Response) -> tuple[Sequence[str], list[list[Cell]]]:
-    """The papers of a claim or of an answer as a table: its columns and its rows; a lead's papers are on its claim."""
+    """The papers of a claim or of an answer as a table: its columns and its rows; a verdict's papers are on its claim."""
     if isinstance(result, Grounding | GroundResponse):
         listed = map(_show, (*result.contradicting, *result.supporting, *result.uncertain, *result.more))
-        shown = sorted((one for one in listed if one.place in _ORDER), key=lambda one: _ORDER.index(one.place))
+        shown = sorted((one for one in listed if one.side in _ORDER), key=lambda one: _ORDER.index(one.side))
         rows = [_write_row(result.claim.text, "", one, "") for one in shown]
     else:
         rows = [_write_row(row.statement or row.claim, row.answer, _show(row.evidence), row.condition) for row in result.rows]
-        if lead := result.lead:
+        if verdict := result.verdict:
             leading = (
-                one.evidence if isinstance(one, LeadPaperOut) else _show(one) for one in (*lead.contradicting, *lead.supporting)
+                one.evidence if isinstance(one, VerdictPaperOut) else _show(one)
+                for one in (*verdict.contradicting, *verdict.supporting)
             )
-            rows += [_write_row(lead.claim, "", one, "") for one in leading if one]
+            rows += [_write_row(verdict.claim, "", one, "") for one in leading if one]
         rows += [_write_other(result.topic.question, one) for one in result.others]
     columns = [name for name in _Row._fields if name not in _OPTIONAL or any(getattr(row, name) for row in rows)]
     return columns, [[getattr(row, name) for name in columns] for row in rows]
@@ -310,7 +321,7 @@ def _write_row(claim: str, answer: str, one: EvidenceOut, condition: str) -> _Ro
     quotation = one.sentence.text if one.sentence else ""
     details = one.verdict.details or Details()
     return _Row(
-        claim, answer, _tell_direction(one), round(one.score, 4), one.design.says, one.trial, one.year or "", details.people,
+        claim, answer, _tell_direction(one), round(one.score, 4), one.design.text, one.trial, one.year or "", details.people,
         details.number, details.effect, condition, quotation, one.title, one.pmid, find_url(one),
     )  # fmt: skip
 
@@ -319,14 +330,14 @@ def _write_other(question: str, found: PaperFinding | PaperFindingOut) -> _Row:
     """A paper on the subject of a question that is counted for no answer."""
     one = PaperFindingOut.of(found, 0) if isinstance(found, PaperFinding) else found
     return _Row(
-        question, "", "on the subject", "", one.design.says, "", one.year or "", "", "", "", "",
+        question, "", "on the subject", "", one.design.text, "", one.year or "", "", "", "", "",
         one.sentence.text if one.sentence else "", one.title, one.pmid, find_url(one),
     )  # fmt: skip
 
 
 def _tell_direction(one: EvidenceOut) -> str:
     """What a paper says of the claim, in words; a retracted one says nothing that counts."""
-    return "retracted" if one.retracted else tell_direction(one.place, one.stance, one.standing)
+    return "retracted" if one.retracted else tell_direction(one.side, one.stance, one.standing)
 
 
 def _table_block(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
@@ -393,9 +404,9 @@ def _describe_checks(citations: Sequence[Citation]) -> str:
 
 
 def _grounding_blocks(grounding: Grounding) -> list[str]:
-    balance = weigh(grounding)
-    told = " ".join(filter(None, (balance.certain, balance.detail)))
-    blocks = [f"# {escaped(grounding.claim.text)}", f"**{escaped(balance.says)}** {escaped(told)}".strip()]
+    weighed = weigh(grounding)
+    told = " ".join(filter(None, (weighed.certain, weighed.detail)))
+    blocks = [f"# {escaped(grounding.claim.text)}", f"**{escaped(weighed.text)}** {escaped(told)}".strip()]
     sides = [("Contradicting", grounding.contradicting), ("Supporting", grounding.supporting)]
     if grounding.uncertain:
         sides.append(("Uncertain", grounding.uncertain))

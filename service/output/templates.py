@@ -15,7 +15,7 @@ def load_templates(package: str) -> Environment:
 
     def read(name: str) -> str:
         own = files(package).joinpath(name)
-        return (own if own.is_file() else files("service.output").joinpath(name)).read_text("utf-8")
+        return (own if own.is_file() else files("counterpoint.service.output").joinpath(name)).read_text("utf-8")
 
     return Environment(
         loader=FunctionLoader(read), undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True

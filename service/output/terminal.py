@@ -14,19 +14,19 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from retrieval.cluster.client import show_place
-from retrieval.core.english import format_count
-from retrieval.store.manifest import Manifest, TextPart
-from service.grounding.coverage import describe_usage
-from service.grounding.reasons import tell_contrasts, tell_direction
-from service.grounding.weigh import PLACES, Place
-from service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
+from counterpoint.retrieval.cluster.client import show_place
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.store.manifest import Manifest, TextPart
+from counterpoint.service.grounding.coverage import describe_usage
+from counterpoint.service.grounding.reasons import tell_contrasts, tell_direction
+from counterpoint.service.grounding.weigh import SIDES, Side
+from counterpoint.service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
 if TYPE_CHECKING:
-    from service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut, RowOut
-    from service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut, VerdictOut
-    from service.reading.schemas import EvidenceResponse
-    from service.schemas import FollowUpOut
+    from counterpoint.service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut, RowOut
+    from counterpoint.service.evidence.schemas import EvidenceResponse
+    from counterpoint.service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut, VerdictOut
+    from counterpoint.service.schemas import FollowUpOut
 
 _SIDES = (("contradicting", "contradicts", "red"), ("supporting", "supports", "green"), ("uncertain", "uncertain", "yellow"))
 _WRAPPED = ("title", "journal")
@@ -87,7 +87,7 @@ _HEADINGS = (
 
 
 _COLOURS = {"contradict": "red", "support": "green"}
-_CELLS: dict[Place, tuple[str, str]] = {
+_CELLS: dict[Side, tuple[str, str]] = {
     "contradict": ("█", "red"), "uncertain": ("▒", "yellow"), "support": ("▓", "green"), "silent": ("░", "dim"),
 }  # fmt: skip
 _BAR = 40
@@ -97,10 +97,10 @@ def print_grounding(response: GroundResponse) -> None:
     """Both sides of a claim, contradictions first, with each sentence's negation cues marked."""
     console = Console(highlight=False)
     console.print(Text(response.claim.text, style="bold"))
-    console.print(Text(response.balance.says, style=f"bold {_COLOURS.get(response.balance.leans, 'yellow')}"))
-    if any(getattr(response.balance.papers, place) for place in PLACES):
-        console.print(_draw_bar(response.balance.papers))
-    console.print(Text(f"{response.balance.certain} {response.balance.detail}".strip(), style="dim"))
+    console.print(Text(response.weighed.text, style=f"bold {_COLOURS.get(response.weighed.outcome, 'yellow')}"))
+    if any(getattr(response.weighed.papers, side) for side in SIDES):
+        console.print(_draw_bar(response.weighed.papers))
+    console.print(Text(f"{response.weighed.certain} {response.weighed.detail}".strip(), style="dim"))
     for field, heading, colour in _HEADINGS:
         evidence: list[EvidenceOut] = getattr(response, field)
         if field == "uncertain" and not evidence:
@@ -125,10 +125,10 @@ def print_grounding(response: GroundResponse) -> None:
 
 def _draw_bar(papers: PapersOut) -> Text:
     """Draw the papers as a bar about forty cells wide, each segment in its colour and with its sign."""
-    total, bar = sum(getattr(papers, place) for place in PLACES), Text()
-    for place in PLACES:
-        sign, colour = _CELLS[place]
-        bar.append(sign * round(_BAR * getattr(papers, place) / total), style=colour)
+    total, bar = sum(getattr(papers, side) for side in SIDES), Text()
+    for side in SIDES:
+        sign, colour = _CELLS[side]
+        bar.append(sign * round(_BAR * getattr(papers, side) / total), style=colour)
     return bar
 
 
@@ -151,7 +151,7 @@ def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: 
         for sentence, says in ((evidence.sentence, ""), (evidence.other, "but its full text says")):
             if sentence and sentence.location:
                 quoted = f"{says}: “{sentence.text}” " if says else ""
-                console.print(Padding(Text(f"{quoted}({sentence.location.says})", style="dim"), (0, 0, 0, 3)))
+                console.print(Padding(Text(f"{quoted}({sentence.location.text})", style="dim"), (0, 0, 0, 3)))
     console.print(Padding(Text(_reason(evidence), style="dim"), (0, 0, 0, 3)))
 
 
@@ -267,7 +267,7 @@ def print_answer(response: AnswerResponse) -> None:
     _print_findings(response, console)
     if response.sentences and not tabled:
         console.print(Text("\nEvidence", style="bold green"))
-        # The lead cites what a later sentence quotes: each sentence of a paper is shown once, as it was checked first.
+        # The verdict cites what a later sentence quotes: each sentence of a paper is shown once, as it was checked first.
         cited: dict[tuple[int, int], CitationOut] = {}
         for citation in (one for sentence in response.sentences for one in sentence.citations):
             cited.setdefault((citation.number, citation.sentence.start), citation)
@@ -321,7 +321,7 @@ def _print_findings(response: AnswerResponse, console: Console) -> None:
 def _tell_row(row: RowOut, verdict: VerdictOut) -> str:
     """What a language model found: what the paper says of the statement, its condition, and what else it read."""
     one, details = row.evidence, verdict.details
-    says = tell_direction(one.place, one.stance, one.standing)
+    says = tell_direction(one.side, one.stance, one.standing)
     more = (details.people, details.number, details.effect) if details else ()
     return " · ".join(filter(None, (f"{says}: {row.statement}", row.condition, *more)))
 
@@ -330,7 +330,7 @@ def _print_finding(paper: EvidenceOut | PaperFindingOut, trial: str, console: Co
     sentence = f"“{paper.sentence.text}”" if paper.sentence else "(no abstract)"
     console.print(Padding(Text(sentence), (0, 0, 0, 3)))
     reports = trial and f"one of several reports of {trial}"
-    facts = " · ".join(str(fact) for fact in (paper.design.says, paper.pmid, paper.year, paper.journal, reports) if fact)
+    facts = " · ".join(str(fact) for fact in (paper.design.text, paper.pmid, paper.year, paper.journal, reports) if fact)
     print_whole_words(console, Text(f"   {paper.title or '(no title)'}  [{facts}]", style="dim"))
 
 
@@ -346,11 +346,11 @@ def print_chosen(response: EvidenceResponse) -> None:
     console.print(Text(response.hypothesis, style="bold"))
     if response.source.title:
         console.print(mark_retracted(response.source.title, response.source.retracted))
-    console.print(response.says)
+    console.print(response.text)
     colours = {"support": "green", "contradict": "red", "neutral": "dim"}
     for one in response.evidence:
         line = Text(f"\n{one.rank}  ", style="bold")
-        line.append(f"{one.location.says} · relevance {one.relevance:.1f}", style="dim")
+        line.append(f"{one.location.text} · relevance {one.relevance:.1f}", style="dim")
         line.append(f" · {one.stance.label} {getattr(one.stance, one.stance.label):.2f}", style=colours[one.stance.label])
         console.print(line)
         if one.context:

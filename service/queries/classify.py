@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from generation.question import Choice, YesNoQuestion, parse_choice, parse_question
-from nli.text.forms import load_form_model
-from nli.text.sentences import sentence_spans
-from retrieval.core.errors import BadInput
-from retrieval.store.documents import Documents
-from retrieval.words.forms import capitalise
-from service.checking.checkable import KEYWORDS
-from service.checking.citations import CitedPaper, list_ids
-from service.grounding.claims import MAX_CHARACTERS, drop_lead
+from counterpoint.generation.question import Choice, YesNoQuestion, parse_choice, parse_question
+from counterpoint.nli.text.forms import load_form_model
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.store.documents import Documents
+from counterpoint.retrieval.words.forms import capitalise
+from counterpoint.service.checking.checkable import KEYWORDS
+from counterpoint.service.checking.citations import CitedPaper, list_ids
+from counterpoint.service.grounding.claims import MAX_CHARACTERS, drop_lead
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

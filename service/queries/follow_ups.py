@@ -13,17 +13,17 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from generation.titles import ask_title
-from nli.text.designs import has_findings
-from retrieval.core.values import FollowUp, FollowUpKind, Row
-from retrieval.index import Index
-from retrieval.runtime.asking import AsksInForm
-from retrieval.runtime.chat import ChatUnanswered
-from retrieval.runtime.fences import is_order, strip_markup
-from retrieval.store.documents import Entry
-from retrieval.words.terms import find_shared_terms, find_subject, weigh_shared_terms
-from service.grounding.ground import Grounder
-from service.queries.classify import find_language
+from counterpoint.generation.titles import ask_title
+from counterpoint.nli.text.designs import has_findings
+from counterpoint.retrieval.core.values import FollowUp, FollowUpKind, Row
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.asking import AsksInForm
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.retrieval.runtime.fences import is_order, strip_markup
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.words.terms import find_shared_terms, find_subject, weigh_shared_terms
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.queries.classify import find_language
 
 _PROMPT = Path(__file__).with_name("follow_ups.md")
 MOST, FEWEST_PAPERS = 5, 2

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from generation.extractive import drop_label
-from nli.reader.encode import score_for_reading
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, Document, Hit, Passage, Sentence
-from retrieval.index import Index, PassageHit, lead_to_papers
-from retrieval.store.documents import Documents, Entry
-from service.checking.checkable import claim_in
-from service.checking.citations import CitedPaper, cited_in, find_cited, list_ids
-from service.checking.known import find_known
-from service.grounding.claims import MAX_CHARACTERS
+from counterpoint.generation.extractive import drop_label
+from counterpoint.nli.reader.encode import score_for_reading
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim, Document, Hit, Passage, Sentence
+from counterpoint.retrieval.index import Index, PassageHit, lead_to_papers
+from counterpoint.retrieval.store.documents import Documents, Entry
+from counterpoint.service.checking.checkable import claim_in
+from counterpoint.service.checking.citations import CitedPaper, cited_in, find_cited, list_ids
+from counterpoint.service.checking.known import find_known
+from counterpoint.service.grounding.claims import MAX_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)

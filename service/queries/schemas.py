@@ -1,4 +1,4 @@
-"""Typed input on the wire: what it is taken for, what can be done with it, suggestions for words that no document contains."""
+"""Input as JSON: what it is taken for, what can be done with it, suggestions for words that no document contains."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from generation.question import TWO_AT_A_TIME, offers_many
-from retrieval.core.english import format_count
-from retrieval.core.values import Document
-from service.grounding.schemas import GroundResponse
-from service.queries.classify import Kind, Query
-from service.queries.spelling import Suggestion
-from service.schemas import OfValue, SentenceOut, facts_of
+from counterpoint.generation.question import TWO_AT_A_TIME, offers_many
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Document
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.queries.classify import Kind, Query
+from counterpoint.service.queries.spelling import Suggestion
+from counterpoint.service.schemas import OfValue, SentenceOut, facts_of
 
 Offer = Literal["ground", "answer", "search", "text"]
 _OFFERS: dict[Kind, tuple[Offer, ...]] = {
@@ -45,7 +45,7 @@ class PaperOut(BaseModel):
     finding: SentenceOut | None
 
 
-class TypedOut(BaseModel):
+class InputOut(BaseModel):
     """What was typed, and what kind of input it is."""
 
     kind: Kind = Field(description="What kind of input the service takes it to be.")
@@ -63,56 +63,56 @@ class TypedOut(BaseModel):
     @classmethod
     def of(
         cls,
-        typed: Query,
+        query: Query,
         claim: str,
         document: Document | None = None,
         finding: SentenceOut | None = None,
         suggestions: tuple[Suggestion, ...] = (),
         missing: tuple[str, ...] = (),
-    ) -> TypedOut:
+    ) -> InputOut:
         """From the values."""
         return cls(
-            kind=typed.kind,
-            detail=describe(typed, claim, document),
-            text=typed.text,
+            kind=query.kind,
+            detail=describe(query, claim, document),
+            text=query.text,
             claim=claim,
-            offers=[one for one in (_UNSURE_OFFERS if typed.unsure else _OFFERS[typed.kind]) if one != "ground" or claim],
-            language=typed.language,
+            offers=[one for one in (_UNSURE_OFFERS if query.unsure else _OFFERS[query.kind]) if one != "ground" or claim],
+            language=query.language,
             paper=PaperOut(**facts_of(document), finding=finding) if document else None,
             suggestions=[SuggestionOut.model_validate(one) for one in suggestions],
             missing=list(missing),
         )
 
 
-class TypedGroundResponse(GroundResponse):
+class GroundedInput(GroundResponse):
     """Both sides of a claim, and the input that it came from."""
 
-    typed: TypedOut
+    input: InputOut
 
 
-def describe(typed: Query, claim: str, document: Document | None) -> str:
+def describe(query: Query, claim: str, document: Document | None) -> str:
     """What the input is taken for, in one or two sentences."""
-    match typed.kind:
+    match query.kind:
         case "claim":
-            return "Read as a claim; if you meant keywords, use search." if typed.unsure else "This is a claim."
-        case "question" if typed.choice and claim:
-            first, second = typed.choice.names
+            return "Read as a claim; if you meant keywords, use search." if query.unsure else "This is a claim."
+        case "question" if query.choice and claim:
+            first, second = query.choice.names
             return (
                 f"This is a choice between “{first}” and “{second}”. It can be answered, or its first side checked as the claim "
                 f"“{claim.rstrip('.')}”: what contradicts that is for the other side, or finds no difference."
             )
-        case "question" if offers_many(typed.text):
+        case "question" if offers_many(query.text):
             return f"{TWO_AT_A_TIME}."
         case "question":
-            alternative = f", or check the claim “{claim.rstrip('.')}”" if claim and claim != typed.text else ""
+            alternative = f", or check the claim “{claim.rstrip('.')}”" if claim and claim != query.text else ""
             return f"This is a question. It can be answered{alternative}."
         case "keywords":
             return "These are keywords, which have no verdict. A claim is one sentence with a verb that can be true or false."
         case "text":
-            length = format_count(typed.sentences, "sentence")
+            length = format_count(query.sentences, "sentence")
             return f"This is a text of {length}. Check a text gives a verdict on each of its claims."
         case "language":
-            return f"This seems to be {typed.language}. The papers and the models are English: write the claim in English."
+            return f"This seems to be {query.language}. The papers and the models are English: write the claim in English."
         case "paper":
             return _describe_paper(document, claim)
 

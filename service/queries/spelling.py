@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
-from retrieval.core.characters import fold_accents, unify_characters
-from retrieval.index import Index
-from retrieval.words.forms import list_british_forms, unify_text
-from retrieval.words.terms import load_shipped_rarity, locate_term, split_terms
+from counterpoint.retrieval.core.characters import fold_accents, unify_characters
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.words.forms import list_british_forms, unify_text
+from counterpoint.retrieval.words.terms import load_shipped_rarity, locate_term, split_terms
 
 _WORD = re.compile(r"(?<![0-9A-Za-z])[^\W\d_]+(?![0-9A-Za-z])")
 """Letters alone: "HT2A" is no word that could be misspelt."""

@@ -21,12 +21,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from retrieval.core.code_hash import hash_code
-from retrieval.core.english import format_count
-from retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, translate_write_errors
-from retrieval.store.journal import Journal
-from retrieval.store.manifest import write_atomically
-from service.schemas import Provenance, Service
+from counterpoint.retrieval.core.code_hash import hash_code
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import GO_ON, BadInput, CounterpointError, Interrupted, translate_write_errors
+from counterpoint.retrieval.store.journal import Journal
+from counterpoint.retrieval.store.manifest import write_atomically
+from counterpoint.service.schemas import Provenance, Service
 
 # BM25 (Java) of one item overlaps with the models of another; more threads only wait for the same cores.
 _WORKERS = 2
@@ -64,7 +64,7 @@ def beside(out: Path, name: str) -> Path:
 @cache
 def code_of(*modules: str) -> str:
     """The hash of the code behind what these modules make, with any of the models; computed once per process."""
-    from service.configuration.kinds import MODULES
+    from counterpoint.service.configuration.kinds import MODULES
 
     # Models are imported by these names, which appear in no import statement.
     return hash_code([*modules, *MODULES])

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Document, FollowUpKind, Location, SectionKind, Sentence, Usage
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Document, FollowUpKind, Location, SectionKind, Sentence, Usage
 
 if TYPE_CHECKING:
-    from retrieval.index import Index
-    from service.configuration.models import Models
+    from counterpoint.retrieval.index import Index
+    from counterpoint.service.configuration.models import Models
 
 Rounded = Annotated[float, AfterValidator(lambda value: round(value, 6))]
 """A score or a probability as it is shown."""
@@ -42,7 +42,7 @@ class Sent(BaseModel):
     @classmethod
     def of(cls, **fields: Any) -> Self:
         """The request with these fields; raises `BadInput` for the first fault."""
-        from service.schemas import faults
+        from counterpoint.service.schemas import faults
 
         try:
             return cls.model_validate(fields)
@@ -108,12 +108,12 @@ class LocationOut(OfValue):
     section: str = Field(description="The nearest heading as printed or, of a row or caption, the table's or figure's label.")
     number: int = Field(description="The section's paragraphs or the table's rows, counted from 1; 0 for a caption.")
     page: int | None = Field(description="Where pages are known, counted from 1.")
-    says: str = Field(description="In words, such as “Results, paragraph 4”.")
+    text: str = Field(description="In words, such as “Results, paragraph 4”.")
 
     @classmethod
     def of(cls, at: Location) -> LocationOut:
         """From the value."""
-        return cls(kind=at.kind, section=at.section, number=at.number, page=at.page, says=str(at))
+        return cls(kind=at.kind, section=at.section, number=at.number, page=at.page, text=str(at))
 
 
 class FollowUpOut(OfValue):

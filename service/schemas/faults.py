@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from retrieval.core.characters import replace_surrogates
-from service.configuration.files import expected
+from counterpoint.retrieval.core.characters import replace_surrogates
+from counterpoint.service.configuration.files import expected
 
 UNREADABLE = (
     "The body cannot be read as JSON: it is not UTF-8 text, is nested too deeply, or contains a number that is too long; "
@@ -86,8 +86,10 @@ def _wrong(kind: str, context: Mapping[str, Any], value: object, expectation: st
 
 def _place(fault: Any) -> str:
     """The field, with list positions counted from 0; the kinds of a union, which pydantic lists too, are left out."""
-    inner = fault["loc"][1:] if fault["loc"][:1] and fault["loc"][0] in ("body", "query", "path") else fault["loc"]
-    name, *rest = inner or ("",)
+    name, *rest = fault["loc"] or ("",)
+    # FastAPI's name for where it is sent; of a parameter of the URL the name follows, and a field may be called "query" itself.
+    if name == "body" or (name in ("query", "path") and rest):
+        name, *rest = rest or ("",)
     return short(str(name)) + "".join(f"[{part}]" for part in rest if isinstance(part, int))
 
 

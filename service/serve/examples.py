@@ -1,4 +1,4 @@
-"""Regenerates the examples of the API's description: `python -m service.serve.examples INDEX` (`make examples`).
+"""Regenerates the examples of the API's description: `python -m counterpoint.service.serve.examples INDEX` (`make examples`).
 
 INDEX is that of the demo corpus. Each file is the service's response, with its own models, to the example in the call's
 description; run this when the form of a response, the demo corpus or the shipped models change.
@@ -15,13 +15,13 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from service.http.app import create_app
-from service.operating.settings import Settings
-from service.serve.server import open_libraries
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.settings import Settings
+from counterpoint.service.serve.server import open_libraries
 
 EXAMPLES = Path(__file__).parents[1] / "http" / "examples"
 CALLS = (
-    "health", "searched_index", "ground", "ground_batch", "answer", "evidence", "text", "typed", "document", "search",
+    "health", "searched_index", "ground", "ground_batch", "answer", "evidence", "text", "classify", "document", "search",
     "save_claim", "list_saved", "read_saved", "give_feedback", "list_feedback", "list_history", "read_history",
 )  # fmt: skip
 """The calls in an order in which each finds what it reads; each has a file of this name."""

@@ -9,8 +9,8 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
-from service.http.requests import problems
-from service.operating.settings import Settings
+from counterpoint.service.http.requests import problems
+from counterpoint.service.operating.settings import Settings
 
 _FRAMES = 30
 """The innermost frames that are logged; endless recursion has a thousand."""

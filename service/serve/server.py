@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retrieval.core.errors import BadConfig
-from service.operating.settings import Settings, hand_down
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.service.operating.settings import Settings, hand_down
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from service.operating.libraries import Libraries
+    from counterpoint.service.operating.libraries import Libraries
 
 _BACKLOG = 2048
 
@@ -64,10 +64,10 @@ def check_settings(settings: Settings) -> None:
     A cluster that is unreachable or cannot answer completely may be back soon: the server starts and waits for it. A library of
     the folder that is damaged keeps no other from being served.
     """
-    from retrieval.cluster.client import ClusterBusy
-    from retrieval.index import read_index_manifest
-    from service.assembly import load_config
-    from service.configuration.config import load_answer_config, load_profile
+    from counterpoint.retrieval.cluster.client import ClusterBusy
+    from counterpoint.retrieval.index import read_index_manifest
+    from counterpoint.service.assembly import load_config
+    from counterpoint.service.configuration.config import load_answer_config, load_profile
 
     folder = settings.libraries_folder()
     if settings.index:
@@ -86,9 +86,9 @@ def check_settings(settings: Settings) -> None:
 
 def open_libraries(settings: Settings) -> Libraries:
     """The libraries that the settings name, with the models that they name; nothing is loaded yet."""
-    from service.assembly import assemble, assemble_answerer_beside
-    from service.operating.libraries import Libraries
-    from service.operating.page_model import PageModel
+    from counterpoint.service.assembly import assemble, assemble_answerer_beside
+    from counterpoint.service.operating.libraries import Libraries
+    from counterpoint.service.operating.page_model import PageModel
 
     model = PageModel(settings.model_folder(), settings.profile)
     return Libraries(
@@ -103,8 +103,8 @@ def open_libraries(settings: Settings) -> Libraries:
 
 def create_service(settings: Settings) -> FastAPI:
     """Create the service from these settings; this process or each worker runs it."""
-    from service.http.app import create_app
-    from service.serve import logs
+    from counterpoint.service.http.app import create_app
+    from counterpoint.service.serve import logs
 
     logs.configure(settings)
     hand_down(settings)
@@ -128,7 +128,7 @@ def run(settings: Settings, listener: socket.socket) -> None:
         with suppress(KeyboardInterrupt):
             uvicorn.Server(uvicorn.Config(create_service(settings), **options)).run([listener])
         return
-    from service.serve.workers import supervise
+    from counterpoint.service.serve.workers import supervise
 
     # Report here what a worker would refuse, before any is started.
     hand_down(settings)

@@ -16,8 +16,8 @@ from starlette.types import Receive, Scope, Send
 from uvicorn import Config, Server
 from uvicorn.supervisors import Multiprocess
 
-from service.http.requests import problems
-from service.http.schemas import Health
+from counterpoint.service.http.requests import problems
+from counterpoint.service.http.schemas import Health
 
 RETRY_AFTER = 3
 """Seconds; the same as while a single process loads."""

@@ -10,8 +10,8 @@ from itertools import combinations, product
 
 import numpy as np
 
-from retrieval.core.values import Evidence, Grounding, Stance
-from service.trec.records import MAX_CITATIONS
+from counterpoint.retrieval.core.values import Evidence, Grounding, Stance
+from counterpoint.service.trec.records import MAX_CITATIONS
 
 
 def choose_best(grounding: Grounding) -> dict[Stance, list[Evidence]]:

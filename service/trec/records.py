@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.characters import replace_surrogates
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.store.corpus import Corpus
-from retrieval.store.documents import Documents
+from counterpoint.retrieval.core.characters import replace_surrogates
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.store.corpus import Corpus
+from counterpoint.retrieval.store.documents import Documents
 
 _MOST_DIGITS = 400
 """Python reads longer numbers slowly, and not at all beyond 4,300 digits."""

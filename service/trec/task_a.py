@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Claim, Evidence, Grounding, Stance
-from retrieval.store.corpus import Corpus
-from retrieval.store.documents import Documents
-from service.grounding.claims import check_claim
-from service.grounding.ground import Grounder
-from service.runs.journal import RUN, Job, facts_of_service, journal, shared_facts, work
-from service.trec.fill import choose_best
-from service.trec.records import (
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import Claim, Evidence, Grounding, Stance
+from counterpoint.retrieval.store.corpus import Corpus
+from counterpoint.retrieval.store.documents import Documents
+from counterpoint.service.grounding.claims import check_claim
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.runs.journal import RUN, Job, facts_of_service, journal, shared_facts, work
+from counterpoint.service.trec.fill import choose_best
+from counterpoint.service.trec.records import (
     Shape,
     citation_faults,
     is_id_list,

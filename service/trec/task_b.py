@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, BadRecord, ModelUnusable, Unfinished
-from retrieval.core.values import Topic
-from retrieval.store.corpus import Corpus
-from retrieval.store.documents import Documents
-from service.answering.answer import Answerer
-from service.answering.schemas import AnswerResponse
-from service.grounding.claims import check_topic
-from service.runs.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, shared_facts, work
-from service.trec.records import (
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, BadRecord, ModelUnusable, Unfinished
+from counterpoint.retrieval.core.values import Topic
+from counterpoint.retrieval.store.corpus import Corpus
+from counterpoint.retrieval.store.documents import Documents
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.grounding.claims import check_topic
+from counterpoint.service.runs.journal import ANSWERS, RUN, Job, beside, facts_of_service, journal, shared_facts, work
+from counterpoint.service.trec.records import (
     Shape,
     citation_faults,
     is_id_list,

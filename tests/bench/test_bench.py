@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from bench import __main__ as bench
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim
-from retrieval.index import Index
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.index import Index
 
 
 def test_claims_are_drawn_by_seed_and_too_few_are_told(demo_index: Index) -> None:

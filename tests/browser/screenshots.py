@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser
 
-from service.http.app import create_app
-from service.operating.settings import Settings
-from service.serve.server import open_libraries
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.settings import Settings
+from counterpoint.service.serve.server import open_libraries
 from tests.browser.chromium import chromium
 from tests.helpers.served import serving
 

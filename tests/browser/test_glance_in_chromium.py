@@ -8,8 +8,8 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
-from service.http.app import create_app
-from service.operating.libraries import Libraries
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
 from tests.browser.chromium import IN_CHROMIUM, Open, example, find_faults, link, stream
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.pages import SureReader, keep_in, make_grounding, make_paper
@@ -98,15 +98,15 @@ def test_the_bar_has_a_cell_a_paper_and_the_timeline_a_dot(show: Open) -> None:
 )
 def test_the_verdict_says_in_words_how_certain_it_is(show: Open, certainty: float, word: str, told: str) -> None:
     answer = make_grounding(PAPERS)
-    answer["balance"] |= {"certainty": certainty, "word": word, "certain": told}
+    answer["weighed"] |= {"certainty": certainty, "word": word, "certain": told}
     expect(show(answer).locator("#answer .certain")).to_have_text(told)
 
 
 def test_without_years_the_verdict_has_the_whole_width(show: Open) -> None:
     page = show(make_grounding([{**one, "year": None} for one in PAPERS]))
     expect(page.locator(".timeline")).to_have_count(0)
-    balance, glance = page.locator(".balance").bounding_box(), page.locator("#answer .glance").bounding_box()
-    assert balance and glance and balance["width"] > glance["width"] - 60
+    weighed, glance = page.locator(".weighed").bounding_box(), page.locator("#answer .glance").bounding_box()
+    assert weighed and glance and weighed["width"] > glance["width"] - 60
 
 
 def test_the_switch_names_what_it_turns_to(show: Open) -> None:
@@ -148,7 +148,7 @@ def test_a_click_on_a_row_of_an_answer_puts_its_claim_into_the_field(open_page: 
     claim = "Zeta lowers pressure."
     named = {"answer": "Zeta", "named": "zeta", "claim": claim, "statement": claim}
     rows = [{**named, "evidence": one} for one in PAPERS[:2]]
-    answer = {**example("answer"), "lead": None, "rows": rows, "others": [], "heading": "What 2 papers here found"}
+    answer = {**example("answer"), "verdict": None, "rows": rows, "others": [], "heading": "What 2 papers here found"}
 
     def before(page: Page) -> None:
         page.route("**/v1/answer/stream", stream(("answer", answer)))
@@ -171,8 +171,8 @@ def test_an_open_answer_has_a_table_of_findings_and_each_paper_once(open_page: O
     heading = "What 3 papers here found (2 are reports of 1 trial)"
     answer = {
         **example("answer"),
-        "lead": None,
-        "balance": None,
+        "verdict": None,
+        "weighed": None,
         "rows": rows,
         "others": [other],
         "heading": heading,
@@ -203,7 +203,7 @@ def test_rows_of_a_language_model_show_their_statement_grade_and_condition(open_
     paper = PAPERS[0]
     read = {**paper["verdict"], "quote": "lower", "details": {"people": "sailors", "number": "90", "effect": "5 mm Hg"}}
     sides = (("support", "partial"), ("contradict", "plain"))
-    graded = [{**paper, "verdict": read, "place": at, "stance": at, "standing": how} for at, how in sides]
+    graded = [{**paper, "verdict": read, "side": at, "stance": at, "standing": how} for at, how in sides]
     named = {"answer": "Zeta", "named": "zeta", "claim": "What lowers pressure? Zeta."}
     statements = ("Zeta lowers pressure.", "Zeta tablets lower pressure.")
     conditions: tuple[dict[str, str], ...] = ({"condition": "only in summer"}, {})
@@ -211,7 +211,7 @@ def test_rows_of_a_language_model_show_their_statement_grade_and_condition(open_
         {**named, "statement": text, "evidence": one, **more}
         for text, one, more in zip(statements, graded, conditions, strict=True)
     ]
-    answer = {**example("answer"), "lead": None, "rows": rows, "others": [], "heading": "What 1 paper here found"}
+    answer = {**example("answer"), "verdict": None, "rows": rows, "others": [], "heading": "What 1 paper here found"}
     page = open_page(
         link(question="What lowers pressure?"), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer)))
     )
@@ -229,7 +229,15 @@ def test_rows_of_a_language_model_show_their_statement_grade_and_condition(open_
 def test_without_two_rows_no_answer_is_claimed(open_page: Open) -> None:
     facts = ("pmid", "title", "year", "journal", "authors", "doi", "pmcid", "types", "design", "sentence")
     other = {"number": 1, **{name: PAPERS[0][name] for name in facts}}
-    plain = {**example("answer"), "outcome": "listed", "lead": None, "balance": None, "rows": [], "heading": "", "drafted": None}
+    plain = {
+        **example("answer"),
+        "outcome": "listed",
+        "verdict": None,
+        "weighed": None,
+        "rows": [],
+        "heading": "",
+        "drafted": None,
+    }
     answer = {**plain, "text": "", "sentences": [], "conflicts": [], "removed": [], "others": [other], "note": "Too little."}
 
     def before(page: Page) -> None:
@@ -246,8 +254,8 @@ def test_sentences_that_answer_nothing_stand_below_a_note_that_says_so(open_page
     answer = {
         **example("answer"),
         "outcome": "nearest",
-        "lead": None,
-        "balance": None,
+        "verdict": None,
+        "weighed": None,
         "rows": [],
         "heading": "",
         "note": "They do not.",

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, Route, expect
 
-from nli.reader.paper import AT_ODDS
+from counterpoint.nli.reader.paper import AT_ODDS
 from tests.browser.chromium import HOSTILE, IN_CHROMIUM, Open, example, find_faults, link, stream
 from tests.helpers.answer_fakes import ScriptedGenerator
 from tests.helpers.fakes import make_index
@@ -98,8 +98,8 @@ def of_paper(evidence: Any, stance: str, label: str, shares: tuple[float, float,
     verdict = {"of": "document", "label": label, "contradict": shares[0], "neutral": shares[1], "support": shares[2],
                "quote": "", "reason": reason}  # fmt: skip
     why = f"{score:.0%} likely that the paper {verb} the claim; “not” negates “it”"
-    place = stance if label == stance else "uncertain"
-    judged = {"stance": stance, "place": place, "score": score, "scored_by": "reader@1", "verdict": verdict, "why": why}
+    side = stance if label == stance else "uncertain"
+    judged = {"stance": stance, "side": side, "score": score, "scored_by": "reader@1", "verdict": verdict, "why": why}
     return {**evidence, "qualifiers": [], "standing": "plain", **judged}
 
 
@@ -329,7 +329,7 @@ def test_faults_are_told_where_the_eye_is(open_page: Open) -> None:
     page.unroute("**/v1/ground/stream")
     page.get_by_role("button", name="Try again").click()
     expect(page.locator(".card").first).to_be_visible()
-    page.route("**/v1/ground/stream", stream(("stage", {"name": "judge", "side": "support", "detail": "Judging."})))
+    page.route("**/v1/ground/stream", stream(("stage", {"name": "read", "side": "support", "detail": "Judging."})))
     page.locator("#text").press("Enter")
     expect(page.locator("#problem")).to_contain_text("stopped before the answer was complete")
 

@@ -10,9 +10,9 @@ import yaml
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
-from nli.text import designs
-from service.grounding.schemas import DesignOut
-from service.operating.settings import Settings
+from counterpoint.nli.text import designs
+from counterpoint.service.grounding.schemas import DesignOut
+from counterpoint.service.operating.settings import Settings
 from tests.browser.chromium import IN_CHROMIUM, Open, example, find_faults, link, stream
 from tests.helpers.fakes import make_index
 from tests.helpers.pages import make_grounding, make_paper
@@ -105,10 +105,10 @@ def test_an_answer_has_what_a_claim_has(open_page: Open) -> None:
     answer = example("answer")
     page = open_page(link(question=QUESTION), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer))))
     verdicts = {"yes": "Yes", "no": "No", "mixed": "Mixed", "unclear": "Unclear"}
-    expect(page.locator("#answer .says")).to_have_text(verdicts[answer["lead"]["verdict"]])
-    expect(page.locator("#answer .balance svg.scale").first).to_be_visible()
+    expect(page.locator("#answer .says")).to_have_text(verdicts[answer["verdict"]["verdict"]])
+    expect(page.locator("#answer .weighed svg.scale").first).to_be_visible()
     expect(page.locator("#answer .sources .badges").first).to_contain_text("trial")
-    claim = answer["lead"]["claim"]
+    claim = answer["verdict"]["claim"]
     expect(page.locator("#answer .asks a")).to_have_text(f"{claim[:1].upper()}{claim[1:]}".rstrip("."))
     with page.expect_request(lambda asked: asked.method == "POST" and asked.url.endswith("/v1/saved")) as saved:
         page.get_by_role("button", name="Save and watch").click()

@@ -13,13 +13,13 @@ from axe_playwright_python.sync_playwright import Axe
 from fastapi import FastAPI
 from playwright.sync_api import Page, Route, expect
 
-from retrieval.core.values import Document
-from service.http import job_routes
-from service.http.app import create_app
-from service.operating import jobs
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings
-from service.operating.uploads import FOLDER
+from counterpoint.retrieval.core.values import Document
+from counterpoint.service.http import job_routes
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating import jobs
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings
+from counterpoint.service.operating.uploads import FOLDER
 from tests.browser.chromium import IN_CHROMIUM, Open
 from tests.browser.conftest import LONGEST
 from tests.helpers.answer_fakes import make_answerer

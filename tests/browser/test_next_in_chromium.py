@@ -11,10 +11,10 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import expect
 
-from service.configuration.language_model import CASES
-from service.http.app import create_app
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings
+from counterpoint.service.configuration.language_model import CASES
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings
 from tests.browser.chromium import IN_CHROMIUM, Open, find_faults, link
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.chat_server import ChatServer, fault, message, serving
@@ -43,7 +43,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    monkeypatch.setattr("nli.reader.chat.DocumentReader", WordReader)
+    monkeypatch.setattr("counterpoint.nli.reader.chat.DocumentReader", WordReader)
     parts = dict.fromkeys(("population", "intervention", "comparison", "outcome"), True)
 
     def read(body: dict[str, Any]) -> Any:

@@ -6,8 +6,8 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Page, expect
 
-from service.http.app import create_app
-from service.operating.libraries import Libraries
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
 from tests.browser.chromium import IN_CHROMIUM, Open, find_faults
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS, HOSTILE, docx, pdf

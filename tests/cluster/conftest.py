@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bench.cluster import LocalCluster
-from retrieval.cluster.client import Access, use_access
-from retrieval.core.errors import CounterpointError
+from counterpoint.retrieval.cluster.client import Access, use_access
+from counterpoint.retrieval.core.errors import CounterpointError
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +33,7 @@ def nodes() -> Iterator[LocalCluster]:
 @pytest.fixture
 def place(nodes: LocalCluster, request: pytest.FixtureRequest) -> Iterator[Path]:
     """The address of an index that does not exist yet; it is deleted in the end."""
-    from retrieval.cluster.client import connect, read_address
+    from counterpoint.retrieval.cluster.client import connect, read_address
 
     name = request.node.name.lower().replace("[", "-").replace("]", "")[:60].replace("_", "-")
     address = read_address(nodes.address(name))

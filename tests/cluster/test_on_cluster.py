@@ -15,25 +15,25 @@ from typing import Any
 import pytest
 
 from bench.cluster import LocalCluster
-from indexes.build import build
-from indexes.cluster.building import update_on_cluster
-from indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, follow, merge_at, update_at
-from indexes.cluster.vectors import add_vectors_on_cluster
-from indexes.update import update
-from indexes.vectors import add_vectors
-from retrieval.cluster.client import ClusterBusy, connect, is_address, read_address
-from retrieval.cluster.mapping import read_state
-from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
-from retrieval.dense.embedded_encoder import EmbeddedEncoder
-from retrieval.index import Index, read_index_manifest
-from service.local import open_local
-from service.queries.papers import search_words
+from counterpoint.indexes.build import build
+from counterpoint.indexes.cluster.building import update_on_cluster
+from counterpoint.indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, follow, merge_at, update_at
+from counterpoint.indexes.cluster.vectors import add_vectors_on_cluster
+from counterpoint.indexes.update import update
+from counterpoint.indexes.vectors import add_vectors
+from counterpoint.retrieval.cluster.client import ClusterBusy, connect, is_address, read_address
+from counterpoint.retrieval.cluster.mapping import read_state
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
+from counterpoint.retrieval.dense.embedded_encoder import EmbeddedEncoder
+from counterpoint.retrieval.index import Index, read_index_manifest
+from counterpoint.service.local import open_local
+from counterpoint.service.queries.papers import search_words
 from tests.conftest import DEMO
 from tests.helpers.full_texts import write_jats
 from tests.helpers.pubmed_files import article, deletion, write_update
 
 pytestmark = pytest.mark.cluster
-COUNTERPOINT = (sys.executable, "-m", "service.cli")
+COUNTERPOINT = (sys.executable, "-m", "counterpoint.service.cli")
 QUERIES = ("intensive glucose control raises mortality", "no effect on survival", "beta-carotene and lung cancer", "the")
 
 
@@ -267,7 +267,7 @@ def test_ten_claims_get_the_papers_verdicts_and_locations_of_the_embedded_index(
         for drug, outcome in CLAIMS.items():
             found = [service.ground(f"{drug} reduces the risk of {outcome}.") for service in (ours, theirs)]
             seen = [
-                (one.balance.leans, [
+                (one.weighed.outcome, [
                     (side, paper.pmid, paper.sentence)
                     for side in ("supporting", "contradicting", "uncertain") for paper in getattr(one, side)
                 ])

@@ -15,9 +15,9 @@ import httpx
 import pytest
 
 from bench.cluster import LocalCluster
-from indexes.cluster.places import build_at, update_at
-from retrieval.index import Index, read_index_manifest
-from service.operating.settings import Settings
+from counterpoint.indexes.cluster.places import build_at, update_at
+from counterpoint.retrieval.index import Index, read_index_manifest
+from counterpoint.service.operating.settings import Settings
 from tests.conftest import DEMO
 from tests.helpers.pubmed_files import article, deletion, write_update
 from tests.helpers.served import over_fakes, serving

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from generation.language_models import ChatGenerator
-from retrieval.core.values import Answer, Drafted, Topic
-from retrieval.index import Index
-from retrieval.runtime.chat import ChatUnanswered
+from counterpoint.generation.language_models import ChatGenerator
+from counterpoint.retrieval.core.values import Answer, Drafted, Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.chat_server import PACKING, REFUSING, Body, ChatServer, Reply, fault, message, serving, text, whole, write
 from tests.helpers.fakes import make_index

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from generation.draft import Limits, Source
-from generation.language_models import ChatGenerator
-from retrieval.core.values import Document, Sentence, Topic
-from retrieval.runtime.chat import Chat
-from retrieval.runtime.usage import count_usage
+from counterpoint.generation.draft import Limits, Source
+from counterpoint.generation.language_models import ChatGenerator
+from counterpoint.retrieval.core.values import Document, Sentence, Topic
+from counterpoint.retrieval.runtime.chat import Chat
+from counterpoint.retrieval.runtime.usage import count_usage
 from tests.helpers.tiny_models import tiny_causal
 
 pytestmark = pytest.mark.slow

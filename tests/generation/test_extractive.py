@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from generation.draft import CitedSource, Draft, Finding, Limits, Source
-from generation.extractive import ExtractiveGenerator, stands_alone, trim_sentence
-from nli.text.sentences import split_document
-from retrieval.core.values import Document, Sentence, Stance, Topic
+from counterpoint.generation.draft import CitedSource, Draft, Finding, Limits, Source
+from counterpoint.generation.extractive import ExtractiveGenerator, stands_alone, trim_sentence
+from counterpoint.nli.text.sentences import split_document
+from counterpoint.retrieval.core.values import Document, Sentence, Stance, Topic
 
 TOPIC = Topic("1", "Does zeta lower blood pressure?", "zeta")
 

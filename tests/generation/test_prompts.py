@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from generation.draft import Limits, Source
-from generation.language_models import ChatGenerator
-from generation.prompting import fill_prompt
-from retrieval.core.errors import BadConfig
-from retrieval.core.values import Document, Sentence, Topic
-from retrieval.runtime.fences import is_order
-from retrieval.runtime.usage import count_usage
-from service.baseline.hub_models import CausalGenerator
+from counterpoint.generation.draft import Limits, Source
+from counterpoint.generation.language_models import ChatGenerator
+from counterpoint.generation.prompting import fill_prompt
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.values import Document, Sentence, Topic
+from counterpoint.retrieval.runtime.fences import is_order
+from counterpoint.retrieval.runtime.usage import count_usage
+from counterpoint.service.baseline.hub_models import CausalGenerator
 from tests.helpers.tiny_models import tiny_causal
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")

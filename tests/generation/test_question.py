@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.question import offers_many, parse_choice, parse_question, write_question
+from counterpoint.generation.question import offers_many, parse_choice, parse_question, write_question
 
 
 @pytest.mark.parametrize(

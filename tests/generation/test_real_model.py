@@ -13,13 +13,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from generation.language_models import ChatGenerator
-from nli.judge import Abstract
-from nli.reader.chat import ChatReader
-from retrieval.core.values import Topic
-from retrieval.index import Index
-from retrieval.runtime.chat import Chat
-from retrieval.runtime.usage import count_usage
+from counterpoint.generation.language_models import ChatGenerator
+from counterpoint.nli.judge import Abstract
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.retrieval.core.values import Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import Chat
+from counterpoint.retrieval.runtime.usage import count_usage
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index
 from tests.helpers.missing import missing

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from generation.draft import Source
-from generation.prompting import read_instructions
-from generation.replies import Faults, drop_marks, keep_whole_sentences, makes_statement, parse_sentences, refers_elsewhere
-from nli.text.sentences import sentence_spans
-from retrieval.core.values import Document, Sentence
+from counterpoint.generation.draft import Source
+from counterpoint.generation.prompting import read_instructions
+from counterpoint.generation.replies import (
+    Faults,
+    drop_marks,
+    keep_whole_sentences,
+    makes_statement,
+    parse_sentences,
+    refers_elsewhere,
+)
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.core.values import Document, Sentence
 
 TRIAL = "Metformin and body weight in adolescents: a randomised controlled trial"
 BACKGROUND = "Metformin is widely used in type 2 diabetes, but its effect on weight in adolescents is unknown."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.statement import state_question
+from counterpoint.generation.statement import state_question
 
 
 @pytest.mark.parametrize(

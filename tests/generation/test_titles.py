@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.titles import ask_title
+from counterpoint.generation.titles import ask_title
 
 
 @pytest.mark.parametrize(

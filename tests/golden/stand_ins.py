@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from generation.extractive import ExtractiveGenerator
-from nli.judge import Abstract, Reading
-from retrieval.core.values import Premise, Verdict
+from counterpoint.generation.extractive import ExtractiveGenerator
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.values import Premise, Verdict
 from tests.helpers.answer_fakes import ScriptedGenerator, TitleFinder
 from tests.helpers.fake_encoder import WordEncoder
 
@@ -75,15 +75,15 @@ def use_stand_ins(patch: pytest.MonkeyPatch) -> None:
     def generator(name: str, profile: Any, rerankers: Any) -> Any:
         return ExtractiveGenerator(OverlapReranker()) if profile.name == "embedded" else ScriptedGenerator(WRITTEN, WRITTEN)
 
-    patch.setattr("service.configuration.models._load_generator", generator)
-    patch.setattr("service.configuration.models.load_finder", TitleFinder)
+    patch.setattr("counterpoint.service.configuration.models._load_generator", generator)
+    patch.setattr("counterpoint.service.configuration.models.load_finder", TitleFinder)
     for kind, stand_in in (("judge", OverlapReader), ("reranker", OverlapReranker), ("encoder", WordEncoder)):
-        for module in ("service.configuration.models", "service.reading.evidence"):
+        for module in ("counterpoint.service.configuration.models", "counterpoint.service.evidence.finder"):
             patch.setattr(f"{module}.load_{kind}", lambda name, profile, make=stand_in: make())
 
 
 if __name__ == "__main__":  # the command line with the stand-ins, as a process of its own
-    from service.cli.commands import main
+    from counterpoint.service.cli.commands import main
 
     with pytest.MonkeyPatch.context() as patched:
         use_stand_ins(patched)

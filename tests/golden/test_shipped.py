@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from indexes.vectors import add_vectors
-from retrieval.core.values import Claim, Grounding
-from retrieval.index import Index
-from service.answering.lead import ground_question
-from service.assembly import load_config, make_grounder
-from service.checking.check import Checker, Reading
-from service.checking.reading import read_text
-from service.configuration.config import load_profile
-from service.configuration.defaults import CONFIG, PROFILE
-from service.configuration.models import load_encoder, load_models
-from service.grounding.ground import Grounder
-from service.grounding.weigh import place_papers, weigh
+from counterpoint.indexes.vectors import add_vectors
+from counterpoint.retrieval.core.values import Claim, Grounding
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.verdict import ground_question
+from counterpoint.service.assembly import load_config, make_grounder
+from counterpoint.service.checking.check import Checker, ReadText
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.configuration.config import load_profile
+from counterpoint.service.configuration.defaults import CONFIG, PROFILE
+from counterpoint.service.configuration.models import load_encoder, load_models
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.weigh import place_papers, weigh
 from tests.golden.holding import HERE, hold
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), pytest.mark.usefixtures("one_thread")]
@@ -47,7 +47,7 @@ def tell(grounding: Grounding) -> str:
         assert one.verdict
         sentence = "-" if one.sentence is None else one.sentence.index
         numbers = f"{one.verdict.support:.2f} {one.verdict.neutral:.2f} {one.verdict.contradict:.2f}"
-        lines.append(f"{placed.place:<10} {one.document.pmid} [{sentence}] {numbers}")
+        lines.append(f"{placed.side:<10} {one.document.pmid} [{sentence}] {numbers}")
     return "\n".join(lines)
 
 
@@ -63,6 +63,6 @@ def test_a_claim_says_the_same_as_a_question_and_inside_a_text(grounder: Grounde
         cases[row["claim"]] = tell(grounder.ground(Claim(row["claim"])))
         studied = ground_question(grounder, row["question"])
         assert studied, row["question"]
-        Checker(grounder, ground).check(Reading.of(read_text(f"We read the papers. {row['claim']}")))
+        Checker(grounder, ground).check(ReadText.of(read_text(f"We read the papers. {row['claim']}")))
         assert [tell(studied.grounding), tell(groundings[-1])] == [cases[row["claim"]]] * 2, row["claim"]
     hold("shipped", cases)

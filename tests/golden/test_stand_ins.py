@@ -18,11 +18,11 @@ import typer.main
 from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
-from indexes.update import update
-from service.cli.commands import app
-from service.http.app import create_app
-from service.operating.settings import Settings
-from service.serve.server import open_libraries
+from counterpoint.indexes.update import update
+from counterpoint.service.cli.commands import app
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.settings import Settings
+from counterpoint.service.serve.server import open_libraries
 from tests.golden.holding import HERE, hold, pretty, rounded, settle
 from tests.golden.stand_ins import DIE, use_stand_ins
 from tests.helpers.ready import wait_until_ready

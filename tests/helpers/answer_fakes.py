@@ -6,20 +6,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from generation.draft import Draft, Failed, Generator, Limits
-from generation.extractive import ExtractiveGenerator
-from nli.judge import Abstract, Decide, DecideAsRead, Reader, Reading
-from nli.reader.answers import AnswerFinder, Answers
-from retrieval.core.errors import CounterpointError
-from retrieval.core.values import Premise, Topic, Verdict
-from retrieval.index import Index
-from service.answering.answer import Answerer
-from service.assembly import load_config, make_grounder
-from service.configuration.config import AnswerConfig, load_answer_config, load_profile
-from service.configuration.models import FALLBACK, Models
+from counterpoint.generation.draft import Draft, Failed, Generator, Limits
+from counterpoint.generation.extractive import ExtractiveGenerator
+from counterpoint.nli.judge import Abstract, Decide, DecideAsRead, Reader, Reading
+from counterpoint.nli.reader.answers import AnswerFinder, Answers
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.retrieval.core.values import Premise, Topic, Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.assembly import load_config, make_grounder
+from counterpoint.service.configuration.config import AnswerConfig, load_answer_config, load_profile
+from counterpoint.service.configuration.models import FALLBACK, Models
 from tests.helpers.fakes import WordReranker
 
-SURE, NONE = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.9, 0.05)
+SUPPORTED, NONE = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.9, 0.05)
 
 
 class OverlapJudge:
@@ -47,7 +47,7 @@ class DirectionReader:
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         signs = ("improved", "worsened") if "?" in claim else ("worsened",) if "worsens" in claim else ("improved",)
         for premise in premises:
-            yield SURE if any(sign in premise.text for sign in signs) else NONE
+            yield SUPPORTED if any(sign in premise.text for sign in signs) else NONE
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         for document in documents:
@@ -90,8 +90,8 @@ class ScriptedGenerator:
 
 
 def config(**changes: Any) -> AnswerConfig:
-    """Our answers with no lead, no conflicts and no rules for open questions, unless `changes` say otherwise."""
-    plain = {"lead": None, "conflicts": None, "open_questions": None, **changes}
+    """Our answers with no verdict, no conflicts and no rules for open questions, unless `changes` say otherwise."""
+    plain = {"verdict": None, "conflicts": None, "open_questions": None, **changes}
     return AnswerConfig.model_validate({**load_answer_config("counterpoint").model_dump(), **plain})
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from retrieval.runtime.chat_requests import forget_servers
+from counterpoint.retrieval.runtime.chat_requests import forget_servers
 
 Body = dict[str, Any]
 _JSON = {"Content-Type": "application/json"}

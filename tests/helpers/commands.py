@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typer.testing import CliRunner, Result
 
-from service.cli.commands import app
+from counterpoint.service.cli.commands import app
 
 
 def call(*arguments: object, **environment: str) -> Result:

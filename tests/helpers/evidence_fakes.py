@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.evidence import EvidenceReader
-from retrieval.core.values import Document
-from retrieval.dense.encoder import normalise
-from service.configuration.config import Profile, load_profile
-from service.configuration.models import Models
-from service.reading.evidence import EvidenceFinder
+from counterpoint.nli.evidence import EvidenceReader
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.dense.encoder import normalise
+from counterpoint.service.configuration.config import Profile, load_profile
+from counterpoint.service.configuration.models import Models
+from counterpoint.service.evidence.finder import EvidenceFinder
 from tests.helpers.fakes import WordJudge, WordReranker
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from retrieval.core.values import Document
-from retrieval.dense.encoder import Vectors
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.dense.encoder import Vectors
 
 
 class WordEncoder:

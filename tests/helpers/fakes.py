@@ -8,19 +8,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from indexes.build import build
-from nli.judge import Abstract, Decide, FullTextRule, Judge, OppositeRule, Reader, Reading
-from retrieval.core.values import Answer, Citation, CitedSentence, Hit, Premise, Topic, Verdict
-from retrieval.index import Index
-from service import assembly
-from service.assembly import load_config
-from service.calls.calls import Progress, ground
-from service.calls.requests import GroundRequest
-from service.configuration.config import GroundingConfig, ReadStep, load_profile
-from service.configuration.models import Models
-from service.grounding.ground import Grounder
-from service.operating.live_index import Serving
-from service.queries.schemas import TypedGroundResponse
+from counterpoint.indexes.build import build
+from counterpoint.nli.judge import Abstract, Decide, FullTextRule, Judge, OppositeRule, Reader, Reading
+from counterpoint.retrieval.core.values import Answer, Citation, CitedSentence, Hit, Premise, Topic, Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.service import assembly
+from counterpoint.service.assembly import load_config
+from counterpoint.service.calls.calls import Progress, ground
+from counterpoint.service.calls.requests import GroundRequest
+from counterpoint.service.configuration.config import GroundingConfig, ReadStep, load_profile
+from counterpoint.service.configuration.models import Models
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.operating.live_index import Serving
+from counterpoint.service.queries.schemas import GroundedInput
 
 CONTRADICTS, SUPPORTS = Verdict(0.1, 0.1, 0.8), Verdict(0.7, 0.25, 0.05)
 NEUTRAL, SILENT = Verdict(0.2, 0.6, 0.2), Verdict(0.02, 0.96, 0.02)
@@ -122,7 +122,7 @@ def make_reading_grounder(
     return Grounder(index, config, _models(reader or WordReader()))
 
 
-def ground_typed(grounder: Grounder, text: str) -> TypedGroundResponse:
+def ground_text(grounder: Grounder, text: str) -> GroundedInput:
     """What is found for a text that was typed as a claim."""
     return ground(Serving(grounder, None, None), GroundRequest(claim=text), Progress()).response
 

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Literal
 
-from retrieval.core.values import Block, Document, FullText, Location, SectionKind
+from counterpoint.retrieval.core.values import Block, Document, FullText, Location, SectionKind
 
 
 def write_jats(

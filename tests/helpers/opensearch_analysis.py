@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from retrieval.bm25.lucene import load_java_class
-from retrieval.core.characters import unify_characters
+from counterpoint.retrieval.bm25.lucene import load_java_class
+from counterpoint.retrieval.core.characters import unify_characters
 
 _FILTERS = {
     "lowercase": "core.LowerCaseFilter",

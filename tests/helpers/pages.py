@@ -5,35 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nli.judge import Abstract, Reading
-from retrieval.core.values import Verdict
-from retrieval.index import Index
-from service.examples.finding import SAMPLED, Example, find_examples, find_statements
-from service.examples.schemas import ExamplesResponse, keep_examples
-from service.grounding.ground import Grounder
-from service.http.reference.docs import example
-from service.schemas import Provenance
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.values import Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.service.examples.finding import SAMPLED, Example, find_examples, find_statements
+from counterpoint.service.examples.schemas import ExamplesResponse, keep_examples
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.http.reference.docs import example
+from counterpoint.service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_reading_grounder
 
 DESIGNS = {
-    "review": {"name": "review", "says": "a systematic review", "weight": 1.0, "strong": True},
-    "trial": {"name": "trial", "says": "a randomised trial", "weight": 0.8, "strong": True},
-    "animal": {"name": "animal", "says": "a study in animals or cells", "weight": 0.15, "strong": False},
-    "cohort": {"name": "cohort", "says": "a cohort study", "weight": 0.6, "strong": False},
+    "review": {"name": "review", "text": "a systematic review", "weight": 1.0, "strong": True},
+    "trial": {"name": "trial", "text": "a randomised trial", "weight": 0.8, "strong": True},
+    "animal": {"name": "animal", "text": "a study in animals or cells", "weight": 0.15, "strong": False},
+    "cohort": {"name": "cohort", "text": "a cohort study", "weight": 0.6, "strong": False},
 }
 
 
-def make_paper(pmid: str, place: str, year: int | None, design: str, journal: str = "Lancet") -> dict[str, Any]:
-    """A paper as an answer has it, in the place that it belongs to."""
+def make_paper(pmid: str, side: str, year: int | None, design: str, journal: str = "Lancet") -> dict[str, Any]:
+    """A paper as an answer has it, on the side where it belongs."""
     found = example("ground")
     template = (found["contradicting"] or found["supporting"])[0]
-    stance = place if place in ("contradict", "support") else "contradict"
-    shares = {"contradict": 0.1, "neutral": 0.1, "support": 0.1, stance if place == stance else "neutral": 0.8}
-    verdict = {**template["verdict"], **shares, "of": "document", "label": stance if place == stance else "neutral"}
+    stance = side if side in ("contradict", "support") else "contradict"
+    shares = {"contradict": 0.1, "neutral": 0.1, "support": 0.1, stance if side == stance else "neutral": 0.8}
+    verdict = {**template["verdict"], **shares, "of": "document", "label": stance if side == stance else "neutral"}
     return {
         **template, "rank": 1, "pmid": pmid, "title": f"Paper {pmid}", "year": year, "journal": journal, "types": [],
         "retracted": False,
-        "design": DESIGNS[design], "subjects": "animals" if design == "animal" else "humans", "stance": stance, "place": place,
+        "design": DESIGNS[design], "subjects": "animals" if design == "animal" else "humans", "stance": stance, "side": side,
         "score": shares[stance], "verdict": verdict, "qualifiers": [], "negations": [],
     }  # fmt: skip
 
@@ -44,19 +44,19 @@ def make_grounding(papers: list[dict[str, Any]], says: str = "Most evidence foun
     names = {"contradict": "contradicting", "support": "supporting", "uncertain": "uncertain", "silent": "silent"}
     tallies = {kind: dict.fromkeys(names, 0.0) for kind in ("papers", "weights", "strong")}
     for paper in papers:
-        name = names[paper["place"]]
+        name = names[paper["side"]]
         lists["more" if len(lists[name]) == 3 and name != "silent" else name].append(paper)
         if not paper["retracted"]:
-            tallies["papers"][paper["place"]] += 1
-            tallies["weights"][paper["place"]] += paper["design"]["weight"]
-            tallies["strong"][paper["place"]] += paper["design"]["strong"]
+            tallies["papers"][paper["side"]] += 1
+            tallies["weights"][paper["side"]] += paper["design"]["weight"]
+            tallies["strong"][paper["side"]] += paper["design"]["strong"]
     against, for_it = tallies["weights"]["contradict"], tallies["weights"]["support"]
-    balance = {
-        "leans": "contradict" if against > for_it else "support", "certainty": 0.7, "word": "probable", "says": says,
+    weighed = {
+        "outcome": "contradict" if against > for_it else "support", "certainty": 0.7, "word": "probable", "text": says,
         "detail": f"Of {len(papers)} papers read, some do.",
         **tallies, "retracted": sum(one["retracted"] for one in papers),
     }  # fmt: skip
-    return {**example("ground"), **lists, "balance": balance}
+    return {**example("ground"), **lists, "weighed": weighed}
 
 
 class SureReader(WordReader):

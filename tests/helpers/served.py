@@ -15,10 +15,10 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from generation.draft import Generator
-from service.http.app import create_app
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings
+from counterpoint.generation.draft import Generator
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_grounder, make_reading_grounder
 from tests.helpers.ready import wait_until_ready

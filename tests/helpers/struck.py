@@ -34,7 +34,7 @@ def strike(folder: Path, operation: str, library: str, how: How, at: int) -> tup
 
 def run_here(runner: Any, step: Any, report: Any, lock: int) -> bool:
     """In place of `Runner._run_step`: the same command, in this process."""
-    from retrieval.core.errors import CounterpointError
+    from counterpoint.retrieval.core.errors import CounterpointError
     from tests.helpers.commands import call
 
     report.show(step.stage)
@@ -69,10 +69,10 @@ def _watch(folder: Path, how: How, at: int, trace: Path) -> None:
 
 def main(folder: Path, operation: str, library: str, how: How, at: int, trace: Path) -> None:
     """Do one operation, struck."""
-    from service.memory.memory import open_memory
-    from service.operating.jobs import Jobs, Runner
-    from service.operating.libraries import Libraries
-    from service.operating.uploads import add_chunk, name_draft
+    from counterpoint.service.memory.memory import open_memory
+    from counterpoint.service.operating.jobs import Jobs, Runner
+    from counterpoint.service.operating.libraries import Libraries
+    from counterpoint.service.operating.uploads import add_chunk, name_draft
 
     libraries = Libraries(folder=folder)
     memory = open_memory(folder.parent / "state", libraries)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
-from retrieval.core.values import Answer, Topic
-from retrieval.index import Index
-from retrieval.runtime.chat import ChatUnanswered
-from service.configuration.config import load_answer_config, load_profile
-from service.configuration.models import Models
+from counterpoint.retrieval.core.values import Answer, Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.service.configuration.config import load_answer_config, load_profile
+from counterpoint.service.configuration.models import Models
 from tests.helpers.fakes import made_answer
 
 DOCUMENTS = [

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import build
-from indexes.update import merge, update
-from indexes.vectors import add_vectors
-from retrieval.index import Index, read_index_manifest
+from counterpoint.indexes.build import build
+from counterpoint.indexes.update import merge, update
+from counterpoint.indexes.vectors import add_vectors
+from counterpoint.retrieval.index import Index, read_index_manifest
 from tests.helpers.commands import call
 from tests.helpers.fake_encoder import WordEncoder
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from indexes.fetch import services
-from indexes.fetch.fetching import MISSING, STATE, TEXTS, Search, Source, fetch_papers, mark_built
-from indexes.fetch.services import EuropePMC, PubMed
-from indexes.readers import Omission, read, sources
-from indexes.readers.full_text import read_full_texts
-from retrieval.core.errors import BadConfig, BadInput, Unfinished
-from retrieval.core.values import Author, Document, Section
-from retrieval.index import Index
-from retrieval.store.manifest import read_manifest
-from service.cli.commands import app
+from counterpoint.indexes.fetch import services
+from counterpoint.indexes.fetch.fetching import MISSING, STATE, TEXTS, Search, Source, fetch_papers, mark_built
+from counterpoint.indexes.fetch.services import EuropePMC, PubMed
+from counterpoint.indexes.readers import Omission, read, sources
+from counterpoint.indexes.readers.full_text import read_full_texts
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, Unfinished
+from counterpoint.retrieval.core.values import Author, Document, Section
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.manifest import read_manifest
+from counterpoint.service.cli.commands import app
 from tests.indexes.papers_server import Answer, Asked, PapersServer, serving
 
 KEY = "0123456789abcdef0123456789abcdef0123"

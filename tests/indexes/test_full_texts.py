@@ -13,21 +13,21 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexes import reading
-from indexes.build import build
-from indexes.readers.base.fields import OnBad
-from indexes.update import merge, update
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim, FullText, Hit
-from retrieval.index import Index, lead_to_papers, reciprocal_rank_fusion
-from retrieval.store.manifest import FORMAT, PASSAGES, STORE, WITH_TEXTS, read_manifest
-from retrieval.store.texts import MOST_WORDS, StoredText, cut_passages, write_passage
-from service.calls.schemas import DocumentOut
-from service.cli.commands import app
-from service.configuration.config import Retrieve
-from service.grounding.find import retrieve
-from service.memory.saved import IndexState
-from service.memory.watching import find_changes
+from counterpoint.indexes import sources
+from counterpoint.indexes.build import build
+from counterpoint.indexes.readers.base.fields import OnBad
+from counterpoint.indexes.update import merge, update
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim, FullText, Hit
+from counterpoint.retrieval.index import Index, lead_to_papers, reciprocal_rank_fusion
+from counterpoint.retrieval.store.manifest import FORMAT, PASSAGES, STORE, WITH_TEXTS, read_manifest
+from counterpoint.retrieval.store.texts import MOST_WORDS, StoredText, cut_passages, write_passage
+from counterpoint.service.calls.schemas import DocumentOut
+from counterpoint.service.cli.commands import app
+from counterpoint.service.configuration.config import Retrieve
+from counterpoint.service.grounding.find import retrieve
+from counterpoint.service.memory.saved import IndexState
+from counterpoint.service.memory.watching import find_changes
 from tests.helpers.full_texts import make_block, make_text, write_jats
 from tests.helpers.pubmed_files import article, deletion, write_xml
 from tests.helpers.texts import draw_pdf
@@ -102,7 +102,7 @@ def give(monkeypatch: pytest.MonkeyPatch, *texts: FullText | Exception) -> None:
                 raise one
             yield one
 
-    monkeypatch.setattr(reading, "read_full_texts", read)
+    monkeypatch.setattr(sources, "read_full_texts", read)
 
 
 def test_of_two_texts_for_one_record_jats_stands_and_the_other_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +202,7 @@ def test_a_row_is_written_behind_its_caption_and_a_later_one_with_what_differs()
         make_block("Pain | 9 | 9", "Table 1", 3, "table", "Outcomes at a year Outcome Zinc Tea Children"),
     ]
     text = make_text(rows, pmid="5")
-    from indexes.full_texts import TextTables
+    from counterpoint.indexes.full_texts import TextTables
 
     with closing(sqlite3.connect(":memory:")) as db:
         db.execute("CREATE TABLE documents (pmid TEXT)")
@@ -366,7 +366,7 @@ def test_a_text_that_says_that_it_was_retracted_marks_its_record(tmp_path: Path)
 
 
 def test_a_build_that_stops_among_its_texts_resumes_to_the_same_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_TEXTS_AT_ONCE", 1)
+    monkeypatch.setattr(sources, "_TEXTS_AT_ONCE", 1)
     source = write_records(tmp_path / "records.jsonl", *({"pmid": str(number)} for number in range(5)))
     texts = [make_text([make_block(f"Zinc {number} helped.")], pmid=str(number)) for number in range(7)]
     give(monkeypatch, *texts)
@@ -483,14 +483,14 @@ def test_search_and_show_give_the_passage_and_the_text(tmp_path: Path) -> None:
     place = str(tmp_path / "index")
     found = CliRunner().invoke(app, ["search", "nausea", "--index", place, "--json"])
     hits = json.loads(found.stdout)["hits"]
-    assert [(hit["pmid"], hit.get("passage", {}).get("location", {}).get("says")) for hit in hits] == [
+    assert [(hit["pmid"], hit.get("passage", {}).get("location", {}).get("text")) for hit in hits] == [
         ("78", None),
         ("77", "Results, paragraph 1"),
     ]
     shown = json.loads(CliRunner().invoke(app, ["show", "77", "--index", place, "--json"]).stdout)
     text = shown["full_text"]
     assert (text["format"], text["source"], text["own_record"]) == ("jats", "a.nxml", False)
-    assert [block["location"]["says"] for block in text["blocks"]][:2] == ["Results, paragraph 1", "Discussion, paragraph 1"]
+    assert [block["location"]["text"] for block in text["blocks"]][:2] == ["Results, paragraph 1", "Discussion, paragraph 1"]
     assert [one["text"] for one in text["blocks"][0]["sentences"]] == RESULTS["Results"][0].replace(". ", ".\n").split("\n")
     assert "full_text" not in json.loads(CliRunner().invoke(app, ["show", "78", "--index", place, "--json"]).stdout)
     plain = CliRunner().invoke(app, ["show", "77", "--index", place]).stdout
@@ -511,8 +511,8 @@ def test_find_takes_only_papers_with_a_text_if_asked(tmp_path: Path) -> None:
     texts.mkdir()
     write_jats(texts / "a.nxml", LONG, RESULTS, pmid="77")
     index = make_index(tmp_path, [{"pmid": "77", "abstract": "Zinc works."}, {"pmid": "78", "abstract": "Zinc works."}], texts)
-    from service.configuration.models import Models
-    from service.grounding.find import find
+    from counterpoint.service.configuration.models import Models
+    from counterpoint.service.grounding.find import find
 
     step = Retrieve(k=5, passages="if-present")
     models = Models.__new__(Models)

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from indexes.build import build
-from indexes.update import update
-from nli.text.negation import load_cue_list
-from retrieval.core.errors import BadInput, IndexUnusable
-from retrieval.index import Index
-from retrieval.store.documents import Entry, Store
-from retrieval.store.manifest import IndexCounts, read_manifest
+from counterpoint.indexes.build import build
+from counterpoint.indexes.update import update
+from counterpoint.nli.text.negation import load_cue_list
+from counterpoint.retrieval.core.errors import BadInput, IndexUnusable
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Entry, Store
+from counterpoint.retrieval.store.manifest import IndexCounts, read_manifest
 from tests.helpers.pubmed_files import article, deletion, write_xml
 
 WriteCorpus = Callable[..., Path]
@@ -254,6 +254,6 @@ def test_updating_works_where_files_cannot_be_linked(
 
 def test_an_update_does_not_mix_cue_lists(demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(demo_folder, tmp_path / "out")
-    monkeypatch.setattr("indexes.plan.list_settings", lambda *_: {"cues": "another list"})
+    monkeypatch.setattr("counterpoint.indexes.plan.list_settings", lambda *_: {"cues": "another list"})
     with pytest.raises(IndexUnusable, match="different settings or a different cue list"):
         update(tmp_path / "out", [DEMO])

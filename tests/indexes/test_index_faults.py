@@ -17,16 +17,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from indexes import reading, writer
-from indexes.build import build
-from indexes.plan import MOST_PAPERS
-from indexes.update import update
-from indexes.writer import LuceneWriter
-from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, OutOfSpace
-from retrieval.index import Index
-from retrieval.store.documents import Store
-from retrieval.store.manifest import read_manifest, write_atomically
-from service.cli.commands import app
+from counterpoint.indexes import sources, writer
+from counterpoint.indexes.build import build
+from counterpoint.indexes.plan import MOST_PAPERS
+from counterpoint.indexes.update import update
+from counterpoint.indexes.writer import LuceneWriter
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, IndexUnusable, OutOfSpace
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Store
+from counterpoint.retrieval.store.manifest import read_manifest, write_atomically
+from counterpoint.service.cli.commands import app
 from tests.helpers.commands import call, told
 from tests.helpers.full_texts import write_jats
 from tests.helpers.pubmed_files import deletion, write_xml
@@ -46,7 +46,7 @@ def corpus(write_corpus: WriteCorpus) -> Path:
 
 @pytest.fixture
 def by_twos(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "BATCH", 2)
+    monkeypatch.setattr(sources, "BATCH", 2)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def during_batch(monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[],
 @pytest.mark.usefixtures("by_twos")
 @pytest.mark.parametrize(
     ("where", "kept"),
-    [("indexes.writer.StoreWriter.summary", 12), ("indexes.writer.StoreWriter.repeats_done", 0)],
+    [("counterpoint.indexes.writer.StoreWriter.summary", 12), ("counterpoint.indexes.writer.StoreWriter.repeats_done", 0)],
     ids=["at the end", "at the start"],
 )
 def test_a_killed_build_leaves_nothing_and_goes_on(
@@ -92,7 +92,7 @@ def test_a_killed_build_leaves_nothing_and_goes_on(
 import os, signal, indexes.writer, pathlib
 def kill(*_): os.kill(os.getpid(), signal.SIGKILL)
 {where} = kill
-from indexes.build import build
+from counterpoint.indexes.build import build
 build([pathlib.Path({str(corpus)!r})], pathlib.Path({str(out)!r}))
 """
     done = subprocess.run([sys.executable, "-c", child], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -378,7 +378,7 @@ def test_a_wrong_heap_is_not_blamed_on_the_index(demo_folder: Path, monkeypatch:
     def refused() -> None:
         raise BadConfig("COUNTERPOINT_JVM_HEAP should be a size such as 512m or 4g, not 'x'.")
 
-    monkeypatch.setattr("retrieval.bm25.lucene.load_pyserini", refused)
+    monkeypatch.setattr("counterpoint.retrieval.bm25.lucene.load_pyserini", refused)
     with pytest.raises(BadConfig, match="not 'x'"):
         Index(demo_folder)
 
@@ -477,7 +477,7 @@ def test_files_that_cannot_be_read_are_left_out_and_the_others_come_in(tmp_path:
 
 def test_an_index_holds_no_more_than_it_may(tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch, by_twos: None) -> None:
     monkeypatch.setenv(MOST_PAPERS, "11")
-    with pytest.raises(reading.TooMany, match="may hold 11 papers, and these are more"):
+    with pytest.raises(sources.TooMany, match="may hold 11 papers, and these are more"):
         build([corpus], tmp_path / "index")
     assert not (tmp_path / "index").exists()
     monkeypatch.setenv(MOST_PAPERS, "12")
@@ -486,9 +486,9 @@ def test_an_index_holds_no_more_than_it_may(tmp_path: Path, corpus: Path, monkey
     update(tmp_path / "index", [corpus])
     more = tmp_path / "more.jsonl"
     more.write_text('{"pmid": "more", "title": "Eta", "abstract": "Eta."}\n')
-    with pytest.raises(reading.TooMany):
+    with pytest.raises(sources.TooMany):
         update(tmp_path / "index", [more])
-    with pytest.raises(reading.TooMany):
+    with pytest.raises(sources.TooMany):
         update(tmp_path / "index", [], full_texts=[write_jats(tmp_path / "a.xml", "Theta", {"Results": ["Theta rose."]})])
     assert read_manifest(tmp_path / "index").version == 2
     monkeypatch.setenv(MOST_PAPERS, "5")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import build
-from indexes.full_texts import join_to
-from indexes.update import update
-from retrieval.core.errors import BadInput
-from retrieval.index import Index
-from retrieval.store.manifest import read_manifest
+from counterpoint.indexes.build import build
+from counterpoint.indexes.full_texts import join_to
+from counterpoint.indexes.update import update
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.manifest import read_manifest
 from tests.helpers.commands import call, told
 from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import draw_pdf

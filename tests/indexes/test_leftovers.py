@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from indexes.build import build
-from indexes.fetch.fetching import fetch_papers
-from indexes.fetch.services import PubMed
-from indexes.update import merge, update
-from retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
-from retrieval.store.manifest import read_manifest
+from counterpoint.indexes.build import build
+from counterpoint.indexes.fetch.fetching import fetch_papers
+from counterpoint.indexes.fetch.services import PubMed
+from counterpoint.indexes.update import merge, update
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
+from counterpoint.retrieval.store.manifest import read_manifest
 
 GOOD = {"pmid": "1", "title": "Plums", "abstract": "Plums eased it."}
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from indexes.build import build
-from indexes.packing import NoPack, is_pack, read_pack, unpack, write_pack
-from indexes.update import update
-from retrieval.core.errors import BadInput, IndexUnusable
-from retrieval.index import Index
-from retrieval.store.library import LibraryFile, read_library_file
-from retrieval.store.manifest import read_manifest
+from counterpoint.indexes.build import build
+from counterpoint.indexes.packing import NoPack, is_pack, read_pack, unpack, write_pack
+from counterpoint.indexes.update import update
+from counterpoint.retrieval.core.errors import BadInput, IndexUnusable
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.library import LibraryFile, read_library_file
+from counterpoint.retrieval.store.manifest import read_manifest
 from tests.helpers.commands import call, told
 from tests.helpers.full_texts import write_jats
 

@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexes import update as updating
-from indexes.build import build
-from indexes.update import find_first, merge, update
-from retrieval.index import Index
-from retrieval.store.documents import list_changes
-from retrieval.store.manifest import FORMAT, STORE, read_manifest
-from service.cli.commands import app
+from counterpoint.indexes import update as updating
+from counterpoint.indexes.build import build
+from counterpoint.indexes.update import find_first, merge, update
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import list_changes
+from counterpoint.retrieval.store.manifest import FORMAT, STORE, read_manifest
+from counterpoint.service.cli.commands import app
 from tests.helpers.pubmed_files import article, deletion, write_xml
 
 ROOT = Path(__file__).parents[2]
@@ -126,7 +126,11 @@ def test_a_small_index_ranks_as_a_fresh_build_after_every_update(tmp_path: Path)
     assert_ranked_alike(out, tmp_path / "fresh")
 
 
-KILLED = ["indexes.writer.StoreWriter.write", "indexes.update._fold", "retrieval.store.manifest.write_atomically"]
+KILLED = [
+    "counterpoint.indexes.writer.StoreWriter.write",
+    "counterpoint.indexes.update._fold",
+    "counterpoint.retrieval.store.manifest.write_atomically",
+]
 
 
 @pytest.mark.parametrize("where", KILLED)
@@ -138,9 +142,9 @@ def test_an_update_that_is_killed_leaves_the_index_as_it_was_and_can_be_repeated
     child = f"""
 import os, signal, pathlib
 def kill(*_, **__): os.kill(os.getpid(), signal.SIGKILL)
-import indexes.writer, indexes.update, retrieval.store.manifest
+import counterpoint.indexes.writer, counterpoint.indexes.update, counterpoint.retrieval.store.manifest
 {where} = kill
-from indexes.update import update
+from counterpoint.indexes.update import update
 update(pathlib.Path({str(out)!r}), [pathlib.Path({str(news)!r})])
 """
     done = subprocess.run([sys.executable, "-c", child], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexes import vector_cache
-from indexes import vectors as dense
-from indexes.build import build
-from indexes.update import update
-from indexes.vectors import add_vectors
-from retrieval.core.errors import BadConfig, BadInput, IndexUnusable, Interrupted, ModelUnusable, OutOfSpace
-from retrieval.core.values import Document
-from retrieval.dense.codes import open_codec
-from retrieval.dense.encoder import CachingEncoder, Vectors
-from retrieval.dense.search import DenseIndex
-from retrieval.index import Index
-from retrieval.store.manifest import DensePart, read_manifest
+from counterpoint.indexes import vector_cache
+from counterpoint.indexes import vectors as dense
+from counterpoint.indexes.build import build
+from counterpoint.indexes.update import update
+from counterpoint.indexes.vectors import add_vectors
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, IndexUnusable, Interrupted, ModelUnusable, OutOfSpace
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.dense.codes import open_codec
+from counterpoint.retrieval.dense.encoder import CachingEncoder, Vectors
+from counterpoint.retrieval.dense.search import DenseIndex
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.manifest import DensePart, read_manifest
 from tests.helpers.commands import call, told
 from tests.helpers.fake_encoder import WordEncoder
 
@@ -76,7 +76,7 @@ def word_encoders(monkeypatch: pytest.MonkeyPatch) -> list[WordEncoder]:
         loaded.append(WordEncoder())
         return loaded[-1]
 
-    monkeypatch.setattr("service.configuration.models.load_encoder", load)
+    monkeypatch.setattr("counterpoint.service.configuration.models.load_encoder", load)
     return loaded
 
 
@@ -228,8 +228,8 @@ def test_a_large_index_has_short_views_and_a_compact_index(
 def test_a_killed_try_keeps_its_batches_and_the_next_goes_on(folder: Path, write_corpus: WriteCorpus, tmp_path: Path) -> None:
     child = f"""
 import os, signal, pathlib
-from indexes import vector_cache
-from indexes import vectors as dense
+from counterpoint.indexes import vector_cache
+from counterpoint.indexes import vectors as dense
 from tests.helpers.fake_encoder import WordEncoder
 dense._BATCH = 2
 class Dying(WordEncoder):

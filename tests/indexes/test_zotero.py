@@ -14,16 +14,27 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from indexes.fetch import zotero_link
-from indexes.fetch.zotero import ZoteroSource, find_collection, list_collections
-from indexes.fetch.zotero_link import CHANGES, LINK, RECORDS, TEXTS, Link, Synced, mark_built, read_link, remove_records, sync
-from indexes.full_texts import NAMED, name_records
-from indexes.readers import Omission, read
-from retrieval.core.errors import BadConfig, BadInput, CounterpointError, OutOfSpace, Unfinished
-from retrieval.core.values import Author, Document, FullText
-from retrieval.index import Index
-from retrieval.store.manifest import read_manifest, write_atomically
-from service.cli.commands import app
+from counterpoint.indexes.fetch import zotero_link
+from counterpoint.indexes.fetch.zotero import ZoteroSource, find_collection, list_collections
+from counterpoint.indexes.fetch.zotero_link import (
+    CHANGES,
+    LINK,
+    RECORDS,
+    TEXTS,
+    Link,
+    Synced,
+    mark_built,
+    read_link,
+    remove_records,
+    sync,
+)
+from counterpoint.indexes.full_texts import NAMED, name_records
+from counterpoint.indexes.readers import Omission, read
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, CounterpointError, OutOfSpace, Unfinished
+from counterpoint.retrieval.core.values import Author, Document, FullText
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.manifest import read_manifest, write_atomically
+from counterpoint.service.cli.commands import app
 from tests.helpers.full_texts import make_block
 from tests.helpers.texts import pdf as make_pdf
 from tests.helpers.zotero_server import KEY, Reply, Request, ZoteroServer, serving
@@ -726,7 +737,7 @@ def test_what_zotero_deletes_after_a_build_that_died_at_its_end_leaves_the_index
         raise SystemExit(9)
 
     with monkeypatch.context() as patch:
-        patch.setattr("indexes.cluster.places.build_at", lambda *_, **__: die(out))
+        patch.setattr("counterpoint.indexes.cluster.places.build_at", lambda *_, **__: die(out))
         assert CliRunner().invoke(app, call).exit_code == 9 and not out.exists()
     server.delete(server.add(title="Gone before there was an index", DOI="10.5555/gone"))
     server.delete(keys.pop())

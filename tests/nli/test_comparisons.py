@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.comparisons import turn_comparison
+from counterpoint.nli.text.comparisons import turn_comparison
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nli.reader.judge import LARGE, SMALL, DocumentReader
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Premise
-from retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
-from retrieval.runtime.engine import make_model_name, read_card
+from counterpoint.nli.reader.judge import LARGE, SMALL, DocumentReader
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.values import Premise
+from counterpoint.retrieval.rerank.embedded import RELEVANCE_MODEL, EmbeddedReranker
+from counterpoint.retrieval.runtime.engine import make_model_name, read_card
 
 CLAIM = "Aspirin reduces the risk of stroke."
 PREMISES = [
@@ -73,8 +73,8 @@ FIRST_USE = """
 import sys
 import threading
 import numpy as np
-from nli.reader.judge import SMALL
-from retrieval.runtime.engine import open_graph
+from counterpoint.nli.reader.judge import SMALL
+from counterpoint.retrieval.runtime.engine import open_graph
 
 graph, together = open_graph(SMALL / "model.onnx", "openvino", 4), threading.Barrier(4)
 batch = (np.ones((2, 8), dtype=np.int64),) * 3

@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from indexes import plan
-from retrieval.cluster import client
-from retrieval.cluster.client import (
+from counterpoint.indexes import plan
+from counterpoint.retrieval.cluster import client
+from counterpoint.retrieval.cluster.client import (
     Access,
     Address,
     ClusterBusy,
@@ -30,12 +30,21 @@ from retrieval.cluster.client import (
     name_place,
     read_address,
 )
-from retrieval.cluster.mapping import ANALYSIS, LAYOUT, SIMILARITY, add_up, derive, make_mapping, make_source, read_row
-from retrieval.core.errors import BadConfig, BadInput, IndexUnusable
-from retrieval.index import Index, read_index_manifest
-from retrieval.store.documents import Row
-from retrieval.store.manifest import FORMAT, IndexCounts, Manifest
-from retrieval.store.packing import pack
+from counterpoint.retrieval.cluster.mapping import (
+    ANALYSIS,
+    LAYOUT,
+    SIMILARITY,
+    add_up,
+    derive,
+    make_mapping,
+    make_source,
+    read_row,
+)
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, IndexUnusable
+from counterpoint.retrieval.index import Index, read_index_manifest
+from counterpoint.retrieval.store.documents import Row
+from counterpoint.retrieval.store.manifest import FORMAT, IndexCounts, Manifest
+from counterpoint.retrieval.store.packing import pack
 from tests.cluster.fake_server import Answer, FakeCluster, serve_cluster
 
 COMPLETE = {"total": 3, "successful": 3, "skipped": 0, "failed": 0}

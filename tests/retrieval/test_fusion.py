@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 import yaml
 
-from indexes.vectors import add_vectors
-from retrieval.core.errors import BadConfig, IndexUnusable
-from retrieval.core.values import Hit
-from retrieval.index import Index, reciprocal_rank_fusion
-from service.assembly import assemble, load_config
-from service.baseline.choosing import make_adversarial_queries
-from service.baseline.config import Retrieve
-from service.configuration.config import GroundingConfig, load_profile
-from service.configuration.models import Models
-from service.grounding.find import retrieve
-from service.grounding.ground import Grounder
+from counterpoint.indexes.vectors import add_vectors
+from counterpoint.retrieval.core.errors import BadConfig, IndexUnusable
+from counterpoint.retrieval.core.values import Hit
+from counterpoint.retrieval.index import Index, reciprocal_rank_fusion
+from counterpoint.service.assembly import assemble, load_config
+from counterpoint.service.baseline.choosing import make_adversarial_queries
+from counterpoint.service.baseline.config import Retrieve
+from counterpoint.service.configuration.config import GroundingConfig, load_profile
+from counterpoint.service.configuration.models import Models
+from counterpoint.service.grounding.find import retrieve
+from counterpoint.service.grounding.ground import Grounder
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import WordReader, WordReranker, make_index
 

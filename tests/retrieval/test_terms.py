@@ -6,8 +6,8 @@ from math import log
 
 import pytest
 
-from retrieval.training.bm25 import TextIndex
-from retrieval.words.terms import split_terms
+from counterpoint.retrieval.training.bm25 import TextIndex
+from counterpoint.retrieval.words.terms import split_terms
 
 
 def test_bm25_is_its_formula() -> None:

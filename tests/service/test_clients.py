@@ -17,14 +17,14 @@ import pytest
 from mcp import Client
 from typer.testing import CliRunner
 
-from retrieval.core.errors import IndexUnusable
-from retrieval.index import Index
-from service.cli.commands import app as command_line
-from service.client import Counterpoint, CounterpointProblem
-from service.grounding.ground import Grounder
-from service.mcp_server import make_server
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings
+from counterpoint.retrieval.core.errors import IndexUnusable
+from counterpoint.retrieval.index import Index
+from counterpoint.service.cli.commands import app as command_line
+from counterpoint.service.client import Counterpoint, CounterpointProblem
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.mcp_server import make_server
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.served import fake_libraries, over_fakes, serving
 
@@ -52,6 +52,11 @@ def url(folder: Path) -> Iterator[str]:
 def counterpoint(url: str) -> Iterator[Counterpoint]:
     with Counterpoint(url, key=KEY) as client:
         yield client
+
+
+def test_a_file_that_is_not_there_is_told_in_one_sentence(counterpoint: Counterpoint, tmp_path: Path) -> None:
+    with pytest.raises(CounterpointProblem, match=r"none\.txt cannot be read \(No such file or directory\); name a file"):
+        counterpoint.file(tmp_path / "none.txt")
 
 
 def test_what_the_client_gives_is_typed(counterpoint: Counterpoint) -> None:
@@ -121,7 +126,7 @@ def test_a_client_generated_from_the_description_is_typed(generated: str, url: s
     assert calls["health"].sync(client=client).status == "ready"
     claim = models.GroundRequest(claim="zeta reduces pressure")
     found = calls["ground"].sync(client=client, body=claim)
-    assert type(found) is models.TypedGroundResponse and type(found.contradicting[0]) is models.EvidenceOut
+    assert type(found) is models.GroundedInput and type(found.contradicting[0]) is models.EvidenceOut
     assert found.contradicting[0].sentence.text == "Zeta is not against pressure."
     assert calls["ground_alias"].sync(client=client, body=claim) == found
     assert asyncio.run(calls["ground"].asyncio(client=client, body=claim)) == found
@@ -248,7 +253,7 @@ def test_calls_at_once_load_once(folder: Path) -> None:
 @pytest.fixture
 def over_stdio(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """`counterpoint mcp` as a program starts it."""
-    program = "from service.cli.commands import main; main()"
+    program = "from counterpoint.service.cli.commands import main; main()"
     command = [sys.executable, "-c", program, "mcp", "--index", str(folder), "--config", "bm25"]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     yield server

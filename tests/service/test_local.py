@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +38,12 @@ def test_every_fault_is_one_sentence(opened: counterpoint.LocalService, tmp_path
         opened.evidence("Iron helps.", ["One."], text="One.")
     with pytest.raises(counterpoint.BadInput, match="The paper is missing"):
         opened.evidence("Iron helps.")
+    wrong: Any = 5
+    with pytest.raises(counterpoint.BadInput, match=r"^query should be a text, not the number 5"):
+        opened.search(wrong)
+    for most in (0, 1001, "5"):
+        with pytest.raises(counterpoint.BadInput, match="expected how many papers to list, 1 to 1,000"):
+            opened.search("iron", most)  # type: ignore[arg-type]
     with pytest.raises(counterpoint.CounterpointError):
         counterpoint.open(tmp_path)
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Claim
-from retrieval.index import Index
-from service.assembly import assemble
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.index import Index
+from counterpoint.service.assembly import assemble
 from tests.helpers.fakes import make_index
 from tests.helpers.tiny_models import tiny_classifier, tiny_t5
 

@@ -12,25 +12,25 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from generation.language_models import ChatGenerator
-from nli.reader.chat import ChatReader
-from retrieval.core.result_cache import set_cache_folder
-from retrieval.core.values import Claim, Topic, Usage
-from retrieval.index import Index
-from retrieval.runtime.chat import ChatUnanswered
-from retrieval.runtime.usage import Budget, count_usage
-from service.answering.answer import Answerer
-from service.answering.schemas import AnswerResponse
-from service.checking.check import Checker, Reading, check_once
-from service.checking.reading import read_text
-from service.configuration.config import load_answer_config
-from service.grounding.coverage import describe_usage
-from service.grounding.ground import Grounder
-from service.operating import metrics
-from service.schemas import UsageOut
+from counterpoint.generation.language_models import ChatGenerator
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.retrieval.core.result_cache import set_cache_folder
+from counterpoint.retrieval.core.values import Claim, Topic, Usage
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.retrieval.runtime.usage import Budget, count_usage
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.checking.check import Checker, ReadText, check_once
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.configuration.config import load_answer_config
+from counterpoint.service.grounding.coverage import describe_usage
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.operating import metrics
+from counterpoint.service.schemas import UsageOut
 from tests.helpers.answer_fakes import TitleFinder, make_answerer
 from tests.helpers.chat_server import REFUSING, Body, ChatServer, Reply, fault, message, serving, text, write
-from tests.helpers.fakes import WordReader, ground_typed, make_index
+from tests.helpers.fakes import WordReader, ground_text, make_index
 
 PAPERS = [
     {"pmid": "1", "title": "Zeta for pressure in adults", "abstract": "Zeta was given to 90 adults. Zeta lowered pressure."},
@@ -85,11 +85,11 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def make(server: ChatServer, index: Index, **options: Any) -> Answerer:
-    """Answers with a lead, a table and conflicts; one language model reads and writes."""
+    """Answers with a verdict, a table and conflicts; one language model reads and writes."""
     settings = load_answer_config("counterpoint").model_dump()
     given = {"retries": 0, "price": [1.0, 2.0], **options}
     reader = ChatReader("m", server.url, embedded=WordReader(), **given)
-    kept = {name: settings[name] for name in ("lead", "conflicts", "open_questions")}
+    kept = {name: settings[name] for name in ("verdict", "conflicts", "open_questions")}
     return make_answerer(index, ChatGenerator("m", server.url, **given), reader, TitleFinder(), **kept)
 
 
@@ -99,7 +99,7 @@ def grounder_of(answerer: Answerer) -> Grounder:
 
 
 def test_a_claim(server: ChatServer, index: Index) -> None:
-    response = ground_typed(grounder_of(make(server, index)), CLAIM)
+    response = ground_text(grounder_of(make(server, index)), CLAIM)
     assert response.usage
     assert response.usage.requests == len(server.bodies) == 5, "three papers, what differs between two, what to ask next"
     assert (response.usage.prompt_tokens, response.usage.completion_tokens) == (500, 100)
@@ -122,7 +122,7 @@ def test_an_answer_with_its_readings_corrections_and_conflicts(
 
 
 def test_a_text_each_claim_once_and_the_papers_that_it_cites(server: ChatServer, index: Index, tmp_path: Path) -> None:
-    reading = Reading.of(read_text(f"{CLAIM} Eta lowers pressure in adults (PMID: 2). {CLAIM}"))
+    reading = ReadText.of(read_text(f"{CLAIM} Eta lowers pressure in adults (PMID: 2). {CLAIM}"))
     checked = Checker(grounder_of(make(server, index))).check(reading)
     assert checked.usage
     assert checked.usage.requests == len(server.bodies)
@@ -149,7 +149,7 @@ def test_a_budget_of_tokens_counts_what_is_on_its_way(server: ChatServer, index:
     grounder = grounder_of(make(server, index))
     grounder.config = grounder.config.model_copy(update={"budget": Budget(requests=7, tokens=700)})
     with count_usage() as outside:
-        response = ground_typed(grounder, CLAIM)
+        response = ground_text(grounder, CLAIM)
     assert outside.total.spent, "what the work is a part of is told too"
     read = [body for body in server.bodies if "<paper>" in body["messages"][-1]["content"]]
     assert read == [], "the prompt alone takes more"
@@ -160,11 +160,19 @@ def test_a_budget_of_tokens_counts_what_is_on_its_way(server: ChatServer, index:
 def test_the_claims_of_a_text_share_its_budget(server: ChatServer, index: Index) -> None:
     grounder = grounder_of(make(server, index))
     grounder.config = grounder.config.model_copy(update={"text_budget": Budget(requests=4, tokens=200_000)})
-    reading = Reading.of(read_text("Zeta lowers pressure in adults. Eta lowers pressure in adults."))
+    reading = ReadText.of(read_text("Zeta lowers pressure in adults. Eta lowers pressure in adults."))
     checked = Checker(grounder).check(reading)
     assert [one.result.usage.requests for one in checked.sentences if one.result and one.result.usage] == [2, 2]
     assert checked.usage
     assert checked.usage.spent
+
+
+def test_both_sides_of_a_choice_are_read_within_the_budget_for_reading(server: ChatServer, index: Index) -> None:
+    answerer = make(server, index)
+    answerer.config = answerer.config.model_copy(update={"reading": Budget(requests=4, tokens=25_000)})
+    answerer.answer(Topic("1", "Is zeta or eta better for pressure in adults?"))
+    read = [body for body in server.bodies if "<paper>" in body["messages"][-1]["content"]]
+    assert 3 <= len(read) <= 4, "three papers for the first side, and what is left for the second"
 
 
 def test_what_is_refused_and_what_is_repeated_is_counted(server: ChatServer, index: Index) -> None:
@@ -172,7 +180,7 @@ def test_what_is_refused_and_what_is_repeated_is_counted(server: ChatServer, ind
     server.script = lambda body: next(busy, None) or REFUSING["temperature"](answer_rightly)(body)
     grounder = grounder_of(make(server, index, retries=3))
     grounder.config = grounder.config.model_copy(update={"budget": None})
-    response = ground_typed(grounder, CLAIM)
+    response = ground_text(grounder, CLAIM)
     assert response.usage
     assert response.usage.requests == len(server.bodies) > 6
     assert response.usage.prompt_tokens == 500
@@ -191,7 +199,7 @@ def test_works_at_the_same_time_do_not_mix_their_counts(server: ChatServer, inde
 
     def work(number: int) -> tuple[str, int]:
         name = f"Zeta lowers {words[number % 4]} number {number}."
-        response = ground_typed(grounder_of(answerer), name)
+        response = ground_text(grounder_of(answerer), name)
         return name, response.usage.requests if response.usage else 0
 
     with count_usage() as outside, ThreadPoolExecutor(6) as pool:
@@ -205,7 +213,7 @@ def test_works_at_the_same_time_do_not_mix_their_counts(server: ChatServer, inde
 def test_cached_replies_are_told_apart(server: ChatServer, index: Index, tmp_path: Path) -> None:
     set_cache_folder(str(tmp_path), 100)
     try:
-        first, again = (ground_typed(grounder_of(make(server, index)), CLAIM).usage for _ in range(2))
+        first, again = (ground_text(grounder_of(make(server, index)), CLAIM).usage for _ in range(2))
     finally:
         set_cache_folder("off", 100)
     assert first and again
@@ -236,7 +244,7 @@ def test_metrics_and_the_budget_count_the_same(server: ChatServer, index: Index)
 
 def test_tokens_that_a_server_does_not_count_are_estimated_and_said_to_be(server: ChatServer, index: Index) -> None:
     server.script = lambda body: Reply(re.sub(rb'"usage": \{[^}]*\}', b'"usage": null', answer_rightly(body).raw), headers=_JSON)
-    response = ground_typed(grounder_of(make(server, index)), CLAIM)
+    response = ground_text(grounder_of(make(server, index)), CLAIM)
     assert response.usage
     assert response.usage.estimated
     sent = sum(len(one["content"]) for body in server.bodies for one in body["messages"])

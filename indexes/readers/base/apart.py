@@ -15,7 +15,7 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
-from retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.errors import BadInput
 
 MOST_SECONDS = 120
 """Of processor time; on a busy machine a file may take longer."""

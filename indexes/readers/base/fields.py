@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from retrieval.core.characters import replace_surrogates
-from retrieval.core.errors import BadInput, BadRecord, CounterpointError
-from retrieval.core.values import Document, Section
+from counterpoint.retrieval.core.characters import replace_surrogates
+from counterpoint.retrieval.core.errors import BadInput, BadRecord, CounterpointError
+from counterpoint.retrieval.core.values import Document, Section
 
 
 @dataclass(frozen=True, slots=True)

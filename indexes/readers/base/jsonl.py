@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from indexes.readers.base import source
-from indexes.readers.base.fields import OnBad, RecordError, describe_keys, describe_value, make_records, raise_bad
-from retrieval.core.errors import BadInput, BadRecord
+from counterpoint.indexes.readers.base import source
+from counterpoint.indexes.readers.base.fields import OnBad, RecordError, describe_keys, describe_value, make_records, raise_bad
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
 
 _Result = TypeVar("_Result")
 _decode = json.JSONDecoder().decode

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lxml import etree
 
-from indexes.readers.base.fields import write_raised
+from counterpoint.indexes.readers.base.fields import write_raised
 
 
 def find_name(element: etree._Element) -> str:

@@ -15,9 +15,9 @@ from io import BufferedIOBase, TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from indexes.readers.base.fields import Note, OnBad, raise_bad
-from retrieval.core.english import choose_form
-from retrieval.core.errors import BadInput, BadRecord
+from counterpoint.indexes.readers.base.fields import Note, OnBad, raise_bad
+from counterpoint.retrieval.core.english import choose_form
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
 
 _UNPACK = "unpack it and name the files inside it"
 _EXPORT = "export the papers as RIS or BibTeX, or from PubMed (Save, Format: PubMed)"

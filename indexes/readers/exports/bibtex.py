@@ -9,11 +9,11 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexes.readers.base.fields import Note, OnBad, Record, RecordError, make_records, raise_bad, write_raised
-from indexes.readers.base.source import read_text
-from indexes.readers.exports.entry import Fields, make_document
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Author
+from counterpoint.indexes.readers.base.fields import Note, OnBad, Record, RecordError, make_records, raise_bad, write_raised
+from counterpoint.indexes.readers.base.source import read_text
+from counterpoint.indexes.readers.exports.entry import Fields, make_document
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Author
 
 if TYPE_CHECKING:
     from bibtexparser.library import Library

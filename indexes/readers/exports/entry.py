@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from indexes.readers.base.fields import (
+from counterpoint.indexes.readers.base.fields import (
     BREAK,
     Omission,
     clean_text,
@@ -26,8 +26,8 @@ from indexes.readers.base.fields import (
     read_pmid,
     strip_mark,
 )
-from nli.text.headings import looks_like_heading
-from retrieval.core.values import Author, Document, Notice, Section
+from counterpoint.nli.text.headings import looks_like_heading
+from counterpoint.retrieval.core.values import Author, Document, Notice, Section
 
 # A heading in an abstract: in tags made for one, in bold, or in plain words before a colon or on a line of their own.
 _HEADING = re.compile(

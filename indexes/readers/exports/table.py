@@ -13,11 +13,20 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from indexes.readers.base.fields import Note, OnBad, Record, RecordError, is_placeholder, make_records, raise_bad, read_pmid
-from indexes.readers.base.source import LONGEST, read_text_lines
-from indexes.readers.exports.entry import Fields, make_document, parse_author
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Author
+from counterpoint.indexes.readers.base.fields import (
+    Note,
+    OnBad,
+    Record,
+    RecordError,
+    is_placeholder,
+    make_records,
+    raise_bad,
+    read_pmid,
+)
+from counterpoint.indexes.readers.base.source import LONGEST, read_text_lines
+from counterpoint.indexes.readers.exports.entry import Fields, make_document, parse_author
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import Author
 
 Columns = Mapping[str, str]
 """Column names in the file, by what the column holds: one of `NAMES`."""

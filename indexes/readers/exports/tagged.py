@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from re import Match
 
-from indexes.readers.base.fields import BOOK, CHAPTER, OnBad, Record, RecordError, make_records, raise_bad, read_pmid
-from indexes.readers.base.source import read_text_lines
-from indexes.readers.exports.entry import Fields, clean_prose, make_document, parse_author
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Author, Notice
+from counterpoint.indexes.readers.base.fields import BOOK, CHAPTER, OnBad, Record, RecordError, make_records, raise_bad, read_pmid
+from counterpoint.indexes.readers.base.source import read_text_lines
+from counterpoint.indexes.readers.exports.entry import Fields, clean_prose, make_document, parse_author
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import Author, Notice
 
 Tags = dict[str, list[str]]
 """The texts of each tag, in their order."""

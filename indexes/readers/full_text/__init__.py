@@ -3,6 +3,6 @@
 `jats` walks the XML, `front` reads the record, `tables` the rows of tables, and `article` puts them together.
 """
 
-from indexes.readers.full_text.reading import read_full_texts
+from counterpoint.indexes.readers.full_text.reading import read_full_texts
 
 __all__ = ["read_full_texts"]

@@ -14,9 +14,9 @@ from io import BufferedIOBase, BytesIO
 from pathlib import Path
 from typing import IO, cast
 
-from indexes.readers.base import source
-from indexes.readers.base.fields import OnBad
-from retrieval.core.errors import BadInput, BadRecord
+from counterpoint.indexes.readers.base import source
+from counterpoint.indexes.readers.base.fields import OnBad
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
 
 SUFFIXES = (".nxml", ".xml", ".pdf", ".tar", ".tgz", ".tar.gz", ".zip")
 """The suffixes, also with ".gz", of what may hold texts; pictures and supplements lie beside them in PMC's packages."""

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from indexes.readers.base.fields import RecordError
-from indexes.readers.base.markup import find_name
-from indexes.readers.full_text.blocks import Blocks, find_mark
-from indexes.readers.full_text.front import read_licence, read_record
-from indexes.readers.full_text.jats import find_first, read_words, replace_marks, walk
-from indexes.readers.full_text.tables import Row, read_rows
-from retrieval.core.values import FullText, SectionKind
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.indexes.readers.base.markup import find_name
+from counterpoint.indexes.readers.full_text.blocks import Blocks, find_mark
+from counterpoint.indexes.readers.full_text.front import read_licence, read_record
+from counterpoint.indexes.readers.full_text.jats import find_first, read_words, replace_marks, walk
+from counterpoint.indexes.readers.full_text.tables import Row, read_rows
+from counterpoint.retrieval.core.values import FullText, SectionKind
 
 MOST_BLOCKS = 20_000
 """A paper has fewer paragraphs and rows of tables."""

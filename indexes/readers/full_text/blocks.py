@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from indexes.readers.full_text.tables import BAR, Row
-from nli.text.sentences import sentence_spans
-from retrieval.core.characters import replace_surrogates
-from retrieval.core.values import Block, Location, SectionKind
+from counterpoint.indexes.readers.full_text.tables import BAR, Row
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.core.characters import replace_surrogates
+from counterpoint.retrieval.core.values import Block, Location, SectionKind
 
 _ABBREVIATIONS = re.compile(r"abbreviations?\b|[\w/-]{1,12}\s*[,=:]\s*[^.;,]{3,80}[;,.]\s*[\w/-]{1,12}\s*[,=:]\s", re.IGNORECASE)
 _SYMBOL = re.compile(r"[*†‡§¶#‖]+|[a-z]\b")

@@ -7,11 +7,19 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from indexes.readers.base.fields import clean_text, find_doi, find_pmcid, is_placeholder, is_retracted, join_parts, read_pmid
-from indexes.readers.base.markup import find_name
-from indexes.readers.exports.entry import split_abstract
-from indexes.readers.full_text.jats import find_abstract, find_first, find_meta, read_words, walk
-from retrieval.core.values import Author, Document, Notice, Section
+from counterpoint.indexes.readers.base.fields import (
+    clean_text,
+    find_doi,
+    find_pmcid,
+    is_placeholder,
+    is_retracted,
+    join_parts,
+    read_pmid,
+)
+from counterpoint.indexes.readers.base.markup import find_name
+from counterpoint.indexes.readers.exports.entry import split_abstract
+from counterpoint.indexes.readers.full_text.jats import find_abstract, find_first, find_meta, read_words, walk
+from counterpoint.retrieval.core.values import Author, Document, Notice, Section
 
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _YEAR = re.compile("(?:1[5-9]|20)[0-9]{2}")

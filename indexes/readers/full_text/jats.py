@@ -14,10 +14,10 @@ from typing import IO
 
 from lxml import etree
 
-from indexes.readers.base.markup import add_child, add_text, find_name
-from nli.text.headings import continue_section, find_heading_kind
-from retrieval.core.errors import BadInput
-from retrieval.core.values import SectionKind
+from counterpoint.indexes.readers.base.markup import add_child, add_text, find_name
+from counterpoint.nli.text.headings import continue_section, find_heading_kind
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import SectionKind
 
 MOST_BYTES = 50_000_000
 """Of one article; the longest have a tenth."""

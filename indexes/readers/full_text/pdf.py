@@ -10,16 +10,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from indexes.readers.base.fields import DOI, RecordError, clean_doi, clean_text, find_pmcid, find_pmid, is_retracted
-from indexes.readers.exports.entry import list_letters, split_abstract
-from indexes.readers.full_text.blocks import Blocks, find_mark
-from indexes.readers.full_text.tables import Cell, name_rows
-from indexes.readers.pdf.layout import CAPTION, Item
-from indexes.readers.pdf.lines import CLOSE, OPEN
-from indexes.readers.pdf.reading import Printed, read_printed_apart
-from nli.text.headings import continue_section, find_heading_kind, looks_like_heading
-from retrieval.core.values import Author, Document, FullText, Section, SectionKind
-from retrieval.words.forms import capitalise
+from counterpoint.indexes.readers.base.fields import DOI, RecordError, clean_doi, clean_text, find_pmcid, find_pmid, is_retracted
+from counterpoint.indexes.readers.exports.entry import list_letters, split_abstract
+from counterpoint.indexes.readers.full_text.blocks import Blocks, find_mark
+from counterpoint.indexes.readers.full_text.tables import Cell, name_rows
+from counterpoint.indexes.readers.pdf.layout import CAPTION, Item
+from counterpoint.indexes.readers.pdf.lines import CLOSE, OPEN
+from counterpoint.indexes.readers.pdf.reading import Printed, read_printed_apart
+from counterpoint.nli.text.headings import continue_section, find_heading_kind, looks_like_heading
+from counterpoint.retrieval.core.values import Author, Document, FullText, Section, SectionKind
+from counterpoint.retrieval.words.forms import capitalise
 
 _MARK = rf"{OPEN}[^{CLOSE}]*{CLOSE}"
 _MARKS = re.compile(rf"\s*{_MARK}(?:\s*[,;–—-]?\s*{_MARK})*")

@@ -7,13 +7,13 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 
-from indexes.readers.base.fields import OnBad, make_records, raise_bad
-from indexes.readers.full_text.archives import find_files
-from indexes.readers.full_text.article import read_article
-from indexes.readers.full_text.jats import parse_articles
-from indexes.readers.full_text.pdf import read_pdf_text
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import FullText
+from counterpoint.indexes.readers.base.fields import OnBad, make_records, raise_bad
+from counterpoint.indexes.readers.full_text.archives import find_files
+from counterpoint.indexes.readers.full_text.article import read_article
+from counterpoint.indexes.readers.full_text.jats import parse_articles
+from counterpoint.indexes.readers.full_text.pdf import read_pdf_text
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import FullText
 
 
 def read_full_texts(path: Path, on_bad: OnBad = raise_bad) -> Iterator[FullText]:

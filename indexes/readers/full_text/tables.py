@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from indexes.readers.base.markup import find_name
-from indexes.readers.full_text.jats import walk
+from counterpoint.indexes.readers.base.markup import find_name
+from counterpoint.indexes.readers.full_text.jats import walk
 
 BAR = " | "
 """What parts the cells of a row."""

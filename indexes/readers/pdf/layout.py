@@ -14,8 +14,8 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Literal
 
-from indexes.readers.pdf.lines import CLOSE, OPEN, Line, Word
-from nli.text.headings import looks_like_heading
+from counterpoint.indexes.readers.pdf.lines import CLOSE, OPEN, Line, Word
+from counterpoint.nli.text.headings import looks_like_heading
 
 ItemKind = Literal["heading", "paragraph", "caption", "row", "legend", "note"]
 CAPTION = re.compile(
@@ -426,7 +426,7 @@ class _Flow:
 
     def add_region(self, region: Region) -> None:
         """Take a caption, and the table below it."""
-        from indexes.readers.pdf.tables import read_region
+        from counterpoint.indexes.readers.pdf.tables import read_region
 
         self._table += not region.goes_on
         self._waiting += read_region(region, self._table, self._layout)

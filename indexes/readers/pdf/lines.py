@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexes.readers.base.raised import write_raised
-from retrieval.core.errors import BadInput
+from counterpoint.indexes.readers.base.raised import write_raised
+from counterpoint.retrieval.core.errors import BadInput
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage  # type: ignore[import-untyped]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from indexes.readers.base import apart
-from indexes.readers.pdf.layout import Item, Layout
-from indexes.readers.pdf.lines import Pages, read_pages
-from indexes.readers.pdf.readable import is_readable
-from retrieval.core.errors import BadInput
+from counterpoint.indexes.readers.base import apart
+from counterpoint.indexes.readers.pdf.layout import Item, Layout
+from counterpoint.indexes.readers.pdf.lines import Pages, read_pages
+from counterpoint.indexes.readers.pdf.readable import is_readable
+from counterpoint.retrieval.core.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True)

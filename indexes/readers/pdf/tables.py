@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from indexes.readers.pdf.layout import Item, Layout, Region, group_rows, split_cells
-from indexes.readers.pdf.lines import OPEN, Line, Word
+from counterpoint.indexes.readers.pdf.layout import Item, Layout, Region, group_rows, split_cells
+from counterpoint.indexes.readers.pdf.lines import OPEN, Line, Word
 
 _GOES_ON = re.compile(rf"[a-z(\[{OPEN}%&/–-]|±")
 _BEGINS_NOTE = re.compile(rf"[*†‡§¶#{OPEN}]|[a-z]\s")

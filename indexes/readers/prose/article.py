@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, count, groupby
 
-from indexes.readers.prose.passage import Passage
-from nli.text.headings import Part, continue_section, find_heading_kind, looks_like_heading
-from nli.text.roles import find_abstract_end
-from nli.text.sentences import sentence_spans
-from retrieval.core.values import Block, Document, FullText, Location, SectionKind
+from counterpoint.indexes.readers.prose.passage import Passage
+from counterpoint.nli.text.headings import Part, continue_section, find_heading_kind, looks_like_heading
+from counterpoint.nli.text.roles import find_abstract_end
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.core.values import Block, Document, FullText, Location, SectionKind
 
 _LEAST_WORDS = 6
 """Of a cell of a table, which says nothing without its row if it has fewer."""

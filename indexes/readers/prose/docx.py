@@ -15,8 +15,8 @@ from zipfile import BadZipFile, ZipFile
 
 from lxml import etree
 
-from indexes.readers.prose.passage import BlockKind, Link, Passage, Pieces, Writing
-from retrieval.core.errors import BadInput
+from counterpoint.indexes.readers.prose.passage import BlockKind, Link, Passage, Pieces, Writing
+from counterpoint.retrieval.core.errors import BadInput
 
 Element = etree._Element
 _WORD = ("http://schemas.openxmlformats.org/wordprocessingml/2006/main", "http://purl.oclc.org/ooxml/wordprocessingml/main")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from indexes.readers.prose.passage import BlockKind, Link, Passage, Pieces, Writing
+from counterpoint.indexes.readers.prose.passage import BlockKind, Link, Passage, Pieces, Writing
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from indexes.readers.base.raised import write_raised
-from retrieval.core.errors import BadInput
+from counterpoint.indexes.readers.base.raised import write_raised
+from counterpoint.retrieval.core.errors import BadInput
 
 MOST_CHARACTERS = 5_000_000
 """The limit for a text, whatever it was read from; the longest books have fewer."""

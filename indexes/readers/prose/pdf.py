@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from indexes.readers.pdf.lines import CLOSE, OPEN
-from indexes.readers.pdf.reading import read_printed
-from indexes.readers.prose.passage import Passage, Writing
+from counterpoint.indexes.readers.pdf.lines import CLOSE, OPEN
+from counterpoint.indexes.readers.pdf.reading import read_printed
+from counterpoint.indexes.readers.prose.passage import Passage, Writing
 
 _MARKS = {ord(OPEN): "[", ord(CLOSE): "]"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from indexes.readers.base import apart
-from indexes.readers.prose.passage import Block, Link, Passage
+from counterpoint.indexes.readers.base import apart
+from counterpoint.indexes.readers.prose.passage import Block, Link, Passage
 
 Kind = Literal["docx", "pdf", "html", "markdown"]
 _READERS: dict[Kind, str] = {

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.judge import drop_question
-from nli.reader.answers import make_claim
-from nli.reader.encode import DocumentTokenizer, EncodedDocument
-from nli.reader.glosses import gloss_claim
-from nli.training.reader.examples import read_papers
-from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Lesson, make_short
-from retrieval.training.data import read_lines
+from counterpoint.nli.judge import drop_question
+from counterpoint.nli.reader.answers import make_claim
+from counterpoint.nli.reader.encode import DocumentTokenizer, EncodedDocument
+from counterpoint.nli.reader.glosses import gloss_claim
+from counterpoint.nli.training.reader.examples import read_papers
+from counterpoint.nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Lesson, make_short
+from counterpoint.retrieval.training.data import read_lines
 
 _FOLDER = Path(__file__).with_name("answers")
 LABELLED, FOUND, TURNED = (_FOLDER / f"{name}.jsonl" for name in ("answers", "found", "turned"))

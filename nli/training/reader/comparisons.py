@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nli.training.reader.lesson import CONTRADICT, SUPPORT, Lesson
-from nli.training.turning import turn_comparison
+from counterpoint.nli.training.reader.lesson import CONTRADICT, SUPPORT, Lesson
+from counterpoint.nli.training.turning import turn_comparison
 
 WITH_ABSTRACT = 0.5
 """The share of the comparing sentences that are also read within their abstract."""

@@ -19,9 +19,9 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nli.reader.encode import CLAIM, SENTENCE
-from nli.training.reader.lesson import LABELS
-from retrieval.training.encoder import BERT, HEADS, Layer, rename_weights
+from counterpoint.nli.reader.encode import CLAIM, SENTENCE
+from counterpoint.nli.training.reader.lesson import LABELS
+from counterpoint.retrieval.training.encoder import BERT, HEADS, Layer, rename_weights
 
 BUCKETS, FARTHEST = 32, 128
 KINDS = 3

@@ -16,17 +16,26 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nli.judge import drop_question
-from nli.text.sentences import sentence_spans
-from nli.training.reader.comparisons import make_claim_lessons, make_sentence_lessons
-from nli.training.reader.families import make_family_lessons
-from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, UNLABELLED, Lesson, make_short, measure_leans
-from retrieval.index import open_documents
-from retrieval.training.bm25 import TextIndex
-from retrieval.training.data import read_lines, read_reserved_pmids, read_rows
-from retrieval.training.folds import is_held_out, is_held_out_of
-from retrieval.words.forms import capitalise
-from retrieval.words.terms import split_terms
+from counterpoint.nli.judge import drop_question
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.nli.training.reader.comparisons import make_claim_lessons, make_sentence_lessons
+from counterpoint.nli.training.reader.families import make_family_lessons
+from counterpoint.nli.training.reader.lesson import (
+    CONTRADICT,
+    LABELS,
+    NEUTRAL,
+    SUPPORT,
+    UNLABELLED,
+    Lesson,
+    make_short,
+    measure_leans,
+)
+from counterpoint.retrieval.index import open_documents
+from counterpoint.retrieval.training.bm25 import TextIndex
+from counterpoint.retrieval.training.data import read_lines, read_reserved_pmids, read_rows
+from counterpoint.retrieval.training.folds import is_held_out, is_held_out_of
+from counterpoint.retrieval.words.forms import capitalise
+from counterpoint.retrieval.words.terms import split_terms
 
 CLAIMS, LESSONS, REPORTS, FAMILIES = (
     Path(__file__).with_name(f"{name}.jsonl") for name in ("claims", "lessons", "reports", "families")

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nli.training.reader.lesson import CONTRADICT, NEUTRAL, SUPPORT, Lesson, make_short
-from retrieval.core.word_list import read_sections
-from retrieval.words.forms import capitalise
+from counterpoint.nli.training.reader.lesson import CONTRADICT, NEUTRAL, SUPPORT, Lesson, make_short
+from counterpoint.retrieval.core.word_list import read_sections
+from counterpoint.retrieval.words.forms import capitalise
 
 FACTORS = Path(__file__).with_name("factors.txt")
 

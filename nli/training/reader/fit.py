@@ -1,4 +1,5 @@
-"""Fit the numbers that depend on a reader's weights, and write them to its card: `python -m nli.training.reader.fit --data DIR`.
+"""Fit the numbers that depend on a reader's weights, and write them to its card:
+`python -m counterpoint.nli.training.reader.fit --data DIR`.
 
 These are the calibration of its logits, the decision on a paper and the certainty of a verdict. Everything is fitted on claims
 held out of training: the held-out folds of SciFact and HealthVer train, half of the papers of ordinary's dev split, and our own
@@ -23,26 +24,26 @@ from sklearn.linear_model import LogisticRegression
 from torch.nn import functional
 from tqdm import tqdm
 
-from nli.judge import Abstract, FullTextRule, Reader, cache_verdicts_on_disk
-from nli.reader.answers import AnswerRule
-from nli.reader.certainty import NEAREST, Certainty, measure_agreement
-from nli.reader.judge import LARGE, Calibration, DocumentReader
-from nli.reader.paper import FEATURES, PaperDecision, TwoReadings, judge_paper, make_features, read_twice
-from nli.text.designs import find_design
-from nli.training.reader import cases
-from nli.training.reader.cases import PaperCollection, ReaderCase
-from nli.training.reader.lesson import LABELS, NEUTRAL
-from nli.training.reader.train import choose_served, load_start, make_tokenizer, restore_reader
-from nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
-from retrieval.core.errors import BadInput
-from retrieval.core.probabilities import log_odds
-from retrieval.core.result_cache import DiskCache
-from retrieval.core.values import OPPOSITE, Document, Stance, Verdict
-from retrieval.rerank.embedded import EmbeddedReranker
-from retrieval.runtime.engine import BY_HAND
-from retrieval.training.command import return_exit_code
-from retrieval.training.export import export
-from retrieval.training.folds import is_held_out
+from counterpoint.nli.judge import Abstract, FullTextRule, Reader, cache_verdicts_on_disk
+from counterpoint.nli.reader.answers import AnswerRule
+from counterpoint.nli.reader.certainty import NEAREST, Certainty, measure_agreement
+from counterpoint.nli.reader.judge import LARGE, Calibration, DocumentReader
+from counterpoint.nli.reader.paper import FEATURES, PaperDecision, TwoReadings, judge_paper, make_features, read_twice
+from counterpoint.nli.text.designs import find_design
+from counterpoint.nli.training.reader import cases
+from counterpoint.nli.training.reader.cases import PaperCollection, ReaderCase
+from counterpoint.nli.training.reader.lesson import LABELS, NEUTRAL
+from counterpoint.nli.training.reader.train import choose_served, load_start, make_tokenizer, restore_reader
+from counterpoint.nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.probabilities import log_odds
+from counterpoint.retrieval.core.result_cache import DiskCache
+from counterpoint.retrieval.core.values import OPPOSITE, Document, Stance, Verdict
+from counterpoint.retrieval.rerank.embedded import EmbeddedReranker
+from counterpoint.retrieval.runtime.engine import BY_HAND
+from counterpoint.retrieval.training.command import return_exit_code
+from counterpoint.retrieval.training.export import export
+from counterpoint.retrieval.training.folds import is_held_out
 
 MAX_TOKENS = 256
 AWAY, ORDINARY, SEARCHED = 0.25, 0.3, 0.5
@@ -62,6 +63,7 @@ FITTED = ("calibration", "paper", "certainty")
 EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
 UNDECIDED = {"weights": {name: [0.0] * (FEATURES + 1) for name in ("support", "contradict")}, "side": SIDE, "quotes": QUOTES}
 """The decision of a reader for which none was fitted yet."""
+UNFITTED = {"calibration": {part: asdict(EVEN) for part in ("document", "sentence", "alone")}, "paper": UNDECIDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +202,8 @@ def _read_alone(reader: DocumentReader, some: Sequence[ReaderCase]) -> list[tupl
 def fit_numbers(folder: Path, held_out: HeldOut, cache: Path | None = None) -> None:
     """Fit every number anew to the weights in a folder, and write them to its card with their hash."""
     card: dict[str, Any] = json.loads((folder / "model.json").read_text("utf-8"))
-    unfitted = {"calibration": {part: asdict(EVEN) for part in ("document", "sentence", "alone")}, "paper": UNDECIDED}
     by_hand = {part: BY_HAND for part in ("full_text", "answers") if part in card}
-    card |= {**unfitted, "fitted_to": dict.fromkeys(FITTED, card["sha256"]) | by_hand}
+    card |= {**UNFITTED, "fitted_to": dict.fromkeys(FITTED, card["sha256"]) | by_hand}
     card["calibration"] = fit_calibrations(DocumentReader(folder, card=card), held_out)
     reader: Any = DocumentReader(folder, card=card)
     if cache:
@@ -218,7 +219,7 @@ def fit_numbers(folder: Path, held_out: HeldOut, cache: Path | None = None) -> N
 def main(arguments: Sequence[str] | None = None) -> None:
     """Export if a training run is given, then fit; the model is in OUT/reader, or where it was."""
     parser = argparse.ArgumentParser(
-        prog="python -m nli.training.reader.fit", description="Fit every number that depends on a reader's weights."
+        prog="python -m counterpoint.nli.training.reader.fit", description="Fit every number that depends on a reader's weights."
     )
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--out", type=Path, help="the folder of a training run, to export first")
@@ -253,7 +254,9 @@ def export_reader(out: Path, vocabulary: Path, mean: Sequence[str] | None) -> No
     card: dict[str, Any] = {
         "name": size.name, "reads": "documents", "labels": list(LABELS), "max_tokens": MAX_TOKENS,
         "base": size.base, "glosses": True, "full_text": asdict(FullTextRule()), "answers": asdict(AnswerRule()),
+        **UNFITTED,
     }  # fmt: skip
+    card["fitted_to"] = dict.fromkeys(("calibration", "paper", "full_text", "answers"), BY_HAND)
     export(model, "logits", folder, folder / "words.json", card)
     (folder / "words.json").unlink()
 

@@ -1,4 +1,5 @@
-"""Fit how a language model's grade and the embedded reading become a probability: `python -m nli.training.reader.fit_chat FILE`.
+"""Fit how a language model's grade and the embedded reading become a probability:
+`python -m counterpoint.nli.training.reader.fit_chat FILE`.
 
 FILE is a CSV of papers that both read for claims with known answers: claim, label (support, neutral, contradict; empty where
 it is not known), grade, and the embedded reader's support, neutral and contradict.
@@ -17,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from nli.reader.chat import DECISION, FEATURES, measure_sides, share_out
-from nli.training.reader.fit import SIDE
-from nli.training.reader.lesson import LABELS
-from retrieval.core.values import Verdict
+from counterpoint.nli.reader.chat import DECISION, FEATURES, measure_sides, share_out
+from counterpoint.nli.training.reader.fit import SIDE
+from counterpoint.nli.training.reader.lesson import LABELS
+from counterpoint.retrieval.core.values import Verdict
 
 PULL = 0.1
 """The cost of a squared weight, in log likelihood."""

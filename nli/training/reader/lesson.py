@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from nli.reader.encode import DocumentTokenizer, EncodedDocument
+from counterpoint.nli.reader.encode import DocumentTokenizer, EncodedDocument
 
 LABELS = ("support", "neutral", "contradict")
 SUPPORT, NEUTRAL, CONTRADICT = range(3)

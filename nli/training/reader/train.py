@@ -1,4 +1,4 @@
-"""Train the document reader: `python -m nli.training.reader.train --data DIR --base DIR --out DIR`.
+"""Train the document reader: `python -m counterpoint.nli.training.reader.train --data DIR --base DIR --out DIR`.
 
 An interrupted run continues from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (nli/models/reader/README.md
 says which packages carry it); a run with `--start` needs none.
@@ -22,18 +22,18 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
-from nli.reader.encode import CLOSE, START, DocumentTokenizer
-from nli.reader.judge import LARGE
-from nli.training.reader.answers import make_answer_lessons
-from nli.training.reader.encoder import SIZES, ReaderEncoder, find_size, load_base
-from nli.training.reader.examples import CLAIMS, make_lessons, make_taught_lessons, read_claims
-from nli.training.reader.lesson import LABELS, LONGEST, UNLABELLED, LessonExample, make_batches, measure_length
-from nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, find_base_rows, read_words
-from retrieval.core.errors import BadInput, ModelUnusable
-from retrieval.runtime.engine import EncodedPair, collate
-from retrieval.training.command import make_option_parser, return_exit_code
-from retrieval.training.export import restore_weights
-from retrieval.training.loop import Recipe, descend, has_fast_bfloat16, read_weights
+from counterpoint.nli.reader.encode import CLOSE, START, DocumentTokenizer
+from counterpoint.nli.reader.judge import LARGE
+from counterpoint.nli.training.reader.answers import make_answer_lessons
+from counterpoint.nli.training.reader.encoder import SIZES, ReaderEncoder, find_size, load_base
+from counterpoint.nli.training.reader.examples import CLAIMS, make_lessons, make_taught_lessons, read_claims
+from counterpoint.nli.training.reader.lesson import LABELS, LONGEST, UNLABELLED, LessonExample, make_batches, measure_length
+from counterpoint.nli.training.reader.vocabulary import SPECIAL, VOCABULARY_HELP, find_base_rows, read_words
+from counterpoint.retrieval.core.errors import BadInput, ModelUnusable
+from counterpoint.retrieval.runtime.engine import EncodedPair, collate
+from counterpoint.retrieval.training.command import make_option_parser, return_exit_code
+from counterpoint.retrieval.training.export import restore_weights
+from counterpoint.retrieval.training.loop import Recipe, descend, has_fast_bfloat16, read_weights
 
 SMOOTHING = 0.03
 SENTENCES = 0.5
@@ -105,7 +105,7 @@ def restore_reader(state: Mapping[str, Tensor]) -> ReaderEncoder:
 
 def make_parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    parser = make_option_parser("python -m nli.training.reader.train", "reader")
+    parser = make_option_parser("python -m counterpoint.nli.training.reader.train", "reader")
     parser.add_argument("--size", choices=sorted(SIZES), default="large", help="the size of the reader (default: large)")
     parser.add_argument("--base", type=Path, help="the folder of all-mpnet-base-v2, or of all-MiniLM-L6-v2 for the small reader")
     parser.add_argument("--vocabulary", type=Path, default=LARGE, help=VOCABULARY_HELP)

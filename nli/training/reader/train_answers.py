@@ -1,4 +1,5 @@
-"""Teach a reader open questions: `python -m nli.training.reader.train_answers --data DIR --vocabulary DIR --start FILE`.
+"""Teach a reader open questions:
+`python -m counterpoint.nli.training.reader.train_answers --data DIR --vocabulary DIR --start FILE`.
 
 It learns which words of a paper name an answer, whether there is one, and, if it is the large one, what the paper says of an
 answer. The small one learns from the large one, as its teacher, also of papers that nobody labelled. Of other claims and papers
@@ -21,18 +22,18 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
-from nli.reader.encode import DocumentTokenizer
-from nli.reader.judge import LARGE, SMALL
-from nli.training.reader import train
-from nli.training.reader.answers import UNKNOWN, Pair, make_answer_lessons, read_pairs
-from nli.training.reader.encoder import SIZES, ReaderEncoder
-from nli.training.reader.examples import CLAIMS, make_lessons
-from nli.training.reader.lesson import LABELS, LONGEST, LessonExample, make_batches
-from nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
-from retrieval.runtime.engine import BY_HAND, EncodedPair, collate, read_card
-from retrieval.training.command import make_option_parser, return_exit_code
-from retrieval.training.export import export
-from retrieval.training.loop import Recipe, descend, has_fast_bfloat16
+from counterpoint.nli.reader.encode import DocumentTokenizer
+from counterpoint.nli.reader.judge import LARGE, SMALL
+from counterpoint.nli.training.reader import train
+from counterpoint.nli.training.reader.answers import UNKNOWN, Pair, make_answer_lessons, read_pairs
+from counterpoint.nli.training.reader.encoder import SIZES, ReaderEncoder
+from counterpoint.nli.training.reader.examples import CLAIMS, make_lessons
+from counterpoint.nli.training.reader.lesson import LABELS, LONGEST, LessonExample, make_batches
+from counterpoint.nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
+from counterpoint.retrieval.runtime.engine import BY_HAND, EncodedPair, collate, read_card
+from counterpoint.retrieval.training.command import make_option_parser, return_exit_code
+from counterpoint.retrieval.training.export import export
+from counterpoint.retrieval.training.loop import Recipe, descend, has_fast_bfloat16
 
 NAMES = 5.0
 """The weight of a token's loss relative to the paper's."""
@@ -112,7 +113,7 @@ def _compute_cross_entropy(odds: Tensor, answered: Tensor, names: Tensor, naming
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, and export with the words, the calibration and the decision of the shipped reader; 2 if the data cannot be used."""
-    parser = make_option_parser("python -m nli.training.reader.train_answers", "reader")
+    parser = make_option_parser("python -m counterpoint.nli.training.reader.train_answers", "reader")
     parser.add_argument("--size", choices=sorted(SIZES), default="small", help="the size of the reader (default: small)")
     parser.add_argument("--vocabulary", type=Path, default=LARGE, help=VOCABULARY_HELP)
     parser.add_argument("--start", type=Path, required=True, metavar="FILE", help="the reader: checkpoint.pt or model.onnx")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from nli.reader.encode import CLOSE, START
+from counterpoint.nli.reader.encode import CLOSE, START
 
 SPECIAL = (START, "<pad>", CLOSE, "[UNK]")
 BERT_SPECIAL = ("[CLS]", "[PAD]", "[SEP]", "[UNK]")

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from service.checking.checkable import Reason
-from service.checking.schemas import CITED, CheckedText, CitedOut, CitedStatus, TextSentenceOut, TextVerdict
-from service.grounding.coverage import describe_usage
-from service.grounding.schemas import EvidenceOut
-from service.output.export import escaped, find_url, is_pmid, write_csv, write_xlsx
-from service.output.formats import TextExport
-from service.output.templates import load_templates
+from counterpoint.service.checking.checkable import Reason
+from counterpoint.service.checking.schemas import CITED, CheckedText, CitedOut, CitedStatus, TextSentenceOut, TextVerdict
+from counterpoint.service.grounding.coverage import describe_usage
+from counterpoint.service.grounding.schemas import EvidenceOut
+from counterpoint.service.output.export import escaped, find_url, is_pmid, write_csv, write_xlsx
+from counterpoint.service.output.formats import TextExport
+from counterpoint.service.output.templates import load_templates
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -120,7 +120,7 @@ def _behind_badge(one: CitedOut) -> str:
 
 def _place_of(one: EvidenceOut | CitedOut) -> str:
     """Where its sentence stands in the full text; "" for one of the abstract."""
-    return one.sentence.location.says if one.sentence and one.sentence.location else ""
+    return one.sentence.location.text if one.sentence and one.sentence.location else ""
 
 
 def _words_of(report: CheckedText, sentence: TextSentenceOut) -> str:
@@ -261,7 +261,7 @@ def _write_html(report: CheckedText, title: str, about: str) -> str:
         "signs": SIGNS, "paper": _paper, "words": _words_of, "why": _why, "reworded": _reworded,
         "badge": badge_of, "name": name_of, "quote": _quote_of, "place": _place_of,
     }  # fmt: skip
-    return load_templates("service.checking.export").get_template("checked.html").render(**context)
+    return load_templates("counterpoint.service.checking.export").get_template("checked.html").render(**context)
 
 
 COLUMNS = (

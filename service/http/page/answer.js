@@ -2,7 +2,7 @@
 
 import { announce, byId, button, copyOf, count, element, holding, percent } from "./dom.js";
 import { toHash } from "./form.js";
-import { leadOf } from "./balance.js";
+import { answerVerdictOf } from "./verdict.js";
 import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
 import { fillFollowUps } from "./next.js";
 import { addRows } from "./table.js";
@@ -20,7 +20,7 @@ export function answered(answer) {
   at(".sum").hidden = !told;
   at(".sum").textContent = summaryOf(answer, cited.length);
   // A question of another kind has no verdict, and one that no paper is on has its note.
-  if (answer.lead) at(".glance").append(leadOf(answer, (claim) => toHash({ mode: "claim", body: { claim } })));
+  if (answer.verdict) at(".glance").append(answerVerdictOf(answer, (claim) => toHash({ mode: "claim", body: { claim } })));
   else at(".glance").remove();
   const listed = answer.outcome === "listed";
   // Where no generator wrote, the sentences are those of the table: each paper is listed once.
@@ -184,13 +184,13 @@ function fillRows(section, { heading, rows }) {
   section.querySelector("h2").textContent = heading;
   let before = "";
   // Only a language model grades what a paper says of the statement; the embedded models list what supports it.
-  const told = rows.map((one) => ({ ...one.evidence, place: one.evidence.verdict?.quote ? one.evidence.place : "", condition: one.condition, asked: one }));
-  addRows(section, told, ({ asked: { answer, statement }, place }) => {
+  const told = rows.map((one) => ({ ...one.evidence, side: one.evidence.verdict?.quote ? one.evidence.side : "", condition: one.condition, asked: one }));
+  addRows(section, told, ({ asked: { answer, statement }, side }) => {
     const name = answer === before ? "" : answer;
     before = answer;
     // The name stands once above its papers; a screen reader has it in every row.
     const named = element("span", answer, name ? "" : "unseen");
-    if (place) return holding("div", "stated", named, checkOf(statement, statement));
+    if (side) return holding("div", "stated", named, checkOf(statement, statement));
     return name && statement ? checkOf(name, statement) : named;
   });
 }

@@ -11,11 +11,11 @@ export function chosen(answer, body) {
   at(".asked").textContent = answer.hypothesis;
   at(".entitled").append(answer.source.title, ...(answer.source.retracted ? [" ", element("strong", "Retracted")] : []));
   at(".entitled").hidden = !answer.source.title;
-  at(".says").textContent = answer.says;
+  at(".says").textContent = answer.text;
   at(".sum").textContent = summaryOf(answer);
   at(".sentences").append(...answer.evidence.map((one) => card(one, answer.results_only)));
   fillTerms(at(".origin"), originOf(answer, body));
-  announce(answer.says);
+  announce(answer.text);
   return shown;
 }
 
@@ -31,7 +31,7 @@ function card(one, resultsOnly) {
   const at = (selector) => shown.querySelector(selector);
   if (takesSide(one)) shown.classList.add(one.stance.label);
   at(".rank").textContent = one.rank;
-  at("h3").textContent = one.location.says;
+  at("h3").textContent = one.location.text;
   at(".facts").textContent = one.context ?? "";
   at(".badges").setAttribute("aria-label", "The judge's verdict");
   fillBadges(at(".badges"), takesSide(one) ? [[`Judged: ${READS_AS[one.stance.label]}`, "says"]] : []);
@@ -106,7 +106,7 @@ function originOf({ models, results_only, read }, body) {
 export function chosenText(answer) {
   const line = (one) => {
     const stance = takesSide(one) ? `; judged: ${READS_AS[one.stance.label]}` : "";
-    return `${one.rank}. “${one.quotation}” (${one.location.says}${stance})`;
+    return `${one.rank}. “${one.quotation}” (${one.location.text}${stance})`;
   };
-  return `${[answer.hypothesis, answer.source.title, answer.says, summaryOf(answer), answer.evidence.map(line).join("\n")].filter(Boolean).join("\n\n")}\n`;
+  return `${[answer.hypothesis, answer.source.title, answer.text, summaryOf(answer), answer.evidence.map(line).join("\n")].filter(Boolean).join("\n\n")}\n`;
 }

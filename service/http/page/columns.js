@@ -2,7 +2,7 @@
 
 import { button, count, element, number } from "./dom.js";
 import { card } from "./evidence.js";
-import { columnOf, papersOf, PLACES } from "./papers.js";
+import { columnOf, papersOf, SIDES } from "./papers.js";
 import { tableOf, watchView } from "./table.js";
 
 // How many papers of a column stand there at first.
@@ -17,13 +17,13 @@ const TOLD = ["contradict", "support", "uncertain"];
 /** Fills the columns of an answer; returns what filters and sorts them, and what shows one paper. */
 export function fillColumns(at, answer) {
   const found = papersOf(answer);
-  const columns = PLACES.map((place) => {
-    const papers = found.filter((one) => columnOf(one) === place);
-    return column(place, at(`#${place}`).parentElement, papers, answer);
+  const columns = SIDES.map((side) => {
+    const papers = found.filter((one) => columnOf(one) === side);
+    return column(side, at(`#${side}`).parentElement, papers, answer);
   });
-  const filled = columns.filter((one) => !(one.place in BELOW) && one.cards.length).length;
+  const filled = columns.filter((one) => !(one.side in BELOW) && one.cards.length).length;
   at(".sides").dataset.columns = String(Math.max(filled, 1));
-  const table = tableOf(at(".papers-table"), TOLD.flatMap((place) => found.filter((one) => columnOf(one) === place)));
+  const table = tableOf(at(".papers-table"), TOLD.flatMap((side) => found.filter((one) => columnOf(one) === side)));
   watchView(at(".views"), at(".sides"), at(".papers-table"));
   // Where no side has a paper, the verdict has said so.
   if (!filled) for (const one of [".sides", ".views", ".papers-table"]) at(one).remove();
@@ -36,18 +36,18 @@ export function fillColumns(at, answer) {
   };
 }
 
-function column(place, side, papers, answer) {
-  const heading = side.querySelector("h2");
-  heading.firstChild.data = `${NAMES[place]} `;
+function column(side, part, papers, answer) {
+  const heading = part.querySelector("h2");
+  heading.firstChild.data = `${NAMES[side]} `;
   if (!papers.length) {
-    if (place === "contradict" || place === "support") tellEmpty(side, place, answer);
-    else side.remove();
-    return { place, cards: [], choose() {}, open() {} };
+    if (side === "contradict" || side === "support") tellEmpty(part, side, answer);
+    else part.remove();
+    return { side, cards: [], choose() {}, open() {} };
   }
   const list = element("ol");
   // The rank is the column's own: what stands there comes from several lists of the answer.
-  const cards = papers.map((one, index) => ({ one, shown: card({ ...one, rank: index + 1 }, place === "uncertain" ? `May ${one.stance}` : "") }));
-  let most = BELOW[place] ?? FIRST;
+  const cards = papers.map((one, index) => ({ one, shown: card({ ...one, rank: index + 1 }, side === "uncertain" ? `May ${one.stance}` : "") }));
+  let most = BELOW[side] ?? FIRST;
   let [keep, compare] = [() => true, () => 0];
   const more = button("", "quiet more", () => {
     const next = [...list.children].find((one) => one.hidden);
@@ -65,10 +65,10 @@ function column(place, side, papers, answer) {
     more.textContent = most ? `Show ${number(hidden)} more` : `Show ${count(hidden, "paper")}`;
     list.hidden = !left.length || !most;
   };
-  side.append(list, more);
+  part.append(list, more);
   show();
   return {
-    place,
+    side,
     cards,
     choose(nowKeep, nowCompare) {
       [keep, compare] = [nowKeep, nowCompare];
@@ -98,10 +98,10 @@ function focusOn(shown) {
 }
 
 /** One line that says what was looked at in vain. */
-function tellEmpty(side, place, answer) {
-  side.classList.add("empty");
-  side.querySelector("h2 span").textContent = "none found";
-  side.append(element("p", nothingFound(answer.checked, place === "support" ? "support" : "contradiction"), "none"));
+function tellEmpty(part, side, answer) {
+  part.classList.add("empty");
+  part.querySelector("h2 span").textContent = "none found";
+  part.append(element("p", nothingFound(answer.checked, side === "support" ? "support" : "contradiction"), "none"));
 }
 
 function nothingFound(counts, noun) {

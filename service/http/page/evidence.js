@@ -182,7 +182,7 @@ function fillBar(shown, verdict) {
 
 /** The sentence as a quotation, with where it stands below it and its abstract folded away. */
 function quoted({ pmid, title }, sentence, marks = {}, note = "") {
-  const place = sentence.location ? `${sentence.location.says} of the full text` : `Sentence ${number(sentence.index + 1)} of the abstract`;
+  const place = sentence.location ? `${sentence.location.text} of the full text` : `Sentence ${number(sentence.index + 1)} of the abstract`;
   const figure = holding("figure", "", holding("blockquote", "", "“", ...marked(sentence, marks), "”"));
   figure.firstChild.dir = "auto";
   figure.dataset.sentence = sentence.index;

@@ -1,6 +1,6 @@
 // What to begin with: examples that the service makes of its own index. Where it has none, nothing is offered.
 
-import { balanceOf } from "./balance.js";
+import { weighedOf } from "./verdict.js";
 import { button, byId, element, holding } from "./dom.js";
 import { card } from "./evidence.js";
 import { columnOf, papersOf } from "./papers.js";
@@ -33,7 +33,7 @@ export function showFirst(wanted, mode) {
 /** The verdict on the example, and the first paper of each side. */
 function fillFirst(answer, whole) {
   place.querySelector(".claimed").textContent = answer.claim.text;
-  place.querySelector(".glance").replaceChildren(...[balanceOf(answer), timelineOf(answer, () => whole.click())].filter(Boolean));
+  place.querySelector(".glance").replaceChildren(...[weighedOf(answer), timelineOf(answer, () => whole.click())].filter(Boolean));
   const papers = papersOf(answer);
   const best = [["contradict", "Contradicts"], ["support", "Supports"]].map(([side, name]) => [side, name, papers.find((one) => columnOf(one) === side)]).filter(([, , one]) => one);
   const sides = best.map(([side, name, one]) => holding("section", `side ${side}`, element("h3", name), holding("ol", "", card(one))));

@@ -11,9 +11,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
-from service.http.reference.docs import render_page
-from service.http.requests.problems import Refused
-from service.output.templates import load_templates
+from counterpoint.service.http.reference.docs import render_page
+from counterpoint.service.http.requests.problems import Refused
+from counterpoint.service.output.templates import load_templates
 
 _PAGE = "index.html"
 
@@ -53,7 +53,7 @@ class _File:
 def page_files() -> dict[str, _File]:
     """Every file of the page by its name, read once; a name that is not here is never looked up on disk."""
     assets = {}
-    for file in files("service.http").joinpath("page").iterdir():
+    for file in files("counterpoint.service.http").joinpath("page").iterdir():
         media_type = _TYPES.get(file.name[file.name.rfind(".") :])
         if media_type:
             content = _write_page() if file.name == _PAGE else file.read_bytes()
@@ -67,7 +67,7 @@ def _make_file(content: bytes, media_type: str) -> _File:
 
 def _write_page() -> bytes:
     """Build the page from its parts, some of them shared or used several times; nothing in it depends on a request."""
-    return load_templates("service.http.page").get_template(_PAGE).render().encode()
+    return load_templates("counterpoint.service.http.page").get_template(_PAGE).render().encode()
 
 
 router = APIRouter(include_in_schema=False)

@@ -1,6 +1,6 @@
 // Both sides of a claim.
 
-import { balanceOf, isEmpty, saysOf } from "./balance.js";
+import { weighedOf, isEmpty, textOf } from "./verdict.js";
 import { watchChoices } from "./choosing.js";
 import { fillColumns } from "./columns.js";
 import { announce, button, copyOf, element, holding, number } from "./dom.js";
@@ -21,14 +21,14 @@ export function grounding(answer, { read }, again) {
   at(".sum").textContent = answer.summary;
   // Found now: once it is on the page nothing is left in what the template held.
   const columns = fillColumns(at, answer);
-  at(".glance").append(...[balanceOf(answer, readersOf(papers)), isEmpty(answer) ? null : timelineOf(answer, columns.open), differencesOf(answer)].filter(Boolean));
+  at(".glance").append(...[weighedOf(answer, readersOf(papers)), isEmpty(answer) ? null : timelineOf(answer, columns.open), differencesOf(answer)].filter(Boolean));
   at(".tray").append(...readMore(answer, papers, read, again));
   watchChoices(at(".tools"), papers, columns.choose);
   fillLegend(at(".legend"), papers);
   fillFollowUps(at(".follow-ups"), answer);
   at(".ground tbody").append(...CHECKED.map((line) => countsRow(line, answer.checked)));
   fillTerms(at(".origin"), originOf(answer));
-  announce(`${saysOf(answer)} ${answer.balance.certain}`.trim());
+  announce(`${textOf(answer)} ${answer.weighed.certain}`.trim());
   return shown;
 }
 
@@ -85,7 +85,7 @@ export function stagesIn(place) {
     if (name !== "stage") return;
     if (data.pmid) read.append(element("li", `${READ[data.stance]}: ${data.title || "(no title)"}`, data.stance));
     line.textContent = data.detail;
-    line.className = data.name === "decided" ? "done" : "";
+    line.className = data.name === "weigh" ? "done" : "";
     announce(data.detail);
   };
 }
@@ -97,6 +97,6 @@ export function groundingText(answer) {
   const found = [...answer.contradicting, ...answer.supporting];
   const side = (place) => part(place === "contradict" ? "Contradicts" : "Supports", found.filter((one) => one.stance === place && !one.retracted));
   const retracted = found.filter((one) => one.retracted);
-  const parts = [answer.claim.text, [saysOf(answer), answer.balance.certain, answer.balance.detail].filter(Boolean).join(" "), answer.summary, side("contradict"), side("support"), ...(retracted.length ? [part("Retracted, not counted", retracted)] : [])];
+  const parts = [answer.claim.text, [textOf(answer), answer.weighed.certain, answer.weighed.detail].filter(Boolean).join(" "), answer.summary, side("contradict"), side("support"), ...(retracted.length ? [part("Retracted, not counted", retracted)] : [])];
   return `${parts.join("\n\n")}\n`;
 }

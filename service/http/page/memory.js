@@ -1,6 +1,6 @@
 // What the service remembers for the reader, in a menu: alerts, saved claims and what was asked.
 
-import { claimOf } from "./balance.js";
+import { claimOf } from "./verdict.js";
 import { announce, button, byId, count, element, holding } from "./dom.js";
 import { mayShare } from "./library.js";
 import { call } from "./service.js";
@@ -48,7 +48,7 @@ export async function remember({ mode, body }, found) {
   if (!bar.isConnected || byId("history").hidden) return;
   if (share) bar.prepend(shareButton({ mode, body }, found, showMemory));
   judgeCards(mode === "claim" ? found : null);
-  const claim = mode === "claim" ? body : found.lead && { claim: claimOf(found.lead) };
+  const claim = mode === "claim" ? body : found.verdict && { claim: claimOf(found.verdict) };
   if (claim) bar.prepend(saveButton(claim));
 }
 

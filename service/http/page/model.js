@@ -57,8 +57,8 @@ byId("model").addEventListener("submit", (event) => {
     return;
   }
   doing("It reads eight claims about invented papers; a slow model takes minutes…", async () => {
-    const { says, warning } = await call("model/trial", "POST", { ...given(), model: byId("model-name").value });
+    const { sentences, warning } = await call("model/trial", "POST", { ...given(), model: byId("model-name").value });
     fill(await call("model"));
-    return [...says, warning].filter(Boolean).join(" ");
+    return [...sentences, warning].filter(Boolean).join(" ");
   });
 });

@@ -14,12 +14,12 @@ import { about, answer as askAnswer, evidence as askEvidence, forgetDocuments, h
 import { keptNote, sharedIn } from "./share.js";
 import { addActions } from "./take.js";
 import { checkedText, claimsIn, wordsOf } from "./text.js";
-import { askTyped, choices, foundPapers, noteOf } from "./typed.js";
+import { askInput, choices, foundPapers, noteOf } from "./input.js";
 
 // What each mode asks, how its answer is shown and told as text, what is said and drawn while it is made, and what of the answer is
 // in view at once, below the verdict.
 const MODES = {
-  claim: { ask: askTyped, shown: grounding, text: groundingText, topic: (found) => found.claim.text, reading: "Reading the papers for and against", drawn: stagesIn, first: "blockquote, .papers-table tbody tr" },
+  claim: { ask: askInput, shown: grounding, text: groundingText, topic: (found) => found.claim.text, reading: "Reading the papers for and against", drawn: stagesIn, first: "blockquote, .papers-table tbody tr" },
   question: { ask: askAnswer, shown: answered, text: answerText, topic: (found) => found.topic.question, reading: "Looking for an answer", drawn: draftIn, first: ".prose .said, .papers-table tbody tr, blockquote" },
   // It comes at once or not at all: there is nothing to draw on the way.
   paper: { ask: askEvidence, shown: chosen, text: chosenText, topic: (found) => found.hypothesis, reading: "Reading the paper", drawn: (place) => place.replaceChildren(), first: ".card" },
@@ -89,7 +89,7 @@ function showAnswer(wanted, came) {
   addActions(shown, wanted, found, mode.text(found), kept?.title);
   if (kept) shown.querySelector(".asked").textContent = kept.title;
   const changed = changesSince(found);
-  const notes = kept ? [keptNote(kept)] : [noteOf(found.typed, askInstead), changed.length ? element("p", changed.join(" "), "notice") : null];
+  const notes = kept ? [keptNote(kept)] : [noteOf(found.input, askInstead), changed.length ? element("p", changed.join(" "), "notice") : null];
   shown.querySelector(".asked").after(...notes.filter(Boolean));
   place.replaceChildren(shown);
   goTo(place, mode.first);

@@ -2,9 +2,9 @@
 
 export const COLUMNS = ["contradict", "uncertain", "support", "silent"];
 /** With what is not counted. */
-export const PLACES = [...COLUMNS, "retracted"];
+export const SIDES = [...COLUMNS, "retracted"];
 
-/** What each place is called in a sentence about papers, one or many. */
+/** What each side is called in a sentence about papers, one or many. */
 export const SAYS = {
   contradict: ["contradicts", "contradict"],
   uncertain: ["uncertain or mixed", "uncertain or mixed"],
@@ -13,8 +13,8 @@ export const SAYS = {
 };
 
 /** The words of what was typed that no paper has: a sentence, or "". */
-export function missingFrom(typed) {
-  const words = (typed?.missing ?? []).map((one) => `“${one}”`);
+export function missingFrom(input) {
+  const words = (input?.missing ?? []).map((one) => `“${one}”`);
   return words.length && `Nothing in this index mentions ${[words.slice(0, -1).join(", "), words.at(-1)].filter(Boolean).join(" or ")}.`;
 }
 
@@ -22,10 +22,10 @@ export function missingFrom(typed) {
 export const papersOf = ({ contradicting, supporting, uncertain, more, silent }) => [...contradicting, ...supporting, ...uncertain, ...more, ...silent];
 
 /** The column that a paper stands in; a retracted paper takes no side. */
-export const columnOf = ({ place, retracted }) => (retracted ? "retracted" : place);
+export const columnOf = ({ side, retracted }) => (retracted ? "retracted" : side);
 
 /** A design as the service names it, as a label: “a cohort study” is “Cohort study”. */
-export function designOf({ name, says }) {
-  const label = says.replace(/^an? /, "");
+export function designOf({ name, text }) {
+  const label = text.replace(/^an? /, "");
   return name === "other" ? `Other ${label}` : label.charAt(0).toUpperCase() + label.slice(1);
 }

@@ -48,7 +48,7 @@ const post = (address, body, signal) => asked(address, { method: "POST", headers
 export const ground = (body, signal, tell) => streamed("v1/ground/stream", "grounding", body, signal, tell);
 
 /** What was typed: a claim, a question, keywords, a paper, a text or another language. */
-export const lookAt = async (text, signal) => json(await post("v1/typed", { text }, signal));
+export const lookAt = async (text, signal) => json(await post("v1/classify", { text }, signal));
 
 /** The first documents that hold these words. */
 export const searched = async (query, signal) => json(await asked(`v1/search?${new URLSearchParams({ q: query, limit: 20 })}`, { signal }));

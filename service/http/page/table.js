@@ -2,21 +2,21 @@
 
 import { button, element, holding, percent } from "./dom.js";
 import { marked, pmidOf, READS_AS } from "./evidence.js";
-import { columnOf, designOf, PLACES } from "./papers.js";
+import { columnOf, designOf, SIDES } from "./papers.js";
 
 const KEY = "counterpoint-view";
 
 /** What a paper says of the claim, in words. */
-function directionOf({ place, stance, standing }) {
-  if (!place) return "";
-  if (place !== stance) return `may ${stance}`;
+function directionOf({ side, stance, standing }) {
+  if (!side) return "";
+  if (side !== stance) return `may ${stance}`;
   return `${READS_AS[stance]}${standing === "partial" ? " in part" : ""}`;
 }
 
 // What a column is sorted by, and whether its largest value comes first.
 const SORTS = {
   Paper: [({ title }) => title.toLowerCase(), false],
-  Direction: [(one) => PLACES.indexOf(columnOf(one)), false],
+  Direction: [(one) => SIDES.indexOf(columnOf(one)), false],
   Probability: [({ score }) => score, true],
   Design: [({ design }) => design.weight, true],
   Year: [({ year }) => year ?? 0, true],
@@ -42,14 +42,14 @@ function follow({ currentTarget, target }) {
 }
 
 function cellsOf(evidence) {
-  const { place, design, trial, year, score, verdict, sentence, pmid, doi, condition = "" } = evidence;
+  const { side, design, trial, year, score, verdict, sentence, pmid, doi, condition = "" } = evidence;
   const { people = "", number = "", effect = "" } = verdict?.details ?? {};
   const quote = holding("p", "words", ...(sentence ? ["“", ...marked(sentence, evidence), "”"] : []));
   quote.dir = "auto";
   const words = [people, number, effect, condition].map((one) => Object.assign(element("td", one, "own"), { dir: "auto" }));
   // Of a paper that was not judged as a whole the score is no probability.
   const likely = element("td", verdict?.of === "document" ? percent(score) : "", "figure");
-  return [element("td", directionOf(evidence), place), likely, element("td", `${designOf(design)}${trial ? `; reports ${trial}` : ""}`), element("td", year ?? "", "figure"), ...words, holding("td", "quotation", quote, " ", pmidOf(pmid, doi))];
+  return [element("td", directionOf(evidence), side), likely, element("td", `${designOf(design)}${trial ? `; reports ${trial}` : ""}`), element("td", year ?? "", "figure"), ...words, holding("td", "quotation", quote, " ", pmidOf(pmid, doi))];
 }
 
 /** A claim's papers as a table, best first; filtered, sorted and opened like a column, and sorted by the heads of its columns. */

@@ -161,7 +161,7 @@ function citedLine(cited) {
   if (title && kind !== "title") line.append(` · ${title}`);
   if (retracted) line.append(" ", element("strong", "Retracted"));
   if (sentence && CITED[status][0]) line.append(element("q", sentence.text));
-  if (sentence?.location) line.append(` (${sentence.location.says})`);
+  if (sentence?.location) line.append(` (${sentence.location.text})`);
   return line;
 }
 

@@ -1,7 +1,7 @@
 // The papers by year: a dot a paper, coloured and placed by its stance, as large as its design counts.
 
 import { count, drawn, element, holding } from "./dom.js";
-import { columnOf, papersOf, PLACES } from "./papers.js";
+import { columnOf, papersOf, SIDES } from "./papers.js";
 
 const LANES = { contradict: "Contradict", uncertain: "Uncertain", support: "Support", silent: "Say nothing", retracted: "Retracted" };
 // As in style.css.
@@ -15,7 +15,7 @@ export function timelineOf(answer, open) {
   const every = papersOf(answer);
   const papers = every.filter((one) => one.year);
   if (!papers.length) return null;
-  const lanes = PLACES.filter((place) => papers.some((one) => columnOf(one) === place));
+  const lanes = SIDES.filter((side) => papers.some((one) => columnOf(one) === side));
   const years = papers.map((one) => one.year);
   const [first, last] = [Math.min(...years), Math.max(...years)];
   const x = (year) => (first === last ? (FROM + TO) / 2 : FROM + ((year - first) / (last - first)) * (TO - FROM));
@@ -25,16 +25,16 @@ export function timelineOf(answer, open) {
   for (const year of ticks(first, last)) shown.append(tick(year, x(year), floor + 15));
   const taken = new Map();
   for (const one of [...papers].sort((a, b) => a.year - b.year)) {
-    const place = columnOf(one);
-    const spot = `${place} ${one.year}`;
+    const side = columnOf(one);
+    const spot = `${side} ${one.year}`;
     const before = taken.get(spot) ?? 0;
     taken.set(spot, before + 1);
-    shown.append(dot(one, place, x(one.year), TOP + (lanes.indexOf(place) + 0.5) * LANE, before, open));
+    shown.append(dot(one, side, x(one.year), TOP + (lanes.indexOf(side) + 0.5) * LANE, before, open));
   }
   const left = every.length - papers.length;
   const caption = `Larger dots: stronger designs.${left ? ` Not shown: ${count(left, "paper")} without a year.` : ""}`;
   // Each dot says its lane itself.
-  const names = holding("div", "lanes", ...lanes.map((place) => element("span", LANES[place])));
+  const names = holding("div", "lanes", ...lanes.map((side) => element("span", LANES[side])));
   names.setAttribute("aria-hidden", "true");
   return holding("figure", "timeline", names, shown, element("figcaption", caption));
 }
@@ -63,11 +63,11 @@ function ticks(first, last) {
 }
 
 /** A paper; papers of one year and lane stand side by side. */
-function dot(one, place, x, y, before, open) {
+function dot(one, side, x, y, before, open) {
   const radius = 3 + 5 * one.design.weight;
-  const shown = drawn("svg", { class: `dot ${place}`, role: "button", tabindex: 0, "aria-label": labelOf(one, place), x: percent(x), y, width: 1, height: 1, overflow: "visible" });
+  const shown = drawn("svg", { class: `dot ${side}`, role: "button", tabindex: 0, "aria-label": labelOf(one, side), x: percent(x), y, width: 1, height: 1, overflow: "visible" });
   const title = drawn("title");
-  title.textContent = labelOf(one, place);
+  title.textContent = labelOf(one, side);
   shown.append(title, drawn("circle", { r: radius, cx: before * 11 }));
   const act = () => open(one.pmid);
   shown.addEventListener("click", act);
@@ -79,4 +79,4 @@ function dot(one, place, x, y, before, open) {
   return shown;
 }
 
-const labelOf = (one, place) => [one.year, LANES[place].toLowerCase(), one.design.says, one.title || one.pmid].filter(Boolean).join(", ");
+const labelOf = (one, side) => [one.year, LANES[side].toLowerCase(), one.design.text, one.title || one.pmid].filter(Boolean).join(", ");

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from service.output.templates import load_templates
+from counterpoint.service.output.templates import load_templates
 
 ALIAS = "_alias"
 """The end of the name of a call at its older address."""
@@ -21,12 +21,12 @@ ALIAS = "_alias"
 @cache
 def example(name: str) -> Any:
     """The example of this name."""
-    return json.loads(files("service.http").joinpath("examples", f"{name}.json").read_text("utf-8"))
+    return json.loads(files("counterpoint.service.http").joinpath("examples", f"{name}.json").read_text("utf-8"))
 
 
 def add_examples(document: dict[str, Any]) -> dict[str, Any]:
     """The same OpenAPI document with an example in the response of each call that has one."""
-    known = {file.name.removesuffix(".json") for file in files("service.http").joinpath("examples").iterdir()}
+    known = {file.name.removesuffix(".json") for file in files("counterpoint.service.http").joinpath("examples").iterdir()}
     for operation in (one for item in document["paths"].values() for one in item.values()):
         name = operation["operationId"].removesuffix(ALIAS)
         if name in known:
@@ -224,7 +224,7 @@ def _quote(text: str) -> str:
 
 def render_page(document: dict[str, Any]) -> bytes:
     """Render the page of an OpenAPI document; everything taken from the document is escaped."""
-    template = load_templates("service.http.reference").get_template("docs.html")
+    template = load_templates("counterpoint.service.http.reference").get_template("docs.html")
     info = document["info"]
     return (
         template.render(

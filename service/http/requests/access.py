@@ -29,11 +29,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.http.requests import problems
-from service.http.requests.problems import Refused
-from service.operating import metrics
-from service.operating.settings import ANY, SCOPES, KeyScope, Settings, is_own_machine, read_host
-from service.schemas.faults import short
+from counterpoint.service.http.requests import problems
+from counterpoint.service.http.requests.problems import Refused
+from counterpoint.service.operating import metrics
+from counterpoint.service.operating.settings import ANY, SCOPES, KeyScope, Settings, is_own_machine, read_host
+from counterpoint.service.schemas.faults import short
 
 _SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
 _HINT = "if this name is meant to work, its operator adds it to the setting hosts (COUNTERPOINT_HOSTS)"

@@ -17,15 +17,15 @@ from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from retrieval.core.errors import CounterpointError
-from service.http.requests import problems
-from service.http.requests.access import AccessControl
-from service.http.requests.working import parts_of
-from service.operating.settings import KeyScope
-from service.operating.work import Gone, Job, Workers
-from service.output.formats import FORMATS, Format
-from service.schemas import Problem
-from service.schemas.faults import repair_json
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.service.http.requests import problems
+from counterpoint.service.http.requests.access import AccessControl
+from counterpoint.service.http.requests.working import parts_of
+from counterpoint.service.operating.settings import KeyScope
+from counterpoint.service.operating.work import Gone, Job, Workers
+from counterpoint.service.output.formats import FORMATS, Format
+from counterpoint.service.schemas import Problem
+from counterpoint.service.schemas.faults import repair_json
 
 _SMALL = 65_536
 """Bytes that are read in a millisecond."""

@@ -14,9 +14,9 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from retrieval.core.errors import CounterpointError
-from service.operating.work import Gone
-from service.schemas import Problem, faults
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.service.operating.work import Gone
+from counterpoint.service.schemas import Problem, faults
 
 MEDIA_TYPE = "application/problem+json"
 CLIENT_LEFT = 499

@@ -11,20 +11,20 @@ from typing import Annotated, cast
 from fastapi import Depends, Query, Request
 from pydantic import BaseModel
 
-from retrieval.core.errors import CounterpointError
-from service.answering.schemas import StageEvent
-from service.calls.calls import Progress
-from service.calls.schemas import GroundStageEvent
-from service.http.requests.access import admit_request, require_key, sender_of
-from service.memory.database import Whose
-from service.memory.history import Result, entry_of
-from service.memory.memory import Memory
-from service.operating import metrics
-from service.operating.jobs import Runner
-from service.operating.libraries import Libraries, Library
-from service.operating.live_index import LiveIndex
-from service.operating.page_model import PageModel
-from service.operating.work import Workers
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.service.answering.schemas import StageEvent
+from counterpoint.service.calls.calls import Progress
+from counterpoint.service.calls.schemas import GroundStageEvent
+from counterpoint.service.http.requests.access import admit_request, require_key, sender_of
+from counterpoint.service.memory.database import Whose
+from counterpoint.service.memory.history import Result, entry_of
+from counterpoint.service.memory.memory import Memory
+from counterpoint.service.operating import metrics
+from counterpoint.service.operating.jobs import Runner
+from counterpoint.service.operating.libraries import Libraries, Library
+from counterpoint.service.operating.live_index import LiveIndex
+from counterpoint.service.operating.page_model import PageModel
+from counterpoint.service.operating.work import Workers
 
 _log = logging.getLogger("counterpoint")
 
@@ -113,9 +113,9 @@ def watch(parts: Parts, check: Callable[[], None], tell: Callable[[str, BaseMode
     def tell_all(name: str, event: BaseModel) -> None:
         check()
         match event:
-            case GroundStageEvent(name="decided"):
+            case GroundStageEvent(name="weigh"):
                 clocks[GroundStageEvent].begin("")
-                metrics.JUDGED.inc(event.sentences)
+                metrics.READ.inc(event.sentences)
             case GroundStageEvent() | StageEvent():
                 clocks[type(event)].begin(event.name)
         if tell:

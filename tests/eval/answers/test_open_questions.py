@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from eval.answers.open_questions import answer_open, is_known, read_open_questions, show_open, write_snippets
-from eval.measures.report import Table
-from indexes.build import build
-from retrieval.core.errors import BadInput
-from retrieval.index import Index
+from counterpoint.eval.answers.open_questions import answer_open, is_known, read_open_questions, show_open, write_snippets
+from counterpoint.eval.measures.report import Table
+from counterpoint.indexes.build import build
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.index import Index
 from tests.helpers.answer_fakes import DirectionReader, TitleFinder, make_answerer
 
 LISTS = [
@@ -66,7 +66,7 @@ def test_snippets_stand_for_papers_and_their_answers_are_counted(file: Path, tmp
         "Eta improved gout.",
     ]
     build([corpus], tmp_path / "index")
-    rules = {"open_questions": {}, "lead": {"grounding": "counterpoint"}}
+    rules = {"open_questions": {}, "verdict": {"grounding": "counterpoint"}}
     with_rows = make_answerer(Index(tmp_path / "index"), None, DirectionReader(), TitleFinder(), **rules)
     answers = answer_open(questions[:1], with_rows, tmp_path / "work", {})
     assert answers["a"]["outcome"] == "answered"

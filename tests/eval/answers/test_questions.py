@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eval.answers.questions import (
+from counterpoint.eval.answers.questions import (
     AskedQuestion,
     GivenAnswer,
     answer_all,
@@ -19,11 +19,11 @@ from eval.answers.questions import (
     read_questions,
     show_questions,
 )
-from nli.judge import Abstract, Reading
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Topic
-from retrieval.index import Index
-from service.answering.answer import Answerer
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.answer import Answerer
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.commands import call
 from tests.helpers.fakes import SILENT, WordReader, make_index
@@ -62,7 +62,7 @@ class SubjectReader(WordReader):
 
 
 def reading_answerer(index: Index) -> Answerer:
-    return make_answerer(index, reader=SubjectReader(), lead={"grounding": "counterpoint"})
+    return make_answerer(index, reader=SubjectReader(), verdict={"grounding": "counterpoint"})
 
 
 def given(verdict: str, supporting: str = "", contradicting: str = "", answered: bool = True) -> GivenAnswer:
@@ -111,12 +111,13 @@ def test_the_figures() -> None:
         "c": given("", answered=False), "d": given("", answered=False), "e": given("unclear"),
     }  # fmt: skip
     expected = {
-        "answered, of the answerable": 2 / 3, "declined, of the others": 1 / 2, "lead right, of the answered": 1 / 2,
-        "lead wrong, of the answered": 1 / 2, "known paper cited, of the answered": 1.0, "misleading, of the answerable": 1 / 3,
+        "answered, of the answerable": 2 / 3, "declined, of the others": 1 / 2, "verdict right, of the answered": 1 / 2,
+        "verdict wrong, of the answered": 1 / 2, "known paper cited, of the answered": 1.0,
+        "misleading, of the answerable": 1 / 3,
     }  # fmt: skip
     assert {name: figure.value for name, figure in figures(asked, found).items()} == pytest.approx(expected)
     faults = [name_fault(one, found) for one in asked]
-    assert faults == ["", "misleading (lead yes, known no)", "declined", "", "answered, though nothing answers it"]
+    assert faults == ["", "misleading (verdict yes, known no)", "declined", "", "answered, though nothing answers it"]
     assert "declined: c" in show_questions("t", asked, found, "c").text().splitlines()
 
 
@@ -137,11 +138,11 @@ def test_answers_are_kept_and_asked_once(index: Index, tmp_path: Path) -> None:
 
 
 def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.assembly.assemble_answerer", lambda *_: reading_answerer(index))
+    monkeypatch.setattr("counterpoint.service.assembly.assemble_answerer", lambda *_: reading_answerer(index))
     out, file = tmp_path / "out.json", written(tmp_path)
     done = call("eval", "questions", file, "--index", index.folder, "--work", tmp_path / "work", "--json", out)
     assert done.exit_code == 0, done.output
     assert "3 questions, 1 of them unanswerable" in done.stdout
     report = json.loads(out.read_text("utf-8"))
-    assert report["figures"]["lead right, of the answered"][0] == 1.0
+    assert report["figures"]["verdict right, of the answered"][0] == 1.0
     assert "zeta lowers blood pressure in anaemic adults" in report["questions"][0]["given"]["sentences"][0]

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eval.claims.reading import PaperClaim, read_paper_claims
-from retrieval.core.errors import BadInput
-from retrieval.index import Index
-from service.assembly import load_config, make_grounder
-from service.cli.commands import app
-from service.configuration.config import load_profile
-from service.configuration.models import Models
-from service.grounding.ground import Grounder
+from counterpoint.eval.claims.reading import PaperClaim, read_paper_claims
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.index import Index
+from counterpoint.service.assembly import load_config, make_grounder
+from counterpoint.service.cli.commands import app
+from counterpoint.service.configuration.config import load_profile
+from counterpoint.service.configuration.models import Models
+from counterpoint.service.grounding.ground import Grounder
 from tests.helpers.fakes import StoppingJudge, WordJudge, WordReranker, make_index
 
 DOCUMENTS: list[dict[str, Any]] = [
@@ -54,7 +54,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> list[WordJudge]:
         models = Models(load_profile(profile), {"relevance": WordReranker()}, {"stance": judges[0]})
         return make_grounder(Index(index), load_config(config), models)
 
-    monkeypatch.setattr("service.assembly.assemble", assembled)
+    monkeypatch.setattr("counterpoint.service.assembly.assemble", assembled)
     return judges
 
 

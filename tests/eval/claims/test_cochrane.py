@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from eval.claims.cochrane import ask, read_conclusions
-from eval.claims.directions import DIRECTED, answer_from, measure_directions
-from eval.retrieval.beir import write_documents
-from retrieval.core.errors import BadRecord
-from retrieval.core.values import Claim
-from service.grounding.weigh import Outcome, weigh
+from counterpoint.eval.claims.cochrane import ask, read_conclusions
+from counterpoint.eval.claims.directions import DIRECTED, answer_from, measure_directions
+from counterpoint.eval.retrieval.beir import write_documents
+from counterpoint.retrieval.core.errors import BadRecord
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.service.grounding.weigh import Outcome, weigh
 from tests.helpers.fakes import make_index, make_reading_grounder
 
 ABSTRACTS = [{"pmid": "1", "title": "Zeta and pressure", "abstract": "Pressure was against zeta in all adults."}]

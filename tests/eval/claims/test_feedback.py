@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from eval.claims.reading import read_paper_claims
-from retrieval.index import Index
-from service.memory.memory import open_memory
-from service.memory.schemas import Opinion
-from service.operating.libraries import Libraries
-from service.schemas import Provenance
+from counterpoint.eval.claims.reading import read_paper_claims
+from counterpoint.retrieval.index import Index
+from counterpoint.service.memory.memory import open_memory
+from counterpoint.service.memory.schemas import Opinion
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.schemas import Provenance
 from tests.helpers.commands import call
 from tests.helpers.fakes import make_index, make_reading_grounder
 
@@ -73,7 +73,7 @@ def test_the_json_lines_hold_everything_and_are_measured(tmp_path: Path, monkeyp
     assert lines[0]["provenance"] == MADE.model_dump() and lines[0]["shown"] == "contradict"
 
     folder = make_index(tmp_path / "made", DOCUMENTS).folder
-    monkeypatch.setattr("service.assembly.assemble", lambda *_: make_reading_grounder(Index(folder)))
+    monkeypatch.setattr("counterpoint.service.assembly.assemble", lambda *_: make_reading_grounder(Index(folder)))
     done = call("eval", "claims", out, "--index", folder, "--work", tmp_path / "work", "--json", report)
     assert done.exit_code == 0, done.output
     found = json.loads(report.read_text("utf-8"))

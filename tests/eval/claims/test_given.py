@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eval.claims.given import Judged, measure_labels
-from nli.training.reader.lesson import CONTRADICT, NEUTRAL, SUPPORT
+from counterpoint.eval.claims.given import Judged, measure_labels
+from counterpoint.nli.training.reader.lesson import CONTRADICT, NEUTRAL, SUPPORT
 
 
 def test_labels_and_sides_are_counted_apart() -> None:

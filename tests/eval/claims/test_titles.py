@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.claims.titles import statement, turn_round
+from counterpoint.eval.claims.titles import statement, turn_round
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from eval.claims.directions import DIRECTED
-from eval.claims.trials import LABELS, measure_trials, read_prompts
-from retrieval.core.errors import BadInput
+from counterpoint.eval.claims.directions import DIRECTED
+from counterpoint.eval.claims.trials import LABELS, measure_trials, read_prompts
+from counterpoint.retrieval.core.errors import BadInput
 from tests.helpers.fakes import make_index, make_reading_grounder
 
 CLAIMS = ("Pain is higher with zeta than with omega.", "Pain is lower with zeta than with omega.")

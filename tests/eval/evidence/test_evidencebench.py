@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from eval.cli import eval_app
-from eval.evidence.evidencebench import METHODS, TASKS, Goal, compute_recall, make_report, measure_all, read_cases
-from nli.evidence import EvidenceReading
-from retrieval.core.errors import BadInput
+from counterpoint.eval.cli import eval_app
+from counterpoint.eval.evidence.evidencebench import METHODS, TASKS, Goal, compute_recall, make_report, measure_all, read_cases
+from counterpoint.nli.evidence import EvidenceReading
+from counterpoint.retrieval.core.errors import BadInput
 from tests.helpers.evidence_fakes import finder, reader
 from tests.helpers.missing import missing
 
@@ -138,7 +138,7 @@ def test_the_report_holds_every_row(data: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_measures_and_writes_json(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.evidence.EvidenceFinder", lambda profile: finder())
+    monkeypatch.setattr("counterpoint.service.evidence.finder.EvidenceFinder", lambda profile: finder())
     out = tmp_path / "out.json"
     arguments = ["evidencebench", "--data", str(data), "--work", str(tmp_path / "work"), "--json", str(out)]
     done = CliRunner().invoke(eval_app, [*arguments, "--task", "er-10", "--method", "bm25", "--method", "maximum"])

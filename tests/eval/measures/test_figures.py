@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from eval.measures.figures import (
+from counterpoint.eval.measures.figures import (
     Resampler,
     Tally,
     f1,
@@ -14,7 +14,7 @@ from eval.measures.figures import (
     recall,
     share,
 )
-from eval.scifact.report import PUBLISHED
+from counterpoint.eval.scifact.report import PUBLISHED
 
 
 @pytest.mark.parametrize("name", PUBLISHED["table_1"])

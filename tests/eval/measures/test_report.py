@@ -7,8 +7,8 @@ import re
 
 from markdown_it import MarkdownIt
 
-from eval.measures.figures import Figure
-from eval.measures.report import Measure, Report, Table, show
+from counterpoint.eval.measures.figures import Figure
+from counterpoint.eval.measures.report import Measure, Report, Table, show
 
 HOSTILE = '<script>alert("1")</script> & *a* _b_ [c](d) `e` | ![h](i) <!-- j'
 

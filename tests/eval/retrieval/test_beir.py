@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eval.retrieval.beir import by_query, read_beir
-from retrieval.core.errors import BadInput
-from service.cli.commands import app
+from counterpoint.eval.retrieval.beir import by_query, read_beir
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.cli.commands import app
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import WordReranker
 
@@ -91,8 +91,8 @@ def test_the_command_measures_stops_and_goes_on(
             return super().__call__(query, texts)
 
     reranker: Counting = Stopped()
-    monkeypatch.setattr("eval.retrieval.beir.load_reranker", lambda name, profile: reranker)
-    monkeypatch.setattr("eval.retrieval.beir.load_encoder", lambda name, profile: WordEncoder())
+    monkeypatch.setattr("counterpoint.eval.retrieval.beir.load_reranker", lambda name, profile: reranker)
+    monkeypatch.setattr("counterpoint.eval.retrieval.beir.load_encoder", lambda name, profile: WordEncoder())
     named = [word for pair in zip(("--corpus", "--queries", "--qrels"), map(str, files), strict=True) for word in pair]
     out = tmp_path / "out.json"
     usual = ["eval", "beir", *named, "--work", str(tmp_path / "work"), "--rerank", "relevance", "--dense", "--json", str(out)]

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from eval.cli import eval_app
-from eval.measures.report import Report
-from eval.scifact.evaluation import configurations, evaluate
-from eval.scifact.files import find
-from retrieval.core.errors import Interrupted
-from service.configuration.config import GroundingConfig, Profile
-from service.configuration.models import Models
+from counterpoint.eval.cli import eval_app
+from counterpoint.eval.measures.report import Report
+from counterpoint.eval.scifact.evaluation import configurations, evaluate
+from counterpoint.eval.scifact.files import find
+from counterpoint.retrieval.core.errors import Interrupted
+from counterpoint.service.configuration.config import GroundingConfig, Profile
+from counterpoint.service.configuration.models import Models
 from tests.helpers.fakes import StoppingJudge, WordJudge, WordReranker
 
 DOCUMENTS: list[dict[str, Any]] = [
@@ -51,7 +51,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> list[WordJudge]:
     def loaded(config: GroundingConfig, profile: Profile) -> Models:
         return Models(profile, {"relevance": WordReranker()}, {"stance": judges[0]})
 
-    monkeypatch.setattr("eval.scifact.evaluation.load_models", loaded)
+    monkeypatch.setattr("counterpoint.eval.scifact.evaluation.load_models", loaded)
     return judges
 
 

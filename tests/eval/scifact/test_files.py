@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from eval.scifact.files import Prediction, predictions_text, read_claims, read_predictions
-from retrieval.core.errors import BadInput
+from counterpoint.eval.scifact.files import Prediction, predictions_text, read_claims, read_predictions
+from counterpoint.retrieval.core.errors import BadInput
 
 
 def write(path: Path, *records: Any) -> Path:

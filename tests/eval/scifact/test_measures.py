@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from eval.scifact.files import Gold, LabelledClaim, Prediction
-from eval.scifact.measures import count, measure, official_figures
-from eval.scifact.observing import ClaimResult, ObservedSide, Returned
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Claim
+from counterpoint.eval.scifact.files import Gold, LabelledClaim, Prediction
+from counterpoint.eval.scifact.measures import count, measure, official_figures
+from counterpoint.eval.scifact.observing import ClaimResult, ObservedSide, Returned
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Claim
 
 
 def claim(id: str, support: str = "", contradict: str = "") -> LabelledClaim:

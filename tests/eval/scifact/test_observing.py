@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from eval.scifact.files import Gold, LabelledClaim
-from eval.scifact.observing import observe, rank_to_gold
-from retrieval.core.values import Claim
-from retrieval.index import Index
-from service.assembly import load_config, make_grounder
-from service.configuration.config import GroundingConfig, Profile
-from service.configuration.models import Models
-from service.grounding.ground import Grounder
+from counterpoint.eval.scifact.files import Gold, LabelledClaim
+from counterpoint.eval.scifact.observing import observe, rank_to_gold
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.index import Index
+from counterpoint.service.assembly import load_config, make_grounder
+from counterpoint.service.configuration.config import GroundingConfig, Profile
+from counterpoint.service.configuration.models import Models
+from counterpoint.service.grounding.ground import Grounder
 from tests.helpers.fakes import WordJudge, WordReranker, make_index
 
 # In the order in which BM25 finds them for "zeta pressure": the rarer the other words, the higher.

@@ -10,12 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from eval.scifact.files import Gold, LabelledClaim, Predicted, Prediction, find, predictions_text, read_claims, read_predictions
-from eval.scifact.measures import measure, official_figures
-from eval.scifact.observing import ClaimResult, ObservedSide, Returned
-from indexes.build import build
-from retrieval.core.values import Claim, Stance
-from retrieval.index import Index
+from counterpoint.eval.scifact.files import (
+    Gold,
+    LabelledClaim,
+    Predicted,
+    Prediction,
+    find,
+    predictions_text,
+    read_claims,
+    read_predictions,
+)
+from counterpoint.eval.scifact.measures import measure, official_figures
+from counterpoint.eval.scifact.observing import ClaimResult, ObservedSide, Returned
+from counterpoint.indexes.build import build
+from counterpoint.retrieval.core.values import Claim, Stance
+from counterpoint.retrieval.index import Index
 from tests.helpers.missing import missing
 
 DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[4] / "shared" / "data"))

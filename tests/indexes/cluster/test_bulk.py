@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from indexes.cluster import writer
-from indexes.cluster.writer import BulkSender, Progress, delete_action, index_action, make_order
-from retrieval.cluster import client
-from retrieval.cluster.client import Access, ClusterBusy, read_address
-from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
+from counterpoint.indexes.cluster import writer
+from counterpoint.indexes.cluster.writer import BulkSender, Progress, delete_action, index_action, make_order
+from counterpoint.retrieval.cluster import client
+from counterpoint.retrieval.cluster.client import Access, ClusterBusy, read_address
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, IndexUnusable, OutOfSpace
 from tests.cluster.fake_server import Answer, FakeCluster, serve_cluster
 
 FLOOD = {

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexes.build import build
-from indexes.cluster.places import apply_new, find_new_files, follow, read_interval
-from retrieval.core.errors import BadInput, Unfinished
-from retrieval.store.manifest import IndexSource, read_manifest
-from service.cli.commands import app
+from counterpoint.indexes.build import build
+from counterpoint.indexes.cluster.places import apply_new, find_new_files, follow, read_interval
+from counterpoint.retrieval.core.errors import BadInput, Unfinished
+from counterpoint.retrieval.store.manifest import IndexSource, read_manifest
+from counterpoint.service.cli.commands import app
 from tests.conftest import WriteCorpus
 from tests.helpers.pubmed_files import article, deletion, write_update
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from indexes.cluster import vectors
-from indexes.cluster.building import open_or_restart
-from indexes.cluster.vectors import add_vectors_on_cluster
-from indexes.plan import make_manifest
-from retrieval.cluster.client import read_address
-from retrieval.cluster.mapping import State
-from retrieval.core.errors import BadInput
-from retrieval.store.manifest import IndexCounts
+from counterpoint.indexes.cluster import vectors
+from counterpoint.indexes.cluster.building import open_or_restart
+from counterpoint.indexes.cluster.vectors import add_vectors_on_cluster
+from counterpoint.indexes.plan import make_manifest
+from counterpoint.retrieval.cluster.client import read_address
+from counterpoint.retrieval.cluster.mapping import State
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.store.manifest import IndexCounts
 from tests.cluster.fake_server import Answer, serve_cluster
 from tests.helpers.fake_encoder import WordEncoder
 

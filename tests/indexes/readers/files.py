@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-from indexes.readers import Record, SkipBad, read
-from retrieval.core.values import Document
+from counterpoint.indexes.readers import Record, SkipBad, read
+from counterpoint.retrieval.core.values import Document
 
 # Without a limit of time, as a busy machine is no fault of ours.
 QUICK = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from indexes.readers.base import apart
-from retrieval.core.errors import BadInput
+from counterpoint.indexes.readers.base import apart
+from counterpoint.retrieval.core.errors import BadInput
 
 HERE = f"{__name__}:measure"
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.build import build
-from indexes.readers import Omission, SkipBad, detect_format, read
-from indexes.readers.exports.bibtex import decode_latex
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Author, Document, Notice, Section
-from retrieval.index import Index
+from counterpoint.indexes.build import build
+from counterpoint.indexes.readers import Omission, SkipBad, detect_format, read
+from counterpoint.indexes.readers.exports.bibtex import decode_latex
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Author, Document, Notice, Section
+from counterpoint.retrieval.index import Index
 from tests.indexes.readers.files import QUICK, documents, read_leniently, read_one, read_text, write
 
 NBIB = """

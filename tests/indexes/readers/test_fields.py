@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.readers import Omission, read
-from indexes.readers.base.fields import (
+from counterpoint.indexes.readers import Omission, read
+from counterpoint.indexes.readers.base.fields import (
     clean_text,
     find_doi,
     is_only_ids,
@@ -23,8 +23,8 @@ from indexes.readers.base.fields import (
     read_pmid,
     strip_mark,
 )  # fmt: skip
-from nli.text.designs import is_notice
-from retrieval.core.values import Document
+from counterpoint.nli.text.designs import is_notice
+from counterpoint.retrieval.core.values import Document
 from tests.indexes.readers.files import QUICK, SET, article, read_one, write
 
 # --- texts

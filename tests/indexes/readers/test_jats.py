@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.readers import read
-from indexes.readers.base.fields import RecordError
-from indexes.readers.full_text.article import read_article
-from indexes.readers.full_text.jats import parse_articles
-from nli.long_text import list_blocks, list_sentences
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Document, FullText
+from counterpoint.indexes.readers import read
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.indexes.readers.full_text.article import read_article
+from counterpoint.indexes.readers.full_text.jats import parse_articles
+from counterpoint.nli.long_text import list_blocks, list_sentences
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Document, FullText
 from tests.indexes.readers.files import QUICK
 
 MATH = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.readers import Record, SkipBad, detect_format, read
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Author, Document, Notice, Section
+from counterpoint.indexes.readers import Record, SkipBad, detect_format, read
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import Author, Document, Notice, Section
 from tests.indexes.readers.files import (
     COUNTERPOINT,
     LONG,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.readers import Deletion, SkipBad, read
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.core.values import Document, Notice, Section
+from counterpoint.indexes.readers import Deletion, SkipBad, read
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.values import Document, Notice, Section
 from tests.indexes.readers.files import ARTICLE, QUICK, SET, article, documents, read_leniently, write
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from indexes import reading
-from indexes.build import build
-from indexes.readers.exports.entry import Paper, is_same
-from indexes.reading import BuildReport
-from indexes.update import update
-from retrieval.index import Index
+from counterpoint.indexes import sources
+from counterpoint.indexes.build import build
+from counterpoint.indexes.readers.exports.entry import Paper, is_same
+from counterpoint.indexes.sources import BuildReport
+from counterpoint.indexes.update import update
+from counterpoint.retrieval.index import Index
 
 PLUMS, FIGS = "Plums eased constipation in adults.", "Figs eased nothing in children."
 
@@ -40,7 +40,7 @@ def count(report: BuildReport) -> tuple[int, int]:
 
 @pytest.mark.parametrize("batch", [1, 2, 1000])
 def test_papers_of_a_supplement_share_a_doi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
-    monkeypatch.setattr(reading, "BATCH", batch)
+    monkeypatch.setattr(sources, "BATCH", batch)
     path = write(tmp_path, record("Plums", PLUMS), record("Figs", FIGS), record("Pears", "Pears did."), record("Figs.", FIGS))
     report = build([path], tmp_path / "index")
     assert count(report) == (3, 1)
@@ -65,7 +65,7 @@ def test_a_paper_without_a_pmid_and_one_with_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("batch", [1, 1000])
 def test_a_repeat_that_was_retracted_marks_the_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
-    monkeypatch.setattr(reading, "BATCH", batch)
+    monkeypatch.setattr(sources, "BATCH", batch)
     for doi in ("10.5555/s1", ""):
         plain, marked = record("Plums", PLUMS, doi), record("RETRACTED: Plums", PLUMS, doi)
         for number, records in enumerate([(plain, marked), (marked, plain), (plain, marked, plain)]):

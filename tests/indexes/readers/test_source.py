@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from indexes.readers import FORMATS, Record, SkipBad, detect_format, read, sources
-from indexes.readers.base import source
-from indexes.readers.base.fields import RecordError, make_records
-from retrieval.core.errors import BadInput, BadRecord
+from counterpoint.indexes.readers import FORMATS, Record, SkipBad, detect_format, read, sources
+from counterpoint.indexes.readers.base import source
+from counterpoint.indexes.readers.base.fields import RecordError, make_records
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
 from tests.indexes.readers.files import (
     ARTICLE,
     COUNTERPOINT,

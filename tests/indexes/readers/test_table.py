@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.readers import Omission, SkipBad, detect_format, read
-from indexes.readers.base.fields import is_placeholder
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Author, Document
+from counterpoint.indexes.readers import Omission, SkipBad, detect_format, read
+from counterpoint.indexes.readers.base.fields import is_placeholder
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Author, Document
 from tests.indexes.readers.files import LONG, documents, read_text, write
 
 CSV = """PMID,Title,Authors,Journal/Book,Publication Year,PMCID,DOI,Abstract

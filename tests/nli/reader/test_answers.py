@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nli.judge import Abstract
-from nli.reader.answers import decode_answers
-from nli.reader.encode import DocumentTokenizer
-from nli.reader.judge import SMALL, DocumentReader
-from retrieval.runtime.engine import read_tokenizer
+from counterpoint.nli.judge import Abstract
+from counterpoint.nli.reader.answers import decode_answers
+from counterpoint.nli.reader.encode import DocumentTokenizer
+from counterpoint.nli.reader.judge import SMALL, DocumentReader
+from counterpoint.retrieval.runtime.engine import read_tokenizer
 
 QUESTION = "What helps against gout?"
 

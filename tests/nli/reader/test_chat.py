@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from nli.judge import Abstract
-from nli.reader.chat import ChatReader, make_prompt
-from nli.reader.paper import PaperRead, read_paper
-from retrieval.core.errors import BadConfig
-from retrieval.core.result_cache import set_cache_folder
-from retrieval.core.values import Contrast, Details
-from retrieval.runtime.chat import CHARACTERS_A_TOKEN, stop_by
-from retrieval.runtime.replies import read_number
-from retrieval.runtime.usage import count_usage
-from service.configuration.config import Profile
-from service.configuration.models import load_judge
+from counterpoint.nli.judge import Abstract
+from counterpoint.nli.reader.chat import ChatReader, make_prompt
+from counterpoint.nli.reader.paper import PaperRead, read_paper
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.result_cache import set_cache_folder
+from counterpoint.retrieval.core.values import Contrast, Details
+from counterpoint.retrieval.runtime.chat import CHARACTERS_A_TOKEN, stop_by
+from counterpoint.retrieval.runtime.replies import read_number
+from counterpoint.retrieval.runtime.usage import count_usage
+from counterpoint.service.configuration.config import Profile
+from counterpoint.service.configuration.models import load_judge
 from tests.helpers.chat_server import (
     PACKING,
     PACKING_JSON,
@@ -326,7 +326,7 @@ def test_what_differs_is_told_only_in_the_words_of_both_papers(server: ChatServe
 
 def test_a_profile_gives_the_connection_and_the_key_is_not_shown(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "sk-secret")
-    monkeypatch.setattr("nli.reader.chat.DocumentReader", WordReader)
+    monkeypatch.setattr("counterpoint.nli.reader.chat.DocumentReader", WordReader)
     options = {"kind": "chat", "model": "m", "base_url": server.url, "retries": 0, "key_env": "MY_KEY", "price": [1.0, 2.0]}
     reader = load_judge("stance", Profile.model_validate({"name": "p", "judges": {"stance": options}}))
     assert isinstance(reader, ChatReader)

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from nli.judge import Abstract
-from nli.reader.chat import ChatReader
-from nli.reader.chat_answers import ask_answers, ask_groups
-from retrieval.core.result_cache import set_cache_folder
-from retrieval.core.values import Details
-from retrieval.runtime.chat import ChatUnanswered
-from retrieval.runtime.usage import count_usage
+from counterpoint.nli.judge import Abstract
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.nli.reader.chat_answers import ask_answers, ask_groups
+from counterpoint.retrieval.core.result_cache import set_cache_folder
+from counterpoint.retrieval.core.values import Details
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.retrieval.runtime.usage import count_usage
 from tests.helpers.chat_server import PACKING, Body, ChatServer, Reply, fault, message, serving
 from tests.helpers.fakes import WordReader
 

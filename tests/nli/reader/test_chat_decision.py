@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nli.reader.chat import DISAGREE, ChatDecision
-from nli.training.reader.fit_chat import cross_validate, fit, read_papers
-from retrieval.core.values import LABELS, Verdict
+from counterpoint.nli.reader.chat import DISAGREE, ChatDecision
+from counterpoint.nli.training.reader.fit_chat import cross_validate, fit, read_papers
+from counterpoint.retrieval.core.values import LABELS, Verdict
 
 RECORDED = Path(__file__).parents[3] / "eval" / "claims" / "replies.csv"
 

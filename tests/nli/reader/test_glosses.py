@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.reader.glosses import gloss_claim
+from counterpoint.nli.reader.glosses import gloss_claim
 
 
 @pytest.mark.parametrize(

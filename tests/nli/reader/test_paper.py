@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from nli.judge import Abstract, OppositeRule, Reading
-from nli.reader.paper import (
+from counterpoint.nli.judge import Abstract, OppositeRule, Reading
+from counterpoint.nli.reader.paper import (
     AT_ODDS,
     NOT_OWN,
     PaperDecision,
@@ -18,7 +18,7 @@ from nli.reader.paper import (
     read_both_ways,
     read_twice,
 )
-from retrieval.core.values import Label, Verdict
+from counterpoint.retrieval.core.values import Label, Verdict
 from tests.helpers.fakes import WholePaper, WordReader
 
 FOR, AGAINST, NEITHER = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.05, 0.9), Verdict(0.05, 0.9, 0.05)

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from nli.judge import Abstract, Decide, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
-from nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
-from nli.reader.judge import LARGE, SMALL, DocumentReader
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.result_cache import DiskCache
-from retrieval.core.values import Claim, Premise, Verdict
-from retrieval.rerank.embedded import RELEVANCE_MODEL
-from service.assembly import load_config, make_grounder
-from service.configuration.config import load_profile
-from service.configuration.models import Models
+from counterpoint.nli.judge import Abstract, Decide, Reader, Reading, cache_verdicts, cache_verdicts_on_disk
+from counterpoint.nli.reader.encode import CLAIM, SENTENCE, TITLE, DocumentTokenizer
+from counterpoint.nli.reader.judge import LARGE, SMALL, DocumentReader
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.result_cache import DiskCache
+from counterpoint.retrieval.core.values import Claim, Premise, Verdict
+from counterpoint.retrieval.rerank.embedded import RELEVANCE_MODEL
+from counterpoint.service.assembly import load_config, make_grounder
+from counterpoint.service.configuration.config import load_profile
+from counterpoint.service.configuration.models import Models
 from tests.helpers.fakes import WholePaper, make_index
 
 FOR, AGAINST, NEITHER = Verdict(0.9, 0.05, 0.05), Verdict(0.05, 0.05, 0.9), Verdict(0.05, 0.9, 0.05)

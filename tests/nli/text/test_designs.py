@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.designs import differ_in_people, find_design, find_subjects, has_findings, is_notice
-from retrieval.core.values import Document, Notice
+from counterpoint.nli.text.designs import differ_in_people, find_design, find_subjects, has_findings, is_notice
+from counterpoint.retrieval.core.values import Document, Notice
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.forms import FORMS, FORMS_MODEL, load_form_model
+from counterpoint.nli.text.forms import FORMS, FORMS_MODEL, load_form_model
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nli.text.negation import find_cues, find_cues_by_sentence, load_cue_list, negation_scopes
-from nli.text.sentences import sentence_spans
-from retrieval.core.values import Cue, Sentence
+from counterpoint.nli.text.negation import find_cues, find_cues_by_sentence, load_cue_list, negation_scopes
+from counterpoint.nli.text.sentences import sentence_spans
+from counterpoint.retrieval.core.values import Cue, Sentence
 
 FORMS = {form: entry.name for entry in load_cue_list().cues for form in entry.forms}
 
@@ -118,8 +118,8 @@ def test_scopes(text: str, scopes: dict[str, str]) -> None:
 
 def test_pytorch_is_not_loaded_for_a_scope_and_can_be_had_afterwards() -> None:
     code = (
-        "import sys; from nli.text.negation import find_cues; from nli.text.negation import negation_scopes; "
-        "from retrieval.core.values import Sentence; text = 'There was no harm.'; "
+        "import sys; from counterpoint.nli.text.negation import find_cues, negation_scopes; "
+        "from counterpoint.retrieval.core.values import Sentence; text = 'There was no harm.'; "
         "scopes = negation_scopes(Sentence('1', 0, 0, len(text), text, tuple(find_cues(text)))); "
         "assert len(scopes) == 1 and 'torch' not in sys.modules; import torch; print(torch.ones(1).item())"
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.qualify import find_qualifiers
-from retrieval.core.values import Document, Evidence, Sentence
+from counterpoint.nli.text.qualify import find_qualifiers
+from counterpoint.retrieval.core.values import Document, Evidence, Sentence
 
 
 def found(claim: str, text: str) -> list[tuple[str, str]]:

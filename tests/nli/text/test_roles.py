@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nli.text.roles import find_findings
+from counterpoint.nli.text.roles import find_findings
 
 
 def test_findings_are_results_and_conclusions() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nli.text.sentences import sentence_spans, split_document
-from retrieval.core.values import Document, Section
+from counterpoint.nli.text.sentences import sentence_spans, split_document
+from counterpoint.retrieval.core.values import Document, Section
 
 
 def sentences(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.sizes import denies_size
+from counterpoint.nli.text.sizes import denies_size
 
 FIFTH = "Zeta reduced attacks by 22 % (95 % CI 15 to 68 %; P = 0.6)."
 MINUTES = "Zeta shortened attacks by 9 minutes (95 % CI 5 to 90)."

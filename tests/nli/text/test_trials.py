@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nli.text.trials import name_trials
-from retrieval.core.values import Document
+from counterpoint.nli.text.trials import name_trials
+from counterpoint.retrieval.core.values import Document
 
 TRIAL = ("Randomized Controlled Trial",)
 

@@ -11,15 +11,15 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from nli.judge import Abstract
-from nli.reader.encode import DocumentTokenizer
-from nli.reader.judge import LARGE, SMALL, DocumentReader
-from nli.training.reader import answers
-from nli.training.reader.answers import UNKNOWN, make_answer_lessons, read_pairs
-from nli.training.reader.fit import export_reader
-from nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Lesson
-from nli.training.reader.train_answers import compute_pair_loss, main
-from retrieval.training.data import read_lines
+from counterpoint.nli.judge import Abstract
+from counterpoint.nli.reader.encode import DocumentTokenizer
+from counterpoint.nli.reader.judge import LARGE, SMALL, DocumentReader
+from counterpoint.nli.training.reader import answers
+from counterpoint.nli.training.reader.answers import UNKNOWN, make_answer_lessons, read_pairs
+from counterpoint.nli.training.reader.fit import export_reader
+from counterpoint.nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Lesson
+from counterpoint.nli.training.reader.train_answers import compute_pair_loss, main
+from counterpoint.retrieval.training.data import read_lines
 from tests.helpers.texts import MEASURED, write_rows
 
 TRIAL = ("Zinc for colds", ["We gave zinc or honey.", "Colds were shorter with zinc.", "Honey did nothing."])
@@ -107,7 +107,7 @@ def test_a_run_leaves_a_model_that_is_served(
     size: str, shipped: Path, data: Path, one_thread: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = [Lesson("Zinc heals colds.", "Zinc", ("Colds healed.",), SUPPORT, (0,), "s")]
-    monkeypatch.setattr("nli.training.reader.train_answers.make_lessons", lambda *_: kept)
+    monkeypatch.setattr("counterpoint.nli.training.reader.train_answers.make_lessons", lambda *_: kept)
     given = ["--data", str(data), "--out", str(data / "run"), "--vocabulary", str(shipped), "--size", size]
     assert (
         main([*given, "--start", str(shipped / "model.onnx"), "--epochs", "1", "--batch-tokens", "4096", "--rate", "1e-6"]) == 0

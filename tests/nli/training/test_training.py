@@ -15,17 +15,17 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from indexes.build import build
-from nli.judge import Reading, SentenceReader
-from nli.reader.certainty import Certainty
-from nli.reader.encode import DocumentTokenizer
-from nli.reader.judge import LARGE, DocumentReader
-from nli.reader.judge import SMALL as SMALL_MODEL
-from nli.reader.paper import FEATURES, PaperDecision, TwoReadings
-from nli.training.reader import examples
-from nli.training.reader.cases import make_case
-from nli.training.reader.encoder import SMALL, ReaderEncoder, find_size, load_base
-from nli.training.reader.examples import (
+from counterpoint.indexes.build import build
+from counterpoint.nli.judge import Reading, SentenceReader
+from counterpoint.nli.reader.certainty import Certainty
+from counterpoint.nli.reader.encode import DocumentTokenizer
+from counterpoint.nli.reader.judge import LARGE, DocumentReader
+from counterpoint.nli.reader.judge import SMALL as SMALL_MODEL
+from counterpoint.nli.reader.paper import FEATURES, PaperDecision, TwoReadings
+from counterpoint.nli.training.reader import examples
+from counterpoint.nli.training.reader.cases import make_case
+from counterpoint.nli.training.reader.encoder import SMALL, ReaderEncoder, find_size, load_base
+from counterpoint.nli.training.reader.examples import (
     CLAIMS,
     GENERAL,
     LESSONS,
@@ -38,8 +38,8 @@ from nli.training.reader.examples import (
     make_written_lessons,
     read_reports,
 )
-from nli.training.reader.fit import FITTED, HeldOut, export_reader, fit_certainty, fit_numbers, fit_weights
-from nli.training.reader.lesson import (
+from counterpoint.nli.training.reader.fit import FITTED, HeldOut, export_reader, fit_certainty, fit_numbers, fit_weights
+from counterpoint.nli.training.reader.lesson import (
     CONTRADICT,
     LABELS,
     NEUTRAL,
@@ -51,7 +51,7 @@ from nli.training.reader.lesson import (
     make_example,
     measure_leans,
 )
-from nli.training.reader.train import (
+from counterpoint.nli.training.reader.train import (
     LABELLED,
     compare_opposites,
     compute_loss,
@@ -59,13 +59,13 @@ from nli.training.reader.train import (
     make_curriculum,
     make_parser,
 )
-from nli.training.reader.vocabulary import find_base_rows, read_words
-from nli.training.turning import turn_comparison
-from retrieval.core.values import Verdict
-from retrieval.training.data import read_lines
-from retrieval.training.encoder import TokenEncoder
-from retrieval.training.encoder import load_base as load_bert
-from retrieval.training.folds import assign_fold, is_held_out
+from counterpoint.nli.training.reader.vocabulary import find_base_rows, read_words
+from counterpoint.nli.training.turning import turn_comparison
+from counterpoint.retrieval.core.values import Verdict
+from counterpoint.retrieval.training.data import read_lines
+from counterpoint.retrieval.training.encoder import TokenEncoder
+from counterpoint.retrieval.training.encoder import load_base as load_bert
+from counterpoint.retrieval.training.folds import assign_fold, is_held_out
 from tests.helpers.fakes import WordJudge
 from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import MEASURED, write_rows
@@ -188,8 +188,8 @@ def test_an_opposite_whose_evidence_is_cut_away_has_no_partner(tokenize: Documen
 def test_lessons_without_opposites_are_drawn_and_pairs_are_all_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pairs = [Lesson(f"Zinc {verb} colds.", "", ("Zinc helped.",), NEUTRAL, (), "s", "g", pair="p") for verb in ("helps", "harms")]
     others = [Lesson(f"Claim {n}.", "", ("Text.",), NEUTRAL, (), "s", f"o{n // 2}") for n in range(400)]
-    monkeypatch.setattr("nli.training.reader.train.make_lessons", lambda *_: [*pairs, *others])
-    monkeypatch.setattr("nli.training.reader.train.make_answer_lessons", lambda *_: iter(()))
+    monkeypatch.setattr("counterpoint.nli.training.reader.train.make_lessons", lambda *_: [*pairs, *others])
+    monkeypatch.setattr("counterpoint.nli.training.reader.train.make_answer_lessons", lambda *_: iter(()))
     options = make_parser().parse_args(["--data", str(tmp_path), "--out", str(tmp_path), "--unpaired", "0.25"])
     read = [one.pair for batch in make_curriculum(options, read_words(SMALL_MODEL), 1) for one in batch]
     assert read.count("p") == 2
@@ -271,10 +271,10 @@ def test_a_run_with_a_teacher_leaves_a_model_that_is_served(
 ) -> None:
     labelled = [Lesson(f"Zinc {n} heals colds.", "Zinc", ("Colds healed.",), SUPPORT, (0,), "s") for n in range(3)]
     taught = [Lesson("Zinc harms.", "", ("Colds healed.", "All ended well."), UNLABELLED, None, "taught")]
-    monkeypatch.setattr("nli.training.reader.train.make_lessons", lambda *_: list(labelled))
-    monkeypatch.setattr("nli.training.reader.train.make_taught_lessons", lambda *_: taught)
+    monkeypatch.setattr("counterpoint.nli.training.reader.train.make_lessons", lambda *_: list(labelled))
+    monkeypatch.setattr("counterpoint.nli.training.reader.train.make_taught_lessons", lambda *_: taught)
     monkeypatch.setattr(
-        "nli.training.reader.train.make_answer_lessons",
+        "counterpoint.nli.training.reader.train.make_answer_lessons",
         lambda *_: iter([Lesson("What? Zinc.", "", ("Zinc.",), NEUTRAL, (), "answers")]),
     )
     given = ["--data", str(tmp_path), "--out", str(tmp_path), "--vocabulary", str(SMALL_MODEL), "--size", "small"]
@@ -284,7 +284,7 @@ def test_a_run_with_a_teacher_leaves_a_model_that_is_served(
     paper = {"pmid": "1", "title": "", "sentences": ["Zinc healed colds."], "evidence": [0]}
     read = [make_case(paper, "Zinc heals colds.", SUPPORT), make_case(paper, "Zinc heals wounds.", NEUTRAL)]
     read.append(make_case(paper, "Zinc does not heal colds.", CONTRADICT))
-    monkeypatch.setattr("nli.training.reader.fit.fit_certainty", lambda *_: Certainty(0.0, 1.0, 1.0))
+    monkeypatch.setattr("counterpoint.nli.training.reader.fit.fit_certainty", lambda *_: Certainty(0.0, 1.0, 1.0))
     fit_numbers(tmp_path / "reader", HeldOut(read, read, read, read, read))
     card = json.loads((tmp_path / "reader" / "model.json").read_text("utf-8"))
     assert card["fitted_to"] | dict.fromkeys(FITTED, card["sha256"]) == card["fitted_to"]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from indexes.build import build
-from retrieval.bm25.analysis import (
+from counterpoint.indexes.build import build
+from counterpoint.retrieval.bm25.analysis import (
     ANSERINI,
     BIOMEDICAL,
     CHAINS,
@@ -20,11 +20,11 @@ from retrieval.bm25.analysis import (
     describe_for_opensearch,
     make_fields,
 )
-from retrieval.bm25.lucene import Vocabulary, find_terms, load_java_class, run_on_lucene_thread
-from retrieval.core.errors import BadInput
-from retrieval.index import Index
-from retrieval.store.journal import hash_json
-from service.queries.spelling import find_missing, suggest_words
+from counterpoint.retrieval.bm25.lucene import Vocabulary, find_terms, load_java_class, run_on_lucene_thread
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.journal import hash_json
+from counterpoint.service.queries.spelling import find_missing, suggest_words
 from tests.helpers.opensearch_analysis import analyse_as_opensearch
 
 WriteCorpus = Callable[..., Path]

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from retrieval.bm25.lucene import HEAP_VARIABLE, get_heap_size
-from retrieval.core.errors import BadConfig
+from counterpoint.retrieval.bm25.lucene import HEAP_VARIABLE, get_heap_size
+from counterpoint.retrieval.core.errors import BadConfig
 
 
 @pytest.mark.parametrize("heap", ["x", "512", "0m", "-1g", "1.5g", "512mb", "99999999999g", "", "63m", "1k", "9999999g"])
@@ -26,7 +26,7 @@ def test_a_sound_heap_is_taken(heap: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 DEEP = """
 import gc, sys, time
-from retrieval.bm25.lucene import load_java_class, run_on_lucene_thread
+from counterpoint.retrieval.bm25.lucene import load_java_class, run_on_lucene_thread
 
 def fail():
     kept = load_java_class("java.util.ArrayList")()

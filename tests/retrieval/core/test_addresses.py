@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.core import addresses
-from retrieval.core.addresses import clean_key, find_proxy, hide_login, is_loopback, split_login
-from retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core import addresses
+from counterpoint.retrieval.core.addresses import clean_key, find_proxy, hide_login, is_loopback, split_login
+from counterpoint.retrieval.core.errors import BadConfig
 
 
 @pytest.mark.parametrize(

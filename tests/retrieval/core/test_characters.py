@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nli.text.negation import find_cues, negation_scopes
-from nli.text.qualify import find_qualifiers
-from retrieval.core.characters import align_characters, unify_characters
-from retrieval.core.values import Sentence
+from counterpoint.nli.text.negation import find_cues, negation_scopes
+from counterpoint.nli.text.qualify import find_qualifiers
+from counterpoint.retrieval.core.characters import align_characters, unify_characters
+from counterpoint.retrieval.core.values import Sentence
 from tests.helpers.fakes import make_index
 
 ODD = [

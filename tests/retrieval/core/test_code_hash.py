@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.core.code_hash import hash_code
+from counterpoint.retrieval.core.code_hash import hash_code
 
 
 @pytest.mark.parametrize(
@@ -21,20 +21,20 @@ def test_an_edited_docstring_changes_no_hash_and_edited_code_does(
     source: str, same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "module.py"
-    monkeypatch.setattr("retrieval.core.code_hash._find_source", lambda _: path)
+    monkeypatch.setattr("counterpoint.retrieval.core.code_hash._find_source", lambda _: path)
     hashes = []
     for text in ('"""Some."""\nX = 1\ndef f() -> int:\n    """Old."""\n    return X', source):
         path.write_text(text)
-        hashes.append(hash_code(["eval.module"]))
+        hashes.append(hash_code(["counterpoint.eval.module"]))
     assert (hashes[0] == hashes[1]) is same
 
 
 def test_edited_data_beside_the_code_change_its_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "module.py"
     path.write_text("X = 1\n")
-    monkeypatch.setattr("retrieval.core.code_hash._find_source", lambda _: path)
-    hashes = {hash_code(["nli.module"])}
+    monkeypatch.setattr("counterpoint.retrieval.core.code_hash._find_source", lambda _: path)
+    hashes = {hash_code(["counterpoint.nli.module"])}
     for name in ("words.txt", "words.tsv", "prompt.md", "rules.yaml"):
         (tmp_path / name).write_text("BP\tblood pressure\n")
-        hashes.add(hash_code(["nli.module"]))
+        hashes.add(hash_code(["counterpoint.nli.module"]))
     assert len(hashes) == 5

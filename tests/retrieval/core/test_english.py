@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.core.english import choose_form, format_count, list_words
+from counterpoint.retrieval.core.english import choose_form, format_count, list_words
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 papers"), (1, "1 paper"), (2, "2 papers"), (2000, "2,000 papers")])

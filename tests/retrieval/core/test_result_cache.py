@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nli.judge import DiskCachingJudge
-from retrieval.core import result_cache
-from retrieval.core.errors import BadConfig
-from retrieval.core.result_cache import DiskCache, make_key, open_cache
-from retrieval.core.values import Premise, Verdict
-from retrieval.rerank.text_vectors import PackedVectors, TextVectors
+from counterpoint.nli.judge import DiskCachingJudge
+from counterpoint.retrieval.core import result_cache
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.result_cache import DiskCache, make_key, open_cache
+from counterpoint.retrieval.core.values import Premise, Verdict
+from counterpoint.retrieval.rerank.text_vectors import PackedVectors, TextVectors
 
 PREMISES = [Premise(f"Sentence {number} of the paper.", "Title") for number in range(5)]
 
@@ -44,7 +44,7 @@ def _nothing_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_result_is_found_by_the_next_process(tmp_path: Path) -> None:
     DiskCache(tmp_path / "a.sqlite", 1).put([(make_key("one"), b"1"), (make_key("two"), b"2")])
     script = (
-        "import sys; from pathlib import Path; from retrieval.core.result_cache import DiskCache, make_key\n"
+        "import sys; from pathlib import Path; from counterpoint.retrieval.core.result_cache import DiskCache, make_key\n"
         "print(DiskCache(Path(sys.argv[1]), 1).get([make_key('two'), make_key('three'), make_key('one')]))"
     )
     found = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.sqlite")], capture_output=True, text=True, check=True)
@@ -75,8 +75,8 @@ def test_a_file_that_is_none_of_ours_is_told_once_and_left_alone(tmp_path: Path,
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from nli.judge import DiskCachingJudge
-from retrieval.core.result_cache import DiskCache
+from counterpoint.nli.judge import DiskCachingJudge
+from counterpoint.retrieval.core.result_cache import DiskCache
 from tests.retrieval.core.test_result_cache import PREMISES, CountingJudge
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, resource.RLIM_INFINITY))
@@ -114,7 +114,7 @@ def test_a_verdict_is_asked_for_once_and_another_claim_text_model_or_code_anew(
     ask("A claim.", Premise(PREMISES[0].text, "Another title"))
     judge.name = "counting-2"
     ask("A claim.", PREMISES[0])
-    monkeypatch.setattr("nli.judge.hash_code", lambda _: "edited")
+    monkeypatch.setattr("counterpoint.nli.judge.hash_code", lambda _: "edited")
     ask("A claim.", PREMISES[0])
     assert len(judge.asked) == 9
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
@@ -122,7 +122,7 @@ def test_a_verdict_is_asked_for_once_and_another_claim_text_model_or_code_anew(
 
 
 def test_vectors_are_the_same_made_remembered_or_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from retrieval.rerank.embedded import RELEVANCE_MODEL
+    from counterpoint.retrieval.rerank.embedded import RELEVANCE_MODEL
 
     texts = ["Aspirin prevents heart attacks. It was tried.", "Statins lower cholesterol."]
     monkeypatch.setenv(result_cache.FOLDER_VARIABLE, str(tmp_path))

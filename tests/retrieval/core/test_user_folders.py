@@ -12,9 +12,9 @@ from typing import NoReturn
 
 import pytest
 
-from retrieval.core import result_cache, user_folders
-from retrieval.core.user_folders import find_user_folder
-from service.operating.settings import Settings
+from counterpoint.retrieval.core import result_cache, user_folders
+from counterpoint.retrieval.core.user_folders import find_user_folder
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.served import opened, over_fakes
 
 OWN = ("HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "COUNTERPOINT_CACHE", "COUNTERPOINT_STATE")
@@ -86,7 +86,7 @@ WITHOUT_ENTRY = """
 import pwd, sys
 def has_no_entry(number): raise KeyError(number)
 pwd.getpwuid = has_no_entry
-from service.cli.commands import main
+from counterpoint.service.cli.commands import main
 main()
 """
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.word_list import read_sections, read_word_list
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.word_list import read_sections, read_word_list
 
 
 def test_sections_are_the_lines_below_a_heading(tmp_path: Path) -> None:

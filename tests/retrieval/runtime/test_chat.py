@@ -11,9 +11,9 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from retrieval.runtime.chat import Chat, ChatUnanswered, stop_by
-from retrieval.runtime.chat_requests import ChatRequest, find_refused
-from retrieval.runtime.usage import count_usage
+from counterpoint.retrieval.runtime.chat import Chat, ChatUnanswered, stop_by
+from counterpoint.retrieval.runtime.chat_requests import ChatRequest, find_refused
+from counterpoint.retrieval.runtime.usage import count_usage
 from tests.helpers.chat_server import Body, ChatServer, Reply, fault, serving, text, whole
 
 
@@ -117,7 +117,7 @@ def test_a_server_that_does_not_answer_is_left_alone_for_a_while(server: ChatSer
         assert (caught.value.status, len(server.bodies)) == (503, 2), "only the first request is sent, and tried again"
     server.script = lambda body: text(GOOD)
     later = time.monotonic() + 60
-    monkeypatch.setattr("retrieval.runtime.chat.time.monotonic", lambda: later)
+    monkeypatch.setattr("counterpoint.retrieval.runtime.chat.time.monotonic", lambda: later)
     assert chat.complete("s", "u", 10).text.startswith("Zeta lowers")
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.core.errors import BadInput
-from retrieval.store.journal import Journal, Origin
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.store.journal import Journal, Origin
 
 ORIGIN = Origin("corpus", {"k": 5}, "code")
 

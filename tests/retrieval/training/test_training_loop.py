@@ -17,12 +17,12 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from torch import Tensor, nn
 
-from retrieval.core.errors import ModelUnusable
-from retrieval.training.encoder import TokenEncoder
-from retrieval.training.late_loop import RelevanceLoss, train
-from retrieval.training.loop import Recipe, descend
-from retrieval.training.questions import Relevant, read_bioasq, read_conclusions, read_ordinary, read_pubmedqa
-from retrieval.training.weighing import RankedClaim, fit_weights
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.training.encoder import TokenEncoder
+from counterpoint.retrieval.training.late_loop import RelevanceLoss, train
+from counterpoint.retrieval.training.loop import Recipe, descend
+from counterpoint.retrieval.training.questions import Relevant, read_bioasq, read_conclusions, read_ordinary, read_pubmedqa
+from counterpoint.retrieval.training.weighing import RankedClaim, fit_weights
 from tests.helpers.texts import write_rows
 
 LAST = "In conclusion, zinc shortens them by a day or two in adults, as it does in children"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.words.acronyms import find_acronyms
+from counterpoint.retrieval.words.acronyms import find_acronyms
 
 
 @pytest.mark.parametrize(

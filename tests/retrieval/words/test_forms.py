@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.words.forms import add_spellings, americanise, list_british_forms, make_past, make_third_person, unify_text
-from retrieval.words.terms import split_terms
+from counterpoint.retrieval.words.forms import (
+    add_spellings,
+    americanise,
+    list_british_forms,
+    make_past,
+    make_third_person,
+    unify_text,
+)
+from counterpoint.retrieval.words.terms import split_terms
 
 
 @pytest.mark.parametrize(

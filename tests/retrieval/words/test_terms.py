@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.words.terms import find_subject, weigh_shared_terms
+from counterpoint.retrieval.words.terms import find_subject, weigh_shared_terms
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from generation.draft import CitedSource, DraftSentence, Finding, Source
-from nli.judge import Abstract, Reading
-from retrieval.core.errors import BadConfig
-from retrieval.core.values import Answer, Document, RemovedSentence, Stance, Topic
-from retrieval.index import Index
-from retrieval.runtime.chat import ChatUnanswered
-from service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures
-from service.configuration.config import load_answer_config
+from counterpoint.generation.draft import CitedSource, DraftSentence, Finding, Source
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.values import Answer, Document, RemovedSentence, Stance, Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures
+from counterpoint.service.configuration.config import load_answer_config
 from tests.helpers.answer_fakes import OverlapJudge, ScriptedGenerator, config, make_answerer
 from tests.helpers.fakes import SUPPORTS, WordReader, make_index
 
@@ -162,11 +162,11 @@ def test_a_paper_on_another_drug_is_in_no_conflict(tmp_path: Path) -> None:
 def test_an_answer_variant_takes_another_grounding_variant() -> None:
     shipped_one, other = load_answer_config("counterpoint"), load_answer_config("counterpoint", "v5")
     assert (shipped_one.grounding, other.grounding) == ("counterpoint", "v5")
-    assert other.lead
+    assert other.verdict
     assert other.conflicts
-    assert other.lead.grounding == other.conflicts.grounding == "v5"
+    assert other.verdict.grounding == other.conflicts.grounding == "v5"
     assert load_answer_config("counterpoint", "counterpoint") == shipped_one
-    with pytest.raises(BadConfig, match="paper-v4 uses neither a lead nor conflicts"):
+    with pytest.raises(BadConfig, match="paper-v4 uses neither a verdict nor conflicts"):
         load_answer_config("paper-v4", "v5")
 
 

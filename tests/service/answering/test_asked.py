@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from nli.reader.chat import ChatReader
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Answer, Details, Topic
-from retrieval.index import Index
-from service.answering.schemas import AnswerResponse
-from service.output.export import make_table, markdown
-from service.output.terminal import print_answer
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.values import Answer, Details, Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.output.export import make_table, markdown
+from counterpoint.service.output.terminal import print_answer
 from tests.helpers.answer_fakes import DirectionReader, ScriptedGenerator, TitleFinder, make_answerer
 from tests.helpers.chat_server import Body, ChatServer, Reply, fault, message, serving
 from tests.helpers.fakes import make_index
@@ -93,7 +93,7 @@ class Asked:
         writer = more.pop("writer", None)
         options = {"retries": 0, "timeout": 5.0, **more.pop("options", {})}
         reader = ChatReader("m", server.url, embedded=DirectionReader(), **options)
-        rules = {"open_questions": {"subject": 0.3, "requests": 10, **more}, "lead": {"grounding": "counterpoint"}}
+        rules = {"open_questions": {"subject": 0.3, "requests": 10, **more}, "verdict": {"grounding": "counterpoint"}}
         answerer = make_answerer(index, writer, reader, TitleFinder(), **rules)
         self.answer: Answer = answerer.answer(Topic("7", question))
         self.response = AnswerResponse.of(self.answer, answerer)
@@ -242,7 +242,7 @@ def test_within_a_budget_of_three_requests_the_embedded_models_read_on(index: In
     server.script = script(SAID)
     reader = ChatReader("m", server.url, embedded=DirectionReader(), retries=0, at_once=1)
     rules = {"open_questions": {"subject": 0.3}, "budget": {"requests": 3, "tokens": 25_000}}
-    answerer = make_answerer(index, None, reader, TitleFinder(), lead={"grounding": "counterpoint"}, **rules)
+    answerer = make_answerer(index, None, reader, TitleFinder(), verdict={"grounding": "counterpoint"}, **rules)
     answer = answerer.answer(Topic("7", QUESTION))
     assert len(server.bodies) == answer.usage.requests == 3
     assert answer.note.startswith("The embedded models read 5 papers in the language model's place: ")

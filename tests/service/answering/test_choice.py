@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from nli.judge import Abstract, Reading
-from retrieval.core.values import Answer, Topic, Verdict
-from retrieval.index import Index
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.values import Answer, Topic, Verdict
+from counterpoint.retrieval.index import Index
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import SILENT, WordReader, make_index
 
@@ -44,7 +44,7 @@ def answer(folder: Any, findings: list[str], question: str = "Is zeta or eta bet
     ]
     papers += [{"pmid": f"x{at}", "title": "", "abstract": f"Filler number {at} on something else."} for at in range(9)]
     index: Index = make_index(folder, papers)
-    return make_answerer(index, reader=Preferring(), lead={"grounding": "counterpoint"}).answer(Topic("1", question))
+    return make_answerer(index, reader=Preferring(), verdict={"grounding": "counterpoint"}).answer(Topic("1", question))
 
 
 FOR_ZETA, FOR_ETA, NEITHER = "Zeta beat eta for gout.", "Eta beat zeta for gout.", "Zeta and eta did not differ for gout."
@@ -71,19 +71,19 @@ def test_the_answer_names_the_side_that_the_papers_are_on(
     tmp_path: Any, findings: list[str], text: str, verdict: str, chosen: str, cited: str
 ) -> None:
     found = answer(tmp_path, findings)
-    assert found.lead is not None
-    assert (found.sentences[0].text, found.lead.verdict, found.lead.chosen) == (text, verdict, chosen)
+    assert found.verdict is not None
+    assert (found.sentences[0].text, found.verdict.outcome, found.verdict.chosen) == (text, verdict, chosen)
     assert sorted(one.document.pmid for one in found.sentences[0].citations) == list(cited)
-    assert found.lead.choice == ("zeta", "eta")
+    assert found.verdict.choice == ("zeta", "eta")
 
 
 def test_every_paper_of_a_choice_is_counted_on_the_claim_of_the_answer(tmp_path: Any) -> None:
     found = answer(tmp_path, [FOR_ETA, FOR_ETA, FOR_ETA, FOR_ZETA, "Eta beat theta for gout."])
-    lead = found.lead
-    assert lead is not None and lead.claim == "eta is better than zeta for gout"
-    assert sorted(one.document.pmid for one in lead.supporting) == ["1", "2", "3"]
-    assert sorted(one.document.pmid for one in lead.contradicting) == ["4"]
-    assert all(one.verdict and one.verdict.label == one.stance for one in (*lead.supporting, *lead.contradicting))
+    verdict = found.verdict
+    assert verdict is not None and verdict.claim == "eta is better than zeta for gout"
+    assert sorted(one.document.pmid for one in verdict.supporting) == ["1", "2", "3"]
+    assert sorted(one.document.pmid for one in verdict.contradicting) == ["4"]
+    assert all(one.verdict and one.verdict.label == one.stance for one in (*verdict.supporting, *verdict.contradicting))
 
 
 def test_opposites_are_each_a_claim_of_their_own(tmp_path: Any) -> None:
@@ -97,14 +97,14 @@ def test_opposites_are_each_a_claim_of_their_own(tmp_path: Any) -> None:
 
 def test_papers_on_the_subject_that_settle_nothing_are_named(tmp_path: Any) -> None:
     found = answer(tmp_path, ["Zeta was compared with eta for gout in sailors."])
-    assert (found.outcome, found.lead) == ("too little", None)
+    assert (found.outcome, found.verdict) == ("too little", None)
     assert found.note.startswith("The papers found do not settle whether zeta or eta is better for gout.")
     assert "“Zeta and eta for gout: a randomised trial” (1)" in found.note
 
 
 def test_a_paper_on_one_side_alone_has_not_compared_them(tmp_path: Any) -> None:
     found = answer(tmp_path, ["Sailors beat gout with zeta 50 mg."], "Is zeta 50 mg or 100 mg better for gout?")
-    assert found.lead is None or found.lead.verdict == "unclear"
+    assert found.verdict is None or found.verdict.outcome == "unclear"
 
 
 def test_a_choice_of_which_no_paper_speaks_was_not_studied(tmp_path: Any) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from generation.language_models import ChatGenerator
-from nli.judge import SentenceReader
-from nli.reader.chat import ChatReader
-from retrieval.core.values import Answer, Topic
-from retrieval.index import Index
+from counterpoint.generation.language_models import ChatGenerator
+from counterpoint.nli.judge import SentenceReader
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.retrieval.core.values import Answer, Topic
+from counterpoint.retrieval.index import Index
 from tests.helpers.answer_fakes import OverlapJudge, make_answerer
 from tests.helpers.chat_server import PACKING_JSON, Body, ChatServer, Reply, fault, message, serving, text, write
 from tests.helpers.fakes import make_index
@@ -258,8 +258,8 @@ def test_conflicts_are_looked_for_once_and_the_embedded_reader_chooses_what_the_
     server.script = lambda body: message(json.dumps(opinion)) if "<paper>" in str(body) else draft(body)
     conflicts = {"grounding": "counterpoint", "most": 4, "report": True}
     answer = ask(server, held, conflicts=conflicts)
-    assert sum("<paper>" in str(body) for body in server.bodies) == 4
-    assert len(answer.conflicts) == 4
+    assert sum("<paper>" in str(body) for body in server.bodies) == 2
+    assert len(answer.conflicts) == 2
     assert {one.evidence.verdict and one.evidence.verdict.quote for one in answer.conflicts} == {
         "Zeta did not lower blood pressure"
     }
@@ -271,11 +271,11 @@ def test_the_writer_is_told_with_what_the_answer_begins(server: ChatServer, inde
     opinion = {"sentence": 2, "quote": "Zeta lowers blood pressure", **parts, "reason": "It did.", "grade": 2}
     draft = play([wrote(1, "Zeta is a salt of sodium.", "101")], [[say(1, ("101", "yes", "a salt of sodium"))]], answering=[])
     server.script = lambda body: message(json.dumps(opinion)) if "<paper>" in str(body) else draft(body)
-    answer = ask(server, index, Topic("9", "Does zeta lower blood pressure?"), lead={"grounding": "counterpoint"})
-    assert answer.lead
+    answer = ask(server, index, Topic("9", "Does zeta lower blood pressure?"), verdict={"grounding": "counterpoint"})
+    assert answer.verdict
     written = next(body["messages"][-1]["content"] for body in server.bodies if "Task: write" in str(body))
     assert answer.sentences[0].text in written
-    assert answer.outcome == "answered", "the lead answers"
+    assert answer.outcome == "answered", "the verdict answers"
 
 
 def test_a_server_that_is_no_reader_writes_in_json_and_the_embedded_check_stays(server: ChatServer, index: Index) -> None:

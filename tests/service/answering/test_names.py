@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
+from counterpoint.service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
 
 
 @pytest.mark.parametrize(

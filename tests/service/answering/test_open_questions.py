@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.values import Answer, Topic
-from retrieval.index import Index
-from service.answering.schemas import AnswerResponse
-from service.output.export import documents, make_table, markdown, ris
-from service.output.terminal import print_answer
+from counterpoint.retrieval.core.values import Answer, Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.output.export import documents, make_table, markdown, ris
+from counterpoint.service.output.terminal import print_answer
 from tests.helpers.answer_fakes import DirectionReader, ScriptedGenerator, TitleFinder, make_answerer
 from tests.helpers.fakes import make_index
 
@@ -45,12 +45,12 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def answered(index: Index, question: str, generator: ScriptedGenerator | None = None) -> Answer:
-    rules = {"open_questions": {"subject": 0.5}, "lead": {"grounding": "counterpoint"}}
+    rules = {"open_questions": {"subject": 0.5}, "verdict": {"grounding": "counterpoint"}}
     return make_answerer(index, generator, DirectionReader(), TitleFinder(), **rules).answer(Topic("7", question))
 
 
 def responded(index: Index, question: str) -> AnswerResponse:
-    rules = {"open_questions": {"subject": 0.5}, "lead": {"grounding": "counterpoint"}}
+    rules = {"open_questions": {"subject": 0.5}, "verdict": {"grounding": "counterpoint"}}
     answerer = make_answerer(index, None, DirectionReader(), TitleFinder(), **rules)
     return AnswerResponse.of(answerer.answer(Topic("7", question)), answerer)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.core.values import Premise, Verdict
-from service.baseline.choosing import choose_most_promising, order_penalised, penalise
+from counterpoint.retrieval.core.values import Premise, Verdict
+from counterpoint.service.baseline.choosing import choose_most_promising, order_penalised, penalise
 
 
 def test_the_worked_example_of_appendix_b() -> None:

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from retrieval.core.errors import BadConfig, ModelUnusable
-from retrieval.core.values import Document
-from retrieval.dense.embedded_encoder import EmbeddedEncoder
-from retrieval.dense.encoder import Vectors
-from retrieval.rerank.reranker import make_passage
-from service.baseline.hub import identify_model
-from service.baseline.hub_models import BiEncoder, MedCPTEncoder
-from service.configuration.config import load_profile
-from service.configuration.models import load_encoder
+from counterpoint.retrieval.core.errors import BadConfig, ModelUnusable
+from counterpoint.retrieval.core.values import Document
+from counterpoint.retrieval.dense.embedded_encoder import EmbeddedEncoder
+from counterpoint.retrieval.dense.encoder import Vectors
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.service.baseline.hub import identify_model
+from counterpoint.service.baseline.hub_models import BiEncoder, MedCPTEncoder
+from counterpoint.service.configuration.config import load_profile
+from counterpoint.service.configuration.models import load_encoder
 from tests.helpers.tiny_models import tiny_classifier, tiny_encoder, tiny_t5
 
 QUERIES = ["aspirin reduces risk of stroke", "statin", ""]
@@ -215,7 +215,7 @@ def test_a_wrong_encoder_is_told(tmp_path: Path, encoders: str, told: str) -> No
 def test_importing_the_models_loads_neither_torch_nor_faiss() -> None:
     code = (
         "import sys, service.baseline.hub_models\n"
-        "import retrieval.dense.embedded_encoder, retrieval.index, indexes.vectors\n"
+        "import counterpoint.retrieval.dense.embedded_encoder, counterpoint.retrieval.index, counterpoint.indexes.vectors\n"
         "print(sorted({'torch', 'transformers', 'faiss', 'huggingface_hub'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.core.values import Claim
-from retrieval.index import Index
-from service.baseline.config import BaselineConfig, Branch
-from service.baseline.grounder import BaselineGrounder, Side
-from service.configuration.models import Models
-from service.grounding.ground import Grounder
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.index import Index
+from counterpoint.service.baseline.config import BaselineConfig, Branch
+from counterpoint.service.baseline.grounder import BaselineGrounder, Side
+from counterpoint.service.configuration.models import Models
+from counterpoint.service.grounding.ground import Grounder
 from tests.helpers.fakes import WordJudge, make_grounder, make_index
 
 CLAIM = Claim("zeta lowers pressure")

@@ -9,11 +9,19 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.errors import BadConfig, ModelUnusable
-from retrieval.core.probabilities import softmax
-from retrieval.core.values import Premise
-from service.baseline.hub import find_model
-from service.baseline.hub_models import CERTAIN, MEDNLI, ClassifierJudge, CrossEncoder, T5Judge, find_columns, make_verdict
+from counterpoint.retrieval.core.errors import BadConfig, ModelUnusable
+from counterpoint.retrieval.core.probabilities import softmax
+from counterpoint.retrieval.core.values import Premise
+from counterpoint.service.baseline.hub import find_model
+from counterpoint.service.baseline.hub_models import (
+    CERTAIN,
+    MEDNLI,
+    ClassifierJudge,
+    CrossEncoder,
+    T5Judge,
+    find_columns,
+    make_verdict,
+)
 from tests.helpers.tiny_models import tiny_classifier, tiny_t5
 
 QUERY = "aspirin reduces risk of stroke"

@@ -10,15 +10,15 @@ from typing import Any
 import typer.main
 from mcp import Client
 
-from service.calls.calls import ANSWER, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, TYPED, Call
-from service.calls.methods import Asking
-from service.calls.requests import shown
-from service.cli.commands import app
-from service.client import Counterpoint
-from service.http.app import create_app
-from service.local import LocalService
-from service.mcp_server import make_server
-from service.operating.libraries import Libraries
+from counterpoint.service.calls.calls import ANSWER, CLASSIFY, DOCUMENT, EVIDENCE, GROUND, SEARCH, TEXT, Call
+from counterpoint.service.calls.methods import Asking
+from counterpoint.service.calls.requests import shown
+from counterpoint.service.cli.commands import app
+from counterpoint.service.client import Counterpoint
+from counterpoint.service.http.app import create_app
+from counterpoint.service.local import LocalService
+from counterpoint.service.mcp_server import make_server
+from counterpoint.service.operating.libraries import Libraries
 
 _Calls = dict[str, Call[..., Any, Any]]
 
@@ -36,7 +36,7 @@ def test_commands_have_the_options_of_their_requests() -> None:
 
 def test_routes_take_what_requests_have() -> None:
     described = create_app(Libraries(None, None)).openapi()
-    sent: _Calls = {call.name: call for call in (GROUND, ANSWER, TEXT, EVIDENCE, TYPED)}
+    sent: _Calls = {call.name: call for call in (GROUND, ANSWER, TEXT, EVIDENCE, CLASSIFY)}
     for call in sent.values():
         schema = described["components"]["schemas"][call.model.__name__]
         assert list(schema["properties"]) == list(call.model.model_fields)
@@ -58,6 +58,14 @@ def test_language_models_are_told_of_what_is_for_them() -> None:
         assert tools[name].description == inspect.getdoc(call.model)
     bounds = tools["ground"].input_schema["properties"]["read"]["anyOf"][0]
     assert (bounds["minimum"], bounds["maximum"]) == (1, 20)
+
+
+def test_language_models_are_told_which_argument_is_missing() -> None:
+    async def ask() -> Any:
+        async with Client(make_server(Libraries(None, None))) as client:
+            return await client.call_tool("search", {"limit": 3})
+
+    assert asyncio.run(ask()).content[0].text == "query is missing; give it."
 
 
 def test_both_python_doors_have_the_same_methods() -> None:

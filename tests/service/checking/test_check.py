@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import build
-from retrieval.core.errors import BadInput
-from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Stance
-from retrieval.index import Index
-from service.checking.check import Checker, Reading, explain, find_verdict, split_sides
-from service.checking.export import export_text
-from service.checking.reading import read_text
-from service.checking.schemas import CheckedText, ClaimDone
+from counterpoint.indexes.build import build
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Stance
+from counterpoint.retrieval.index import Index
+from counterpoint.service.checking.check import Checker, ReadText, explain, find_verdict, split_sides
+from counterpoint.service.checking.export import export_text
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.checking.schemas import CheckedText, ClaimDone
 from tests.helpers.fakes import CONTRADICTS, NEUTRAL, SUPPORTS, make_index, make_reading_grounder
 from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import DOCUMENTS
@@ -32,7 +32,7 @@ def checker(tmp_path_factory: pytest.TempPathFactory) -> Checker:
 
 @pytest.fixture(scope="module")
 def checked(checker: Checker) -> CheckedText:
-    return checker.check(Reading.of(read_text(TEXT)))
+    return checker.check(ReadText.of(read_text(TEXT)))
 
 
 def test_each_sentence_has_its_verdict_in_order(checked: CheckedText) -> None:
@@ -65,7 +65,7 @@ def test_cited_papers_are_read_for_what_they_are_cited_for(checked: CheckedText)
 
 
 def test_a_cited_paper_without_an_abstract_cannot_be_judged(checker: Checker) -> None:
-    checked = checker.check(Reading.of(read_text("Zeta lowers pressure (PMID 4).")))
+    checked = checker.check(ReadText.of(read_text("Zeta lowers pressure (PMID 4).")))
     assert checked.sentences[0].result and [one.status for one in checked.sentences[0].result.cited] == ["not judged"]
 
 
@@ -77,18 +77,18 @@ def test_the_same_claim_is_grounded_once_and_told_each_time(checker: Checker) ->
         return checker.grounder.ground(claim)
 
     told: list[ClaimDone] = []
-    Checker(checker.grounder, ground).check(Reading.of(read_text("Omega lowers sugar. Omega lowers sugar.")), told.append)
+    Checker(checker.grounder, ground).check(ReadText.of(read_text("Omega lowers sugar. Omega lowers sugar.")), told.append)
     assert grounded == ["Omega lowers sugar."]
     assert [(one.done, one.claims, one.verdict) for one in told] == [(1, 2, "supported"), (2, 2, "supported")]
 
 
 def test_more_claims_than_may_be_checked_are_refused() -> None:
     with pytest.raises(BadInput, match="makes 3 claims and at most 2"):
-        Reading.of(read_text(TEXT)).at_most(2)
+        ReadText.of(read_text(TEXT)).at_most(2)
 
 
 def test_a_text_without_a_claim_says_so(checker: Checker) -> None:
-    assert checker.check(Reading.of(read_text("Why? Table 1 lists them all."))).summary == (
+    assert checker.check(ReadText.of(read_text("Why? Table 1 lists them all."))).summary == (
         "No claim that papers could support or contradict was found in 2 sentences."
     )
 
@@ -130,15 +130,15 @@ def test_a_cited_paper_is_read_with_its_full_text_and_a_paper_is_no_evidence_for
     build([], tmp_path / "index", full_texts=[tmp_path / "texts"])
     with closing(Index(tmp_path / "index")) as index:
         checker = Checker(make_reading_grounder(index))
-        cited = checker.check(Reading.of(read_text("Zeta lowers pressure (PMID 1). Omega lowers sugar (PMID 2).")))
+        cited = checker.check(ReadText.of(read_text("Zeta lowers pressure (PMID 1). Omega lowers sugar (PMID 2).")))
         itself = checker.check(
-            Reading.of(
+            ReadText.of(
                 read_text("\n\n".join([title, "A. Vermeer", aim, "Methods", "A line.", "Zeta lowers pressure in adults."]))
             )
         )
     first, second = (one for sentence in cited.sentences if sentence.result for one in sentence.result.cited)
     assert first.sentence and first.sentence.location
-    assert (first.status, first.sentence.location.says) == ("contradicts it", "Results, paragraph 1")
+    assert (first.status, first.sentence.location.text) == ("contradicts it", "Results, paragraph 1")
     assert second.status == "bears it out", "a paper without an abstract"
     assert "“Zeta was against pressure in 40 adults.” (Results, paragraph 1)" in export_text(cited, "markdown").decode()
     for checked, listed in ((cited, {"1", "2"}), (itself, {"2"})):

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from retrieval.core.values import Claim, Grounding
-from retrieval.index import Index
-from service.cli.commands import app
-from service.grounding.ground import Grounder
-from service.grounding.values import OnStage
+from counterpoint.retrieval.core.values import Claim, Grounding
+from counterpoint.retrieval.index import Index
+from counterpoint.service.cli.commands import app
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.values import OnStage
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS
 
@@ -27,7 +27,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 @pytest.fixture(autouse=True)
 def with_fakes(monkeypatch: pytest.MonkeyPatch, index: Index) -> None:
-    monkeypatch.setattr("service.assembly.assemble", lambda folder, config, profile: make_reading_grounder(index))
+    monkeypatch.setattr("counterpoint.service.assembly.assemble", lambda folder, config, profile: make_reading_grounder(index))
 
 
 def call(*arguments: object, given: str = "") -> Result:

@@ -9,10 +9,10 @@ from html.parser import HTMLParser
 import pytest
 from openpyxl import load_workbook
 
-from service.checking.check import Checker, Reading
-from service.checking.export import COLUMNS, export_text
-from service.checking.reading import read_text
-from service.checking.schemas import CheckedText
+from counterpoint.service.checking.check import Checker, ReadText
+from counterpoint.service.checking.export import COLUMNS, export_text
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.checking.schemas import CheckedText
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.texts import DOCUMENTS, HOSTILE, TEXT
 
@@ -20,7 +20,7 @@ from tests.helpers.texts import DOCUMENTS, HOSTILE, TEXT
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> CheckedText:
     grounder = make_reading_grounder(make_index(tmp_path_factory.mktemp("export"), DOCUMENTS))
-    return Checker(grounder).check(Reading.of(read_text(TEXT, "text")))
+    return Checker(grounder).check(ReadText.of(read_text(TEXT, "text")))
 
 
 class _Parsed(HTMLParser):

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from retrieval.index import Index
-from service.queries.papers import describe_search, search_words
+from counterpoint.retrieval.index import Index
+from counterpoint.service.queries.papers import describe_search, search_words
 from tests.helpers.fakes import make_index
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from retrieval.index import Index
-from service.checking.check import Checker, Reading
-from service.checking.citations import CitedPaper, named_in
-from service.checking.reading import read_text
-from service.checking.references import find_reference
-from service.checking.sentences import sentences_of
+from counterpoint.retrieval.index import Index
+from counterpoint.service.checking.check import Checker, ReadText
+from counterpoint.service.checking.citations import CitedPaper, named_in
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.checking.references import find_reference
+from counterpoint.service.checking.sentences import sentences_of
 from tests.helpers.fakes import make_index, make_reading_grounder
 
 TITLE = "Zeta against high pressure in older adults: a randomised trial"
@@ -102,7 +102,7 @@ References
 
 
 def test_a_text_is_checked_with_what_its_references_name(index: Index) -> None:
-    checked = Checker(make_reading_grounder(index)).check(Reading.of(read_text(TEXT, "text")))
+    checked = Checker(make_reading_grounder(index)).check(ReadText.of(read_text(TEXT, "text")))
     found = [[(one.kind, one.pmid, one.status) for one in row.result.cited] for row in checked.sentences if row.result]
     assert found == [
         [("title", "1", "contradicts it")],

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from indexes.readers.prose.passage import Writing
-from service.checking.checkable import claim_in
-from service.checking.citations import CitedPaper, cited_in, without_citations
-from service.checking.reading import TextFormat, read_text
-from service.checking.sentences import TextSentence, sentences_of
-from service.queries.classify import classify_query
+from counterpoint.indexes.readers.prose.passage import Writing
+from counterpoint.service.checking.checkable import claim_in
+from counterpoint.service.checking.citations import CitedPaper, cited_in, without_citations
+from counterpoint.service.checking.parse import TextFormat, read_text
+from counterpoint.service.checking.sentences import TextSentence, sentences_of
+from counterpoint.service.queries.classify import classify_query
 
 
 def told(text: str, format: TextFormat = "text") -> list[TextSentence]:

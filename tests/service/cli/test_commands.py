@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from indexes.plan import make_manifest
-from retrieval.core.errors import BadConfig
-from retrieval.index import Index
-from retrieval.store.manifest import DensePart, IndexCounts, View
-from service.cli.commands import app
+from counterpoint.indexes.plan import make_manifest
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.manifest import DensePart, IndexCounts, View
+from counterpoint.service.cli.commands import app
 from tests.helpers.commands import call, told
 from tests.helpers.fakes import make_grounder, make_index
 
@@ -44,7 +44,9 @@ def assert_told(result: Result, words: str) -> None:
 
 @pytest.fixture
 def with_fakes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.assembly.assemble", lambda folder, config, profile: make_grounder(Index(folder), config)[0])
+    monkeypatch.setattr(
+        "counterpoint.service.assembly.assemble", lambda folder, config, profile: make_grounder(Index(folder), config)[0]
+    )
 
 
 def test_the_version_is_told() -> None:
@@ -131,7 +133,7 @@ def test_config_is_a_grounding_variant_wherever_answers_are_made(
         asked.append((answers, grounding))
         raise BadConfig("This is far enough.")
 
-    monkeypatch.setattr("service.assembly.assemble_answerer", assemble)
+    monkeypatch.setattr("counterpoint.service.assembly.assemble_answerer", assemble)
     run = ("run", "task-b", "topics.json", "--out", "run.jsonl", "--team", "t", "--run-id", "r")
     for command in (("answer", "Does zeta work?"), run):
         result = call(*command, "--index", "nowhere", *options)
@@ -154,7 +156,7 @@ def test_info_prints_counts_and_sources(index: Index) -> None:
 
 
 def test_without_the_extra_a_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.cli.distributions", lambda name: [])
+    monkeypatch.setattr("counterpoint.eval.cli.distributions", lambda name: [])
     for command in (("eval", "claims", "claims.csv"), ("eval", "beir")):
         result = call(*command)
         code, out, said = result.exit_code, result.stdout, result.stderr
@@ -165,7 +167,7 @@ def test_without_the_extra_a_sentence_says_how_to_get_it(monkeypatch: pytest.Mon
 
 
 def test_the_measures_on_scifact_need_no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.cli.distributions", lambda name: [])
+    monkeypatch.setattr("counterpoint.eval.cli.distributions", lambda name: [])
     monkeypatch.delenv("COUNTERPOINT_DATA", raising=False)
     for command in (("predictions", "predictions.jsonl"), ("scifact",)):
         result = call("eval", *command)
@@ -218,8 +220,8 @@ def test_a_copy_says_how_its_vectors_are_made(monkeypatch: pytest.MonkeyPatch, w
     copier, out = ways
     part = DensePart("encoder", 384, "Flat", 2, "ab", "", view) if view else None
     manifest = replace(make_manifest(1, "v0001", (IndexCounts(2, 2, 0, 0, 0), "ab"), []), dense=part)
-    monkeypatch.setattr("retrieval.index.read_index_manifest", lambda _: manifest)
-    monkeypatch.setattr(f"indexes.cluster.places.{copier}", lambda *_: replace(manifest, dense=None))
+    monkeypatch.setattr("counterpoint.retrieval.index.read_index_manifest", lambda _: manifest)
+    monkeypatch.setattr(f"counterpoint.indexes.cluster.places.{copier}", lambda *_: replace(manifest, dense=None))
     result = call("index", "copy", "folder" if copier == "copy_to_cluster" else "opensearch://h:9200/x", out)
     assert result.exit_code == 0, result.output
     said = [line for line in result.stderr.splitlines() if "vectors" in line]
@@ -278,7 +280,7 @@ def test_a_paper_in_place_of_a_hypothesis_becomes_an_option() -> None:
         (("ground", "x", "-index", "i"), "did you mean --index?"),
         (("ground", "x", "—index", "i"), "an option begins with two hyphens: --index."),
         (("show", "--index", "i"), "PMID is missing; the command looks like `counterpoint show --index i PMID`"),
-        (("search", "x", "-n", "0"), "0 is not in the range 1<=x<=1000"),
+        (("search", "x", "-n", "0"), "0 is not between 1 and 1000"),
         (("search", "x", "-n", "ten"), "'ten' is not a whole number"),
         (("ground", "x", "--format", "xml"), "'xml' is not one of"),
         (("--bogus",), "No such option: --bogus"),
@@ -298,7 +300,7 @@ def test_a_number_of_sentences_that_a_paper_does_not_have_is_told(count: int) ->
 def run(
     *arguments: str | bytes, stdout: int = subprocess.PIPE, limit: float = 60, **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
-    code = "import sys; from service.cli.commands import main; sys.argv[0] = 'counterpoint'; main()"
+    code = "import sys; from counterpoint.service.cli.commands import main; sys.argv[0] = 'counterpoint'; main()"
     whole = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], stdout=stdout, stderr=subprocess.PIPE, env=whole, timeout=limit, check=False

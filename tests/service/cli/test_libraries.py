@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import counterpoint
-from retrieval.store.library import LibraryFile, read_library_file
-from service.operating.libraries import find_index
+from counterpoint.retrieval.store.library import LibraryFile, read_library_file
+from counterpoint.service.operating.libraries import find_index
 from tests.helpers.commands import call, told
 from tests.helpers.fakes import make_index
 
@@ -76,6 +76,6 @@ def test_what_is_remembered_is_listed_for_a_library(folder: Path, tmp_path: Path
 
 def test_python_opens_a_library_by_its_name(folder: Path) -> None:
     with counterpoint.open("bones", profile="embedded") as opened:
-        assert opened.typed("Zeta changes pressure.").kind == "claim"
+        assert opened.classify("Zeta changes pressure.").kind == "claim"
     with pytest.raises(counterpoint.IndexUnusable, match="There is no index at lungs"):
         counterpoint.open("lungs")

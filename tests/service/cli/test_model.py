@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from nli.reader.chat import ChatReader
-from nli.reader.judge import DocumentReader
-from retrieval.core.addresses import is_loopback
-from retrieval.core.errors import BadInput
-from retrieval.runtime.chat_requests import forget_servers
-from service.cli.commands import app
-from service.configuration.config import load_profile
-from service.configuration.language_model import CASES, Case, complete_address
-from service.configuration.models import load_judge
+from counterpoint.nli.reader.chat import ChatReader
+from counterpoint.nli.reader.judge import DocumentReader
+from counterpoint.retrieval.core.addresses import is_loopback
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.runtime.chat_requests import forget_servers
+from counterpoint.service.cli.commands import app
+from counterpoint.service.configuration.config import load_profile
+from counterpoint.service.configuration.language_model import CASES, Case, complete_address
+from counterpoint.service.configuration.models import load_judge
 from tests.helpers.chat_server import PACKING, PACKING_JSON, REFUSING, ChatServer, fault, serving, whole
 from tests.helpers.fakes import WordReader
 
@@ -32,7 +32,7 @@ def say(opinion: dict[str, Any]) -> Any:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    monkeypatch.setattr("nli.reader.chat.DocumentReader", WordReader)
+    monkeypatch.setattr("counterpoint.nli.reader.chat.DocumentReader", WordReader)
     for server in serving(fault(500)):
         server.script = read_rightly
         yield server
@@ -74,7 +74,7 @@ def test_the_only_model_of_a_server_is_tried_and_its_profile_loads(server: ChatS
 def test_a_model_that_reads_worse_than_the_embedded_reader_only_writes(
     server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nli.reader.chat.DocumentReader", DocumentReader)
+    monkeypatch.setattr("counterpoint.nli.reader.chat.DocumentReader", DocumentReader)
     server.models, out = ["tiny:1b"], tmp_path / "mine.yaml"
     server.script = lambda body: say(grade(CASES[0], "support"))
     code, said = run(server, "--out", str(out))

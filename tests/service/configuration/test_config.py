@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from retrieval.core.errors import BadConfig
-from service.assembly import load_config
-from service.baseline.config import BaselineConfig
-from service.configuration.config import GroundingConfig, load_profile
-from service.configuration.files import list_shipped
-from service.configuration.kinds import KINDS, options_of
-from service.configuration.models import load_models
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.service.assembly import load_config
+from counterpoint.service.baseline.config import BaselineConfig
+from counterpoint.service.configuration.config import GroundingConfig, load_answer_config, load_profile
+from counterpoint.service.configuration.files import list_shipped
+from counterpoint.service.configuration.kinds import KINDS, options_of
+from counterpoint.service.configuration.models import load_models
 
 
-@pytest.mark.parametrize("name", list_shipped("configs"))
+@pytest.mark.parametrize("name", list_shipped("counterpoint.configs"))
 def test_shipped_configurations_load(name: str) -> None:
     assert load_config(name).name == name
 
@@ -55,6 +55,15 @@ def test_a_wrong_configuration_is_told(tmp_path: Path, change: tuple[str, str], 
         load_config(str(path))
     assert told in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_an_answer_asks_for_no_more_papers_than_are_read_for_a_claim(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[3] / "configs" / "answers" / "counterpoint.yaml").read_text("utf-8")
+    assert "papers: 8}" in text
+    path = tmp_path / "mine.yaml"
+    path.write_text(text.replace("papers: 8}", "papers: 21}"))
+    with pytest.raises(BadConfig, match=r"lead\.papers should be at most 20"):
+        load_answer_config(str(path))
 
 
 JUDGE = "judges: {{stance: {{kind: t5, model: m, {}}}}}"
@@ -98,9 +107,9 @@ def test_a_model_that_the_profile_lacks_is_told(tmp_path: Path) -> None:
         load_models(load_config("v5"), load_profile(str(path)))
 
 
-@pytest.mark.parametrize("name", list_shipped("configs.profiles"))
+@pytest.mark.parametrize("name", list_shipped("counterpoint.configs.profiles"))
 def test_a_profile_is_written_down_as_it_was_read(name: str) -> None:
-    read = yaml.safe_load(files("configs.profiles").joinpath(f"{name}.yaml").read_text("utf-8"))
+    read = yaml.safe_load(files("counterpoint.configs.profiles").joinpath(f"{name}.yaml").read_text("utf-8"))
     written = json.loads(load_profile(name).model_dump_json())
     # As text: 120 must not become 120.0, nor the keys change places, in what runs and reports say.
     assert json.dumps({key: written[key] for key in read}) == json.dumps(read)

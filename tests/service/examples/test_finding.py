@@ -10,13 +10,13 @@ import pytest
 from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
-from retrieval.index import Index
-from service.cli.commands import app
-from service.examples.finding import find_statements
-from service.examples.schemas import NAME, ExamplesResponse, has_examples
-from service.grounding.ground import Grounder
-from service.http.app import create_app
-from service.operating.libraries import Libraries
+from counterpoint.retrieval.index import Index
+from counterpoint.service.cli.commands import app
+from counterpoint.service.examples.finding import find_statements
+from counterpoint.service.examples.schemas import NAME, ExamplesResponse, has_examples
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
 from tests.helpers.fakes import make_index, make_reading_grounder
 from tests.helpers.pages import SureReader, find_in, keep_in
 from tests.helpers.ready import wait_until_ready

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import build
-from nli.judge import Abstract, FullTextRule, Reader
-from nli.long_text import Window, cut_windows
-from nli.reader.judge import LARGE, DocumentReader
-from nli.reader.paper import PaperRead
-from retrieval.core.values import Claim, Label, Location, SectionKind, Sentence, Verdict
-from retrieval.index import Index
-from retrieval.store.documents import Entry
-from service.grounding.full_text import DISAGREE, ROW_ONLY, find_windows, join_readings
-from service.grounding.schemas import GroundResponse
-from service.grounding.values import PaperReading
-from service.output.export import markdown
-from service.schemas import Provenance
+from counterpoint.indexes.build import build
+from counterpoint.nli.judge import Abstract, FullTextRule, Reader
+from counterpoint.nli.long_text import Window, cut_windows
+from counterpoint.nli.reader.judge import LARGE, DocumentReader
+from counterpoint.nli.reader.paper import PaperRead
+from counterpoint.retrieval.core.values import Claim, Label, Location, SectionKind, Sentence, Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.grounding.full_text import DISAGREE, ROW_ONLY, find_windows, join_readings
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.grounding.values import PaperReading
+from counterpoint.service.output.export import markdown
+from counterpoint.service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_reading_grounder
 from tests.helpers.full_texts import write_jats
 
@@ -63,7 +63,7 @@ def test_a_paper_is_read_where_its_evidence_stands(
     assert (len(response.supporting), len(response.contradicting)) == (supporting, contradicting)
     for one in (*response.supporting, *response.contradicting):
         assert one.sentence is not None
-        assert (one.sentence.location.says if one.sentence.location else None) == where
+        assert (one.sentence.location.text if one.sentence.location else None) == where
         assert one.read_from == ("full text" if where else "abstract")
         assert any(one.sentence.text in paragraph for paragraph in (abstract, *chain.from_iterable(sections.values())))
 
@@ -74,7 +74,7 @@ def test_an_abstract_and_results_that_disagree_are_both_shown(tmp_path: Path) ->
     response = ground(index)
     (one,) = response.uncertain
     assert one.sentence and one.other and one.other.location
-    assert (one.sentence.text, one.other.text, one.other.location.says) == (FOR, AGAINST, "Results, paragraph 1")
+    assert (one.sentence.text, one.other.text, one.other.location.text) == (FOR, AGAINST, "Results, paragraph 1")
     assert DISAGREE in one.why and not response.supporting
     assert f"“{FOR}”; but its full text says “{AGAINST}” (Results, paragraph 1)" in markdown(grounding)
 
@@ -82,7 +82,7 @@ def test_an_abstract_and_results_that_disagree_are_both_shown(tmp_path: Path) ->
 def test_a_row_alone_gives_no_side_and_is_shown_with_its_caption(tmp_path: Path) -> None:
     response = ground(make_index(tmp_path, NEITHER, {"Results": ["Boats were dry."]}, TABLE))
     (one,) = response.uncertain
-    assert one.sentence and one.sentence.location and one.sentence.location.says == "Table 1, row 1"
+    assert one.sentence and one.sentence.location and one.sentence.location.text == "Table 1, row 1"
     assert "against" in one.sentence.text and "Outcomes at one year" in one.sentence.context and ROW_ONLY in one.why
 
 
@@ -166,6 +166,6 @@ def test_the_window_of_a_paper_without_an_abstract_is_chosen_once(tmp_path: Path
         chosen.extend(entry.pmid for entry in entries)
         return find_windows(index, reader, rule, claim, entries)
 
-    monkeypatch.setattr("service.grounding.ground.find_windows", choose)
+    monkeypatch.setattr("counterpoint.service.grounding.ground.find_windows", choose)
     response = ground(make_index(tmp_path, "", {"Results": [FOR]}))
     assert (len(response.supporting), chosen) == (1, ["1"])

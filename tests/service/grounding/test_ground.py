@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from nli.judge import Abstract, Reading
-from nli.reader.paper import PaperRead
-from retrieval.core.errors import ModelUnusable
-from retrieval.core.values import Checked, Claim, Contrast, Evidence, Grounding, Hit
-from retrieval.index import Index
-from retrieval.store.documents import Entry
-from service.grounding.coverage import summary
-from service.grounding.ground import Grounder
-from service.grounding.read import read
-from service.grounding.schemas import GroundResponse
-from service.grounding.values import GroundStage
-from service.grounding.weigh import place_papers
-from service.output.export import markdown
-from service.schemas import Provenance
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.nli.reader.paper import PaperRead
+from counterpoint.retrieval.core.errors import ModelUnusable
+from counterpoint.retrieval.core.values import Checked, Claim, Contrast, Evidence, Grounding, Hit
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Entry
+from counterpoint.service.grounding.coverage import summary
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.read import read
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.grounding.values import GroundStage
+from counterpoint.service.grounding.weigh import place_papers
+from counterpoint.service.output.export import markdown
+from counterpoint.service.schemas import Provenance
 from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
 
 CLAIM = Claim("zeta lowers pressure")
@@ -168,23 +168,23 @@ def test_each_step_is_told_and_an_exception_from_it_ends_the_work(index: Index) 
     told: list[GroundStage] = []
     grounder = make_reading_grounder(index)
     grounder.ground(CLAIM, told.append)
-    assert [one.name for one in told] == ["retrieve", "rerank", *["judge"] * 6, "decided"]
+    assert [one.name for one in told] == ["find", "gate", *["read"] * 6, "weigh"]
     assert (told[-1].contradicting, told[-1].supporting) == (1, 3)
     assert told[0].documents == 8
-    assert all((one.documents, one.sentences) == (5, 10) for one in told if one.name == "judge")
+    assert all((one.documents, one.sentences) == (5, 10) for one in told if one.name == "read")
     read = {one.paper.pmid: one.paper.stance for one in told if one.paper}
     assert read == {"0": "support", "1": "contradict", "2": "neutral", "3": "support", "4": "support"}
 
     def refuse(stage: GroundStage) -> None:
         told.append(stage)
-        if told[-2].name == "judge":  # the second paper's turn
+        if told[-2].name == "read":  # the second paper's turn
             raise InterruptedError
 
     told.clear()
-    told.append(GroundStage("retrieve", 0))
+    told.append(GroundStage("find", 0))
     with pytest.raises(InterruptedError):
         grounder.ground(CLAIM, refuse)
-    assert [one.name for one in told[1:]] == ["retrieve", "rerank", "judge", "judge"]
+    assert [one.name for one in told[1:]] == ["find", "gate", "read", "read"]
 
 
 def test_one_paper_that_cannot_be_read_is_told_and_the_others_stand(index: Index) -> None:
@@ -217,8 +217,8 @@ def test_from_its_time_on_no_paper_is_waited_for_and_what_was_read_counts(index:
         looked.append(100.0 * len(looked))
         return looked[-1]
 
-    monkeypatch.setattr("service.grounding.read.time", SimpleNamespace(monotonic=look))
-    monkeypatch.setattr("service.grounding.read.os", SimpleNamespace(cpu_count=lambda: 2))
+    monkeypatch.setattr("counterpoint.service.grounding.read.time", SimpleNamespace(monotonic=look))
+    monkeypatch.setattr("counterpoint.service.grounding.read.os", SimpleNamespace(cpu_count=lambda: 2))
     entries = list(index.entries(["0", "1", "3", "4", "2"]))
     # Two are read at a time: when the time is up, those are finished, and the last ones are not begun.
     found = [one.pmid for one in read(Slow(), [CLAIM] * 5, entries, until=60.0)]
@@ -268,7 +268,7 @@ def test_more_papers_are_read_while_too_few_have_taken_a_side(
     told: list[GroundStage] = []
     found = grounder.ground(Claim(CLAIM.text, known_pmids=known), told.append)
     assert sorted([*(one.evidence.document.pmid for one in place_papers(found)), *known]) == is_read
-    judged = [(one.judged, one.documents) for one in told if one.name == "judge"]
+    judged = [(one.read, one.documents) for one in told if one.name == "read"]
     assert [done for done, _ in judged] == sorted(done for done, _ in judged)
     assert judged[-1] == (len(is_read), len(is_read))
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.values import Claim, Evidence
-from service.answering.lead import ground_question
-from service.checking.check import Checker, Reading
-from service.checking.reading import read_text
-from service.checking.schemas import CitedStatus, TextVerdict
-from service.grounding.ground import Grounder
-from service.grounding.schemas import EvidenceOut
-from service.grounding.weigh import Outcome, weigh
+from counterpoint.retrieval.core.values import Claim, Evidence
+from counterpoint.service.answering.verdict import ground_question
+from counterpoint.service.checking.check import Checker, ReadText
+from counterpoint.service.checking.parse import read_text
+from counterpoint.service.checking.schemas import CitedStatus, TextVerdict
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.schemas import EvidenceOut
+from counterpoint.service.grounding.weigh import Outcome, weigh
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 
 FOR, AGAINST, UNSURE, SILENT = "stands for it", "stands against it", "was measured", "is silent on it"
@@ -35,7 +35,7 @@ def grounders(folder: Path, sides: list[str]) -> Iterator[Grounder]:
 
 
 @pytest.mark.parametrize(
-    ("sides", "outcome", "lead", "verdict"),
+    ("sides", "outcome", "answer", "verdict"),
     [
         ([FOR, UNSURE], "support", "yes", "supported"),
         ([AGAINST, AGAINST, SILENT], "contradict", "no", "contradicted"),
@@ -47,7 +47,7 @@ def grounders(folder: Path, sides: list[str]) -> Iterator[Grounder]:
     ],
 )
 def test_every_mode_finds_the_same(
-    tmp_path: Path, sides: list[str], outcome: Outcome, lead: str | None, verdict: TextVerdict
+    tmp_path: Path, sides: list[str], outcome: Outcome, answer: str | None, verdict: TextVerdict
 ) -> None:
     def show(side: tuple[Evidence, ...] | list[EvidenceOut]) -> list[tuple[str, str]]:
         return [(one.document.pmid if isinstance(one, Evidence) else one.pmid, one.sentence.text) for one in side if one.sentence]
@@ -55,10 +55,10 @@ def test_every_mode_finds_the_same(
     for grounder in grounders(tmp_path, sides):
         found = grounder.ground(Claim("Zeta lowers pressure."))
         studied = ground_question(grounder, "Does zeta lower pressure?")
-        (sentence,) = Checker(grounder).check(Reading.of(read_text("Zeta lowers pressure."))).sentences
+        (sentence,) = Checker(grounder).check(ReadText.of(read_text("Zeta lowers pressure."))).sentences
         assert studied is not None and sentence.result is not None
         assert (weigh(found).outcome, studied.weighed.outcome) == (outcome, outcome)
-        assert (studied.lead.verdict if studied.lead else None, sentence.verdict) == (lead, verdict)
+        assert (studied.verdict.outcome if studied.verdict else None, sentence.verdict) == (answer, verdict)
         assert studied.weighed.certainty == weigh(found).certainty
         for name, listed in (("contradicting", "against"), ("supporting", "in_favour"), ("uncertain", "uncertain")):
             alone = show(getattr(found, name))
@@ -73,7 +73,7 @@ def test_a_cited_paper_is_read_as_one_that_is_found(tmp_path: Path, side: str, s
     for grounder in grounders(tmp_path, [side]):
         found = grounder.ground(Claim("Zeta lowers pressure."))
         (evidence,) = (*found.contradicting, *found.supporting, *found.uncertain, *found.silent)
-        (sentence,) = Checker(grounder).check(Reading.of(read_text("Zeta lowers pressure (PMID 0)."))).sentences
+        (sentence,) = Checker(grounder).check(ReadText.of(read_text("Zeta lowers pressure (PMID 0)."))).sentences
         assert sentence.result is not None
         (cited,) = sentence.result.cited
         assert cited.status == status

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from nli.text.designs import find_design
-from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Verdict
-from retrieval.index import Index
-from service.grounding.weigh import BY_DESIGN, SURE, Outcome, describe_certainty, find_place, weigh
+from counterpoint.nli.text.designs import find_design
+from counterpoint.retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Label, Sentence, Stance, Verdict
+from counterpoint.retrieval.index import Index
+from counterpoint.service.grounding.weigh import BY_DESIGN, SURE, Outcome, describe_certainty, find_side, weigh
 from tests.helpers.fakes import make_grounder, make_index
 
 TYPES = {"trial": ("Randomized Controlled Trial",), "review": ("Meta-Analysis",), "case": ("Case Reports",)}
@@ -64,7 +64,7 @@ ZETA = replace(FOR, trial="ZETA-1")
 def test_the_verdict_says_where_the_evidence_lies(grounding: Grounding, outcome: Outcome, says: str) -> None:
     found = weigh(grounding)
     assert found.outcome == outcome
-    assert says in found.says
+    assert says in found.text
 
 
 def test_papers_are_counted_once_and_weighed_by_their_design_and_probability() -> None:
@@ -98,9 +98,9 @@ def test_one_small_paper_is_never_sure_and_opposition_and_doubt_make_a_verdict_l
 
 
 def test_nothing_is_on_a_side_that_its_own_label_does_not_name() -> None:
-    assert find_place(AGAINST) == "contradict"
-    assert find_place(QUIET) == "uncertain"
-    assert find_place(paper("support", label="contradict")) == "uncertain"
+    assert find_side(AGAINST) == "contradict"
+    assert find_side(QUIET) == "uncertain"
+    assert find_side(paper("support", label="contradict")) == "uncertain"
 
 
 @pytest.fixture(scope="module")

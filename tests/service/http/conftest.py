@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.reading import evidence
+from counterpoint.service.evidence import finder
 from tests.helpers.fake_encoder import WordEncoder
 
 
 @pytest.fixture(scope="session", autouse=True)
 def fake_encoder() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evidence, "load_encoder", lambda name, profile: WordEncoder())
+        patch.setattr(finder, "load_encoder", lambda name, profile: WordEncoder())
         yield

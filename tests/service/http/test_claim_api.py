@@ -16,15 +16,15 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from retrieval.cluster.client import ClusterBusy
-from retrieval.core.errors import BadConfig, IndexUnusable
-from retrieval.index import Index
-from retrieval.runtime.chat import ChatUnanswered
-from service.grounding.ground import Grounder
-from service.http import app as module
-from service.http.app import create_app
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings
+from counterpoint.retrieval.cluster.client import ClusterBusy
+from counterpoint.retrieval.core.errors import BadConfig, IndexUnusable
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.http import app as module
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.answer_fakes import ScriptedGenerator
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.ready import wait_until, wait_until_ready
@@ -99,7 +99,7 @@ def test_where_papers_are_read_whole_the_verdict_says_so_and_the_stream_tells_ea
     assert against["sentence"]["text"] == "Zeta is not against pressure.", "the quotation stays"
     stages = [data for name, data in told if name == "stage"]
     assert [one["name"] for one in stages] == [
-        "retrieve", "rerank", *["judge"] * 3, "decided",
+        "find", "gate", *["read"] * 3, "weigh",
     ]  # fmt: skip
     choosing = "Choosing the papers to read among 2."
     assert [one["detail"] for one in stages[1:5]] == [choosing, *(f"Read {done} of 2 papers." for done in range(3))]
@@ -171,7 +171,7 @@ def test_keywords_get_no_verdict(client: TestClient) -> None:
         assert "no claim but keywords" in problem(client.post("/v1/ground", json=body), 422)["detail"]
         (many,) = client.post("/v1/ground/batch", json={"claims": [body]}).json()["results"]
         assert many["status"] == 422 and "no claim but keywords" in many["problem"]["detail"]
-    typed = client.post("/v1/typed", json={"text": "blood pressure"}).json()
+    typed = client.post("/v1/classify", json={"text": "blood pressure"}).json()
     assert typed["kind"] == "keywords" and typed["offers"] == ["search"]
 
 

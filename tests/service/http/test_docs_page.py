@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 import pytest
 from fastapi.testclient import TestClient
 
-from service.http.app import create_app
-from service.http.reference.docs import calls
-from service.operating.libraries import Libraries
-from service.serve.examples import CALLS
+from counterpoint.service.http.app import create_app
+from counterpoint.service.http.reference.docs import calls
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.serve.examples import CALLS
 
 
 @pytest.fixture(scope="module")

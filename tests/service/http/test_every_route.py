@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from retrieval.store.library import LibraryFile, read_library_file
-from service.http import job_routes
-from service.http.app import create_app
-from service.memory.database import make_id, tell_time
-from service.memory.schemas import AlertData
-from service.operating.jobs import Work
-from service.operating.settings import Settings
+from counterpoint.retrieval.store.library import LibraryFile, read_library_file
+from counterpoint.service.http import job_routes
+from counterpoint.service.http.app import create_app
+from counterpoint.service.memory.database import make_id, tell_time
+from counterpoint.service.memory.schemas import AlertData
+from counterpoint.service.operating.jobs import Work
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.fakes import make_index
 from tests.helpers.served import fake_libraries, opened
 

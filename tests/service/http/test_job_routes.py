@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from indexes.plan import hold_lock
-from retrieval.store.library import LibraryFile
-from service.http.app import create_app
-from service.operating import libraries
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings
+from counterpoint.indexes.plan import hold_lock
+from counterpoint.retrieval.store.library import LibraryFile
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating import libraries
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.full_texts import write_jats
 from tests.helpers.served import opened

@@ -11,12 +11,12 @@ from xml.etree import ElementTree as ET
 import pytest
 from fastapi.testclient import TestClient
 
-from indexes.update import update
-from retrieval.store.library import LibraryFile, read_library_file
-from service.client import Counterpoint, CounterpointProblem
-from service.http.app import create_app
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings
+from counterpoint.indexes.update import update
+from counterpoint.retrieval.store.library import LibraryFile, read_library_file
+from counterpoint.service.client import Counterpoint, CounterpointProblem
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings
 from tests.conftest import WriteCorpus
 from tests.helpers.answer_fakes import make_answerer
 from tests.helpers.fakes import make_index, make_reading_grounder

@@ -11,10 +11,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from fastapi.testclient import TestClient
 
-from indexes.update import update
-from service.client import Counterpoint, CounterpointProblem
-from service.http.app import create_app
-from service.operating.settings import Settings
+from counterpoint.indexes.update import update
+from counterpoint.service.client import Counterpoint, CounterpointProblem
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.settings import Settings
 from tests.conftest import WriteCorpus
 from tests.helpers.fakes import make_index
 from tests.helpers.ready import wait_until

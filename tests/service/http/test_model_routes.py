@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from retrieval.index import Index
-from service.configuration.config import load_profile
-from service.configuration.language_model import CASES
-from service.grounding.ground import Grounder
-from service.http.app import create_app
-from service.operating.libraries import Libraries
-from service.operating.page_model import PageModel
-from service.operating.settings import Settings
+from counterpoint.retrieval.index import Index
+from counterpoint.service.configuration.config import load_profile
+from counterpoint.service.configuration.language_model import CASES
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.page_model import PageModel
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.chat_server import ChatServer, fault, serving, whole
 from tests.helpers.fakes import WordReader, make_grounder, make_index
 from tests.helpers.served import opened
@@ -40,7 +40,7 @@ def read_rightly(body: dict[str, Any]) -> Any:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    monkeypatch.setattr("nli.reader.chat.DocumentReader", WordReader)
+    monkeypatch.setattr("counterpoint.nli.reader.chat.DocumentReader", WordReader)
     for server in serving(fault(500)):
         server.script, server.models = read_rightly, ["big:8b", "small:1b"]
         yield server
@@ -82,7 +82,7 @@ def test_a_model_is_tried_switched_on_for_every_process_kept_and_switched_off(
         assert listed == {"address": server.url, "models": ["big:8b", "small:1b"], "warning": ""}
         tried = one.post("/v1/model/trial", json={**where, "model": "big:8b"}, headers=BOSS).json()
         assert (tried["right"], tried["of"], tried["reads"], tried["tokens"] > 0) == (8, 8, True, True)
-        assert tried["says"][0].startswith("It read 8 of 8 right")
+        assert tried["sentences"][0].startswith("It read 8 of 8 right")
         assert profile_of(one) == "embedded"  # tried is not used
         wanted = {"on": True, "model": "big:8b", "address": server.url}
         wrong = other.put("/v1/model", json={**wanted, "model": "small:1b"}, headers=BOSS)
@@ -167,7 +167,7 @@ def test_a_profile_that_cannot_be_read_leaves_the_service_with_its_own(index: Pa
 
 
 def test_a_server_elsewhere_is_said_to_get_the_texts(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.configuration.language_model.list_models", lambda *_: ["big:8b"])
+    monkeypatch.setattr("counterpoint.service.configuration.language_model.list_models", lambda *_: ["big:8b"])
     with serve(index, tmp_path / "data") as client:
         listed = client.post("/v1/model/names", json={"address": "https://models.example.org/v1"}, headers=BOSS).json()
         assert listed["warning"] == "Claims, questions and abstracts will be sent to https://models.example.org/v1."

@@ -22,17 +22,18 @@ from fastapi.testclient import TestClient
 from prometheus_client import REGISTRY
 from typer.testing import CliRunner
 
-from indexes.update import update
-from retrieval.bm25 import lucene
-from retrieval.core import result_cache as kept
-from retrieval.core.errors import BadConfig
-from retrieval.core.values import Claim
-from retrieval.index import Index
-from service.cli.commands import app as command_line
-from service.grounding.ground import Grounder
-from service.operating.live_index import LiveIndex, Maker
-from service.operating.settings import Settings, find_origins, hand_down, load_settings, show_settings
-from service.serve import logs
+from counterpoint.indexes.update import update
+from counterpoint.retrieval.bm25 import lucene
+from counterpoint.retrieval.core import result_cache as kept
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.index import Index
+from counterpoint.service.baseline.grounder import BaselineGrounder
+from counterpoint.service.cli.commands import app as command_line
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.operating.live_index import LiveIndex, Maker
+from counterpoint.service.operating.settings import Settings, find_origins, hand_down, load_settings, show_settings
+from counterpoint.service.serve import logs
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.ready import wait_until
 from tests.helpers.served import opened, over_fakes, serving
@@ -320,7 +321,7 @@ def test_an_index_that_fails_as_nobody_foresaw_is_closed_again_and_taken_once_it
 
     monkeypatch.setattr(Index, "close", closing)
     with monkeypatch.context() as patch:
-        patch.setattr(Grounder, "over", broken)
+        patch.setattr(BaselineGrounder, "over", broken)
         for _ in range(3):
             with pytest.raises(RuntimeError):
                 live.refresh()
@@ -372,9 +373,9 @@ def test_metrics_by_route_and_stage(folder: Path) -> None:
         text = client.get("/metrics").text
     assert 'counterpoint_request_seconds_count{method="GET",route="/v1/documents/{pmid}",status="200"}' in text
     assert 'route="unknown",status="404"' in text and "nothing/here" not in text
-    assert 'counterpoint_stage_seconds_count{stage="contradict judge",work="ground"}' in text
-    assert 'counterpoint_stage_seconds_count{stage="retrieve",work="answer"}' in text
-    assert "\ncounterpoint_judged_sentences_total " in text
+    assert 'counterpoint_stage_seconds_count{stage="read",work="ground"}' in text
+    assert 'counterpoint_stage_seconds_count{stage="find",work="answer"}' in text
+    assert "\ncounterpoint_read_sentences_total " in text
     assert "counterpoint_llm_tokens_total" in text or "counterpoint_llm_requests_total" in text
     assert "counterpoint_queue_working 0.0" in text
 

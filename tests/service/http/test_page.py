@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 import pytest
 from fastapi.testclient import TestClient
 
-from service.checking.export import CITED_SIGNS, REASONS, SIGNS
-from service.checking.schemas import CITED
-from service.http.app import create_app
-from service.http.page.files import page_files
-from service.operating.libraries import Libraries
+from counterpoint.service.checking.export import CITED_SIGNS, REASONS, SIGNS
+from counterpoint.service.checking.schemas import CITED
+from counterpoint.service.http.app import create_app
+from counterpoint.service.http.page.files import page_files
+from counterpoint.service.operating.libraries import Libraries
 
 FILES = {name: file.content.decode() for name, file in page_files().items() if not name.endswith(".ico")}
 PAGE = FILES["index.html"]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from retrieval.core.errors import BadConfig
-from retrieval.index import Index
-from service.reading import evidence
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.index import Index
+from counterpoint.service.evidence import finder
 from tests.helpers.fake_encoder import WordEncoder
 from tests.helpers.fakes import make_index
 from tests.helpers.served import opened, over_fakes
@@ -82,7 +82,7 @@ def test_the_evidence_in_a_paper_is_chosen_and_stands_in_it_word_for_word(client
     labels = {one["quotation"]: one["stance"]["label"] for one in body["evidence"]}
     assert labels == {"It is best for pressure.": "support", "It is not against it.": "contradict", "We gave zeta.": "neutral"}
     assert [one["rank"] for one in body["evidence"]] == [1, 2, 3]
-    assert {one["location"]["says"] for one in body["evidence"]} == {"Abstract"} and body["read"] == 3
+    assert {one["location"]["text"] for one in body["evidence"]} == {"Abstract"} and body["read"] == 3
     assert all(one["block"][one["start"] : one["end"]] == one["quotation"] for one in body["evidence"])
     for k, paper in ((2, {"text": "Zeta is for pressure. It is old."}), (3, {"jats": JATS})):
         found = client.post("/v1/evidence", json={"hypothesis": "Zeta raises pressure.", "k": k, **paper}).json()["evidence"]
@@ -115,7 +115,7 @@ def test_a_service_without_the_models_for_papers_serves_the_rest_and_says_why(
     def missing(_name: str, _profile: object) -> WordEncoder:
         raise BadConfig("The profile has no encoder.")
 
-    monkeypatch.setattr(evidence, "load_encoder", missing)
+    monkeypatch.setattr(finder, "load_encoder", missing)
     with opened(over_fakes(index.folder)) as client:
         assert client.post("/v1/ground", json={"claim": "zeta changes pressure"}).status_code == 200
         refused = client.post("/v1/evidence", json={**PAPER, "k": 1})

@@ -13,7 +13,7 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 
-from service.operating.settings import Settings
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.fakes import make_index
 from tests.helpers.served import over_fakes, serving
 

@@ -12,13 +12,13 @@ import pytest
 from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
-from retrieval.core.errors import BadConfig
-from retrieval.store.library import LibraryFile, read_library_file
-from service.cli.commands import app as command_line
-from service.http import library_routes, model_routes
-from service.http.app import create_app
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings, load_settings, with_token
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.retrieval.store.library import LibraryFile, read_library_file
+from counterpoint.service.cli.commands import app as command_line
+from counterpoint.service.http import library_routes, model_routes
+from counterpoint.service.http.app import create_app
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings, load_settings, with_token
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.served import opened
 
@@ -117,7 +117,7 @@ def test_each_key_does_what_its_scope_says(keyed: TestClient) -> None:
     assert keyed.get("/v1/libraries").json()["scope"] == "admin"
 
 
-READ = re.compile(r"(/v1)?/(ground|answer)(/.*)?|/v1/(text|evidence|typed|history|saved|alerts|feedback|memory)(/.*)?")
+READ = re.compile(r"(/v1)?/(ground|answer)(/.*)?|/v1/(text|evidence|classify|history|saved|alerts|feedback|memory)(/.*)?")
 """The calls by which a reader changes nothing but what is remembered for them."""
 IDS = ("open", "hidden", "nothing", "0123456789ab", "open%00", "x" * 199)
 BODIES: tuple[dict[str, Any], ...] = (

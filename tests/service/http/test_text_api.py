@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from service.checking.schemas import CheckedText
-from service.http import call_routes
-from service.operating.settings import Settings
+from counterpoint.service.checking.schemas import CheckedText
+from counterpoint.service.http import call_routes
+from counterpoint.service.operating.settings import Settings
 from tests.helpers.fakes import make_index
 from tests.helpers.served import opened, over_reader, read_events
 from tests.helpers.texts import DOCUMENTS, docx, pdf

@@ -35,7 +35,7 @@ def started(*options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "service.cli", "serve"]
+    command = [sys.executable, "-m", "counterpoint.service.cli", "serve"]
     # On a busy machine one worker may get all requests and be long at them; how long they may wait is another test's.
     patient = os.environ | {"COUNTERPOINT_WAIT_SECONDS": "120"}
     server = subprocess.Popen([*command, *options, "--port", str(port), "--workers", "2"], env=patient)

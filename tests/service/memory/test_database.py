@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.store.library import LibraryFile, read_library_file
-from service.memory.database import Database, MemoryUnusable, Whose
-from service.memory.memory import Memory, open_memory
-from service.memory.schemas import Entry
-from service.operating.libraries import Libraries
-from service.schemas import Provenance
+from counterpoint.retrieval.store.library import LibraryFile, read_library_file
+from counterpoint.service.memory.database import Database, MemoryUnusable, Whose
+from counterpoint.service.memory.memory import Memory, open_memory
+from counterpoint.service.memory.schemas import Entry
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.schemas import Provenance
 from tests.helpers.fakes import make_index
 
 

@@ -12,18 +12,18 @@ from typing import Any, NoReturn
 
 import pytest
 
-from indexes.build import build
-from indexes.update import update
-from retrieval.core.values import Claim, Grounding
-from retrieval.index import Index
-from service.grounding.ground import Grounder
-from service.grounding.schemas import GroundResponse
-from service.memory.database import Whose
-from service.memory.memory import Memory, open_memory
-from service.memory.schemas import SavedOut
-from service.memory.watching import WatchReport, find_changes, watch
-from service.operating.libraries import Libraries
-from service.schemas import Provenance
+from counterpoint.indexes.build import build
+from counterpoint.indexes.update import update
+from counterpoint.retrieval.core.values import Claim, Grounding
+from counterpoint.retrieval.index import Index
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.memory.database import Whose
+from counterpoint.service.memory.memory import Memory, open_memory
+from counterpoint.service.memory.schemas import SavedOut
+from counterpoint.service.memory.watching import WatchReport, find_changes, watch
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.schemas import Provenance
 from tests.conftest import WriteCorpus
 from tests.helpers.fakes import make_index, make_reading_grounder
 
@@ -109,10 +109,10 @@ def test_a_further_contradiction_is_told_only_where_it_is_strong(
     update(folder, [write_corpus(AGAINST)])
     Opened(folder).save(memory)
     # The stand-in gives every contradiction 0.8.
-    monkeypatch.setattr("service.memory.watching.STRONG", 0.9)
+    monkeypatch.setattr("counterpoint.service.memory.watching.STRONG", 0.9)
     update(folder, [write_corpus(AGAINST | {"pmid": "5"})])
     assert run(memory, folder).alerts == 0
-    monkeypatch.setattr("service.memory.watching.STRONG", 0.8)
+    monkeypatch.setattr("counterpoint.service.memory.watching.STRONG", 0.8)
     update(folder, [write_corpus(AGAINST | {"pmid": "6"})])
     assert run(memory, folder).alerts == 1 and told(memory) == [("new contradiction", "6")]
 

@@ -17,21 +17,21 @@ from typing import Any
 import httpx
 import pytest
 
-from indexes.build import build
-from retrieval.core.errors import CounterpointError
-from retrieval.index import Index
-from retrieval.store.documents import Store, Wanted
-from retrieval.store.library import NAME as LIBRARY
-from retrieval.store.library import LibraryFile
-from retrieval.store.manifest import NAME as MANIFEST
-from retrieval.store.manifest import STORE
-from service.http.app import create_app
-from service.memory.memory import open_memory
-from service.operating import jobs as module
-from service.operating.jobs import Jobs, JobsUnusable, Runner, Search, Work, Zotero
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings
-from service.operating.uploads import FOLDER, list_uploads, name_draft
+from counterpoint.indexes.build import build
+from counterpoint.retrieval.core.errors import CounterpointError
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.documents import Store, Wanted
+from counterpoint.retrieval.store.library import NAME as LIBRARY
+from counterpoint.retrieval.store.library import LibraryFile
+from counterpoint.retrieval.store.manifest import NAME as MANIFEST
+from counterpoint.retrieval.store.manifest import STORE
+from counterpoint.service.http.app import create_app
+from counterpoint.service.memory.memory import open_memory
+from counterpoint.service.operating import jobs as module
+from counterpoint.service.operating.jobs import Jobs, JobsUnusable, Runner, Search, Work, Zotero
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings
+from counterpoint.service.operating.uploads import FOLDER, list_uploads, name_draft
 from tests.helpers.fakes import make_grounder
 from tests.helpers.served import fake_libraries, serving
 from tests.helpers.struck import How, run_here, strike

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.errors import BadInput, OutOfSpace
-from retrieval.store.library import LibraryFile
-from service.operating import jobs as module
-from service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Runner, Search, Work, find_ids, make_readable
-from service.operating.libraries import Libraries
-from service.operating.uploads import name_deleted, name_draft, name_linked
+from counterpoint.retrieval.core.errors import BadInput, OutOfSpace
+from counterpoint.retrieval.store.library import LibraryFile
+from counterpoint.service.operating import jobs as module
+from counterpoint.service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Runner, Search, Work, find_ids, make_readable
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.uploads import name_deleted, name_draft, name_linked
 
 ID = "0a1b2c3d4e5f"
 RECORDS = [{"pmid": str(number), "title": f"Zeta {number}", "abstract": "Zeta lowers pressure."} for number in (1, 2, 3)]

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from indexes.build import build
-from retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
-from retrieval.index import Index
-from retrieval.store.library import LibraryFile, check_name, read_library_file
-from retrieval.store.manifest import NAME
-from service.operating.libraries import Libraries, NoSuchLibrary
-from service.operating.live_index import NotReady
+from counterpoint.indexes.build import build
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError, IndexUnusable
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.store.library import LibraryFile, check_name, read_library_file
+from counterpoint.retrieval.store.manifest import NAME
+from counterpoint.service.operating.libraries import Libraries, NoSuchLibrary
+from counterpoint.service.operating.live_index import NotReady
 from tests.conftest import WriteCorpus
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.served import fake_libraries

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.errors import BadInput, CounterpointError
-from service.operating import uploads
-from service.operating.uploads import OutOfStep, add_chunk, list_uploads
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError
+from counterpoint.service.operating import uploads
+from counterpoint.service.operating.uploads import OutOfStep, add_chunk, list_uploads
 
 DATA = bytes(range(256)) * 4
 

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
-from indexes.readers import read
-from indexes.readers.exports.bibtex import SIGNS
-from indexes.readers.exports.entry import clean_prose
-from retrieval.core.values import (
+from counterpoint.indexes.readers import read
+from counterpoint.indexes.readers.exports.bibtex import SIGNS
+from counterpoint.indexes.readers.exports.entry import clean_prose
+from counterpoint.retrieval.core.values import (
     Answer,
     Author,
     Checked,
@@ -39,10 +39,10 @@ from retrieval.core.values import (
     Topic,
     Verdict,
 )
-from retrieval.index import Index
-from service.grounding.schemas import GroundResponse
-from service.output.export import bibtex, documents, escaped, make_table, markdown, ris, shorten_authors
-from service.schemas import Provenance
+from counterpoint.retrieval.index import Index
+from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.output.export import bibtex, documents, escaped, make_table, markdown, ris, shorten_authors
+from counterpoint.service.schemas import Provenance
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 
 PROVENANCE = Provenance(config="c", profile="p", models={}, index="i", documents=2)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.values import Evidence, Row
-from retrieval.index import Index
-from retrieval.runtime.chat import ChatUnanswered
-from service.grounding.ground import Grounder
-from service.queries.follow_ups import find_follow_ups
-from tests.helpers.fakes import WordReader, ground_typed, make_index, make_reading_grounder
+from counterpoint.retrieval.core.values import Evidence, Row
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import ChatUnanswered
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.queries.follow_ups import find_follow_ups
+from tests.helpers.fakes import WordReader, ground_text, make_index, make_reading_grounder
 
 ASKED = "Zetapril prevents migraine."
 PAPERS = [
@@ -106,4 +106,4 @@ def test_a_title_that_gives_orders_is_not_passed_on(tmp_path: Path) -> None:
 
 
 def test_every_verdict_carries_them(index: Index) -> None:
-    assert ground_typed(make_reading_grounder(index), ASKED).follow_ups
+    assert ground_text(make_reading_grounder(index), ASKED).follow_ups

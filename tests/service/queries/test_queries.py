@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.core.errors import BadInput
-from retrieval.index import Index
-from service.queries.classify import classify_query, find_language, refuse_keywords
-from service.queries.interpret import describe_query
-from service.queries.papers import find_paper
-from service.queries.spelling import suggest_words
-from tests.helpers.fakes import ground_typed, make_index, make_reading_grounder
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.index import Index
+from counterpoint.service.queries.classify import classify_query, find_language, refuse_keywords
+from counterpoint.service.queries.interpret import describe_query
+from counterpoint.service.queries.papers import find_paper
+from counterpoint.service.queries.spelling import suggest_words
+from tests.helpers.fakes import ground_text, make_index, make_reading_grounder
 
 OTHER = Path(__file__).with_name("other_languages.tsv")
 MISSED = 2
@@ -78,11 +78,11 @@ def test_neither_capitals_a_stop_nor_a_lead_make_a_claim_of_keywords(change: Cal
 def test_keywords_get_no_verdict(demo_index: Index) -> None:
     for text in ("lung cancer", "Lung cancer.", "Taken together, lung cancer risk."):
         with pytest.raises(BadInput, match="no claim but keywords, so there is no verdict"):
-            ground_typed(make_reading_grounder(demo_index), text)
+            ground_text(make_reading_grounder(demo_index), text)
         with pytest.raises(BadInput, match="no verdict"):
             refuse_keywords(text)
     with pytest.raises(BadInput, match="contains “cnacer”: did you mean “cancer”"):
-        ground_typed(make_reading_grounder(demo_index), "lung cnacer")
+        ground_text(make_reading_grounder(demo_index), "lung cnacer")
 
 
 def test_what_may_be_a_claim_is_grounded_with_a_word_on_how_it_was_read(demo_index: Index) -> None:
@@ -106,10 +106,10 @@ def test_a_claim_brings_back_the_same_however_it_is_typed(demo_index: Index) -> 
     grounder = make_reading_grounder(demo_index)
 
     def list_found(text: str) -> list[tuple[str, str, str]]:
-        response = ground_typed(grounder, text)
+        response = ground_text(grounder, text)
         assert response.claim.text == text
         lists = [*response.contradicting, *response.supporting, *response.uncertain, *response.more]
-        return [(one.pmid, one.place, one.sentence.text if one.sentence else "") for one in lists]
+        return [(one.pmid, one.side, one.sentence.text if one.sentence else "") for one in lists]
 
     claim = "Beta-carotene reduces the risk of lung cancer"
     first = list_found(claim)
@@ -160,8 +160,8 @@ def test_a_paper_is_opened_by_what_it_finds(demo_index: Index) -> None:
     pmid = "demo-hcq-recovery-2020"
     typed = describe_query(demo_index, pmid)
     assert typed.kind == "paper" and typed.paper and typed.paper.finding and typed.claim
-    response = ground_typed(make_reading_grounder(demo_index), pmid)
-    assert response.claim.text == typed.claim and response.typed.paper
+    response = ground_text(make_reading_grounder(demo_index), pmid)
+    assert response.claim.text == typed.claim and response.input.paper
     shown = [*response.contradicting, *response.supporting, *response.uncertain]
     assert pmid not in [one.pmid for one in shown]
 
@@ -193,8 +193,8 @@ def test_a_typed_doi_opens_its_paper(tmp_path: Path, written: str, pmid: str) ->
         assert typed.kind == "paper" and typed.paper and typed.paper.pmid == pmid
         assert typed.claim and typed.claim in {str(one["abstract"]).partition(". ")[2] for one in DOI_DOCUMENTS}
         assert find_paper(index.store, written, 3).pmid == pmid
-        response = ground_typed(make_reading_grounder(index), written)
-        assert response.claim.text == typed.claim and response.typed.paper and response.typed.paper.pmid == pmid
+        response = ground_text(make_reading_grounder(index), written)
+        assert response.claim.text == typed.claim and response.input.paper and response.input.paper.pmid == pmid
         assert pmid not in [one.pmid for one in (*response.contradicting, *response.supporting, *response.uncertain)]
 
 

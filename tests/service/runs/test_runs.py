@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.core.errors import Interrupted
-from retrieval.index import Index
-from service.runs.journal import Job, journal, work
-from service.trec.task_a import read_items, run
+from counterpoint.retrieval.core.errors import Interrupted
+from counterpoint.retrieval.index import Index
+from counterpoint.service.runs.journal import Job, journal, work
+from counterpoint.service.trec.task_a import read_items, run
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.trec_fakes import DOCUMENTS
 

@@ -14,12 +14,12 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from retrieval.core.errors import BadConfig
-from service.cli.commands import app as command_line
-from service.http.schemas import Health
-from service.schemas import Problem
-from service.serve.server import listen, write_address
-from service.serve.workers import LoadingResponder
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.service.cli.commands import app as command_line
+from counterpoint.service.http.schemas import Health
+from counterpoint.service.schemas import Problem
+from counterpoint.service.serve.server import listen, write_address
+from counterpoint.service.serve.workers import LoadingResponder
 from tests.helpers.missing import missing
 
 
@@ -27,7 +27,7 @@ from tests.helpers.missing import missing
 def test_a_used_port_is_told_before_anything_is_said_or_loaded(
     demo_folder: Path, monkeypatch: pytest.MonkeyPatch, workers: str
 ) -> None:
-    monkeypatch.setattr("service.serve.server.run", lambda *_: pytest.fail("it went on"))
+    monkeypatch.setattr("counterpoint.service.serve.server.run", lambda *_: pytest.fail("it went on"))
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
         command = ["serve", "--index", str(demo_folder), "--port", port, "--workers", workers]

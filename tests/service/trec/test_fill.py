@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.core.errors import BadInput, Interrupted
-from retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Verdict
-from retrieval.store.corpus import Corpus
-from service.trec.fill import choose_best, expect_f1
-from service.trec.task_a import check, read_items, run
+from counterpoint.retrieval.core.errors import BadInput, Interrupted
+from counterpoint.retrieval.core.values import Checked, Claim, Document, Evidence, Grounding, Verdict
+from counterpoint.retrieval.store.corpus import Corpus
+from counterpoint.service.trec.fill import choose_best, expect_f1
+from counterpoint.service.trec.task_a import check, read_items, run
 from tests.helpers.fakes import StoppingJudge, WordReader, make_grounder, make_index, make_reading_grounder
 
 Chances = Sequence[tuple[float, float]]

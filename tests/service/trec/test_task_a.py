@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from retrieval.core.errors import BadInput, OutOfSpace
-from retrieval.core.values import Claim
-from retrieval.index import Index
-from service.grounding.ground import Grounder
-from service.runs.journal import check_target
-from service.trec.task_a import check, read_items, run
+from counterpoint.retrieval.core.errors import BadInput, OutOfSpace
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.index import Index
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.runs.journal import check_target
+from counterpoint.service.trec.task_a import check, read_items, run
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.trec_fakes import DOCUMENTS
 
@@ -148,7 +148,7 @@ def test_a_full_disk_keeps_what_was_done(index: Index, input_file: Path, tmp_pat
         path.write_text(text)
 
     with monkeypatch.context() as patch:
-        patch.setattr("service.runs.journal.write_atomically", full)
+        patch.setattr("counterpoint.service.runs.journal.write_atomically", full)
         with pytest.raises(OutOfSpace, match="run the same command again"):
             make_run(grounder, input_file, out)
     assert len(out.with_name("run.jsonl.partial").read_text().splitlines()) == 3

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from retrieval.core.errors import BadInput, Unfinished
-from retrieval.core.values import Topic
-from retrieval.index import Index
-from service.answering.answer import Answerer
-from service.trec.task_b import TaskBRunReport, answers_path, check, read_topics, run
+from counterpoint.retrieval.core.errors import BadInput, Unfinished
+from counterpoint.retrieval.core.values import Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.trec.task_b import TaskBRunReport, answers_path, check, read_topics, run
 from tests.helpers.commands import call
 from tests.helpers.fakes import make_index
 from tests.helpers.trec_fakes import TOPICS, ScriptedAnswerer
@@ -178,7 +178,7 @@ def test_the_commands_make_a_run_and_check_it(
     index: Index, topics_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answerer = ScriptedAnswerer(index, silent=["8"], silence=2)
-    monkeypatch.setattr("service.assembly.assemble_answerer", lambda *_, **__: answerer)
+    monkeypatch.setattr("counterpoint.service.assembly.assemble_answerer", lambda *_, **__: answerer)
     out = tmp_path / "run.jsonl"
     settings = ("run", "task-b", topics_file, "--index", index.folder, "--out", out, "--team", "t", "--run-id", "r")
     unfinished = call(*settings)

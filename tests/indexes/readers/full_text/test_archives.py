@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.readers.full_text import archives, read_full_texts
-from retrieval.core.errors import BadRecord
+from counterpoint.indexes.readers.full_text import archives, read_full_texts
+from counterpoint.retrieval.core.errors import BadRecord
 from tests.helpers.full_texts import write_jats
 
 

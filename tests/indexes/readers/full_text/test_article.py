@@ -6,9 +6,9 @@ from io import BytesIO
 
 import pytest
 
-from indexes.readers.full_text.article import read_article
-from indexes.readers.full_text.jats import parse_articles
-from retrieval.core.values import Author, FullText, Notice, Section
+from counterpoint.indexes.readers.full_text.article import read_article
+from counterpoint.indexes.readers.full_text.jats import parse_articles
+from counterpoint.retrieval.core.values import Author, FullText, Notice, Section
 
 LINK = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
 META = f"""<article-id pub-id-type="pmid">7</article-id><article-id pub-id-type="pmc">99</article-id>

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from indexes.readers.full_text import read_full_texts
-from retrieval.core.errors import BadRecord
-from retrieval.core.values import FullText
+from counterpoint.indexes.readers.full_text import read_full_texts
+from counterpoint.retrieval.core.errors import BadRecord
+from counterpoint.retrieval.core.values import FullText
 from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import Drawn, draw_pdf, pdf
 

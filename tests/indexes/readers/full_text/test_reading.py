@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.readers.full_text import read_full_texts, reading
-from retrieval.core.errors import BadInput
+from counterpoint.indexes.readers.full_text import read_full_texts, reading
+from counterpoint.retrieval.core.errors import BadInput
 
 WHOLE = "<article><front><article-meta/></front><body><p>Tea helped.</p></body></article>"
 

@@ -7,7 +7,7 @@ import string
 
 import pytest
 
-from indexes.readers.pdf.readable import is_readable
+from counterpoint.indexes.readers.pdf.readable import is_readable
 
 TEXT = """Background: Zetapril is given to adults with high blood pressure, but whether it causes cough is not known. Earlier
 studies were small and followed their patients for a few weeks only. We enrolled 412 adults at eleven hospitals and assigned

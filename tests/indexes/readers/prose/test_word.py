@@ -6,10 +6,10 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from indexes.readers.base.raised import write_raised
-from indexes.readers.prose.docx import read_docx
-from retrieval.core.errors import BadInput
-from service.checking.sentences import sentences_of
+from counterpoint.indexes.readers.base.raised import write_raised
+from counterpoint.indexes.readers.prose.docx import read_docx
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.checking.sentences import sentences_of
 from tests.helpers.texts import word
 
 

@@ -15,14 +15,14 @@ import httpx
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from service.calls.requests import AnswerRequest, EvidenceRequest, GroundRequest, TextRequest, TypedRequest
-from service.http.schemas import BatchRequest, SaveRequest
-from service.memory.schemas import FeedbackRequest
-from service.schemas.faults import repair_json
+from counterpoint.service.calls.requests import AnswerRequest, ClassifyRequest, EvidenceRequest, GroundRequest, TextRequest
+from counterpoint.service.http.schemas import BatchRequest, SaveRequest
+from counterpoint.service.memory.schemas import FeedbackRequest
+from counterpoint.service.schemas.faults import repair_json
 
 REQUESTS: dict[str, type[BaseModel]] = {
     "/v1/ground": GroundRequest, "/v1/ground/batch": BatchRequest, "/v1/ground/stream": GroundRequest,
-    "/v1/answer": AnswerRequest, "/v1/evidence": EvidenceRequest, "/v1/text": TextRequest, "/v1/typed": TypedRequest,
+    "/v1/answer": AnswerRequest, "/v1/evidence": EvidenceRequest, "/v1/text": TextRequest, "/v1/classify": ClassifyRequest,
     "/v1/saved": SaveRequest, "/v1/feedback": FeedbackRequest,
 }  # fmt: skip
 _Test = TypeVar("_Test")
@@ -41,7 +41,7 @@ SURROGATES: list[tuple[str, Any]] = [
     ("/v1/text", {"text": f"Zeta {LONE} lowers pressure."}),
     ("/v1/text", {"file": "WmV0YSBsb3dlcnMu", "name": f"{LONE}.txt"}),
     ("/v1/text", {"file": LONE, "name": "a.txt"}),
-    ("/v1/typed", {"text": f"Zeta {LONE} lowers pressure."}),
+    ("/v1/classify", {"text": f"Zeta {LONE} lowers pressure."}),
     ("/v1/saved", {"claim": f"zeta {LONE}", "note": LONE}),
     ("/v1/feedback", FEEDBACK | {"comment": LONE, "provenance": PROVENANCE | {"index": LONE, "models": {LONE: LONE}}}),
     ("/v1/feedback", FEEDBACK | {"shown": LONE, "pmid": LONE}),
@@ -61,7 +61,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     program = (
-        "import sys; from pathlib import Path; import uvicorn; from service.operating.settings import Settings\n"
+        "import sys; from pathlib import Path; import uvicorn; from counterpoint.service.operating.settings import Settings\n"
         "from tests.helpers.fakes import make_index; from tests.helpers.served import over_fakes\n"
         "document = {'pmid': '1', 'title': 'One', 'abstract': 'Zeta is not against pressure.'}\n"
         "folder = make_index(Path(sys.argv[1]), [document]).folder\n"

@@ -16,14 +16,14 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from retrieval.core.errors import BadConfig
-from service.grounding.ground import Grounder
-from service.http.app import create_app
-from service.memory.history import History
-from service.operating.libraries import Libraries
-from service.operating.settings import Settings, load_settings, show_settings
-from service.schemas import Sent
-from service.serve.logs import JsonLines
+from counterpoint.retrieval.core.errors import BadConfig
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.http.app import create_app
+from counterpoint.service.memory.history import History
+from counterpoint.service.operating.libraries import Libraries
+from counterpoint.service.operating.settings import Settings, load_settings, show_settings
+from counterpoint.service.schemas import Sent
+from counterpoint.service.serve.logs import JsonLines
 from tests.helpers.fakes import make_grounder, make_index
 from tests.helpers.ready import wait_until_ready
 from tests.helpers.served import over_fakes, serving

@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from indexes.readers.exports.table import guess_delimiter
-from indexes.readers.prose.passage import Passage, Writing, check_length
-from retrieval.core.characters import replace_surrogates
-from retrieval.core.errors import BadInput
+from counterpoint.indexes.readers.exports.table import guess_delimiter
+from counterpoint.indexes.readers.prose.passage import Passage, Writing, check_length
+from counterpoint.retrieval.core.characters import replace_surrogates
+from counterpoint.retrieval.core.errors import BadInput
 
 MOST_BYTES = 50_000_000
 
@@ -70,7 +70,7 @@ def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "")
         raise BadInput(f"{name} is empty; give a text, or a list of claims.")
     kind = _sniff(raw, name, column) if format == "auto" else format
     if kind in ("docx", "pdf"):
-        from indexes.readers.prose.reading import read_apart
+        from counterpoint.indexes.readers.prose.reading import read_apart
 
         passage = read_apart(kind, raw, name)
         passage = replace(passage, text=replace_surrogates(passage.text))
@@ -92,7 +92,7 @@ def read_text(text: str, format: TextFormat = "auto", name: str = "The text") ->
     clean = check_length(replace_surrogates(text).replace("\r\n", "\n").replace("\r", "\n"), name)
     if format != "markdown":
         if _HTML.match(clean) or name.lower().endswith(_HTML_NAMES):
-            from indexes.readers.prose.reading import read_apart
+            from counterpoint.indexes.readers.prose.reading import read_apart
 
             return _require_text(read_apart("html", clean.encode(), name), name)
         _check_plain(clean, name)
@@ -115,10 +115,10 @@ def _check_plain(text: str, name: str) -> None:
 def _read_markdown(text: str, name: str) -> Passage:
     """A long text may take its parser a time that grows with the square of its length, so it is read apart."""
     if len(text) > _MOST_MARKDOWN:
-        from indexes.readers.prose.reading import read_apart
+        from counterpoint.indexes.readers.prose.reading import read_apart
 
         return read_apart("markdown", text.encode(), name)
-    from indexes.readers.prose.markup import read_markdown
+    from counterpoint.indexes.readers.prose.markup import read_markdown
 
     return read_markdown(text.encode(), name)
 

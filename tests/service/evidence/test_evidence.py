@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from indexes.build import build
-from indexes.readers.prose.article import read_sentences
-from nli.evidence import WEIGHTS, EvidenceSentence
-from nli.long_text import list_sentences
-from nli.text.headings import continue_section, find_heading_kind
-from nli.text.roles import ROLES, RoleModel, load_role_model, locate_stretch
-from retrieval.core.errors import BadInput, ModelUnusable
-from retrieval.core.values import FullText, Location, Sentence, Verdict
-from service.cli.commands import app
-from service.reading.papers import list_candidates, parse_paper, read_paper_file
-from service.reading.schemas import conclude
+from counterpoint.indexes.build import build
+from counterpoint.indexes.readers.prose.article import read_sentences
+from counterpoint.nli.evidence import WEIGHTS, EvidenceSentence
+from counterpoint.nli.long_text import list_sentences
+from counterpoint.nli.text.headings import continue_section, find_heading_kind
+from counterpoint.nli.text.roles import ROLES, RoleModel, load_role_model, locate_stretch
+from counterpoint.retrieval.core.errors import BadInput, ModelUnusable
+from counterpoint.retrieval.core.values import FullText, Location, Sentence, Verdict
+from counterpoint.service.cli.commands import app
+from counterpoint.service.evidence.papers import list_candidates, parse_paper, read_paper_file
+from counterpoint.service.evidence.schemas import conclude
 from tests.helpers.evidence_fakes import finder
 from tests.helpers.full_texts import make_block, make_text, write_jats
 from tests.helpers.texts import docx, pdf
@@ -162,7 +162,7 @@ def test_a_pdf_is_read_as_the_paper_that_it_is(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "a.pdf").write_bytes(pdf([["A leaflet."]]))
     assert [text for _, text in say(read_paper_file(tmp_path / "a.pdf"))] == ["A leaflet."], "no paper, but a text"
     text = make_text([make_block("Tea reduced fever.")], format="pdf", source="a.pdf")
-    monkeypatch.setattr("service.reading.papers.read_pdf_text", lambda raw, name, source: text)
+    monkeypatch.setattr("counterpoint.service.evidence.papers.read_pdf_text", lambda raw, name, source: text)
     assert read_paper_file(tmp_path / "a.pdf") is text
 
 
@@ -186,7 +186,7 @@ def test_more_sentences_than_there_are_is_told(k: int) -> None:
 
 
 def test_the_command_prints_json_and_tells_what_it_cannot_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.evidence.EvidenceFinder", finder)
+    monkeypatch.setattr("counterpoint.service.evidence.finder.EvidenceFinder", finder)
     path = tmp_path / "a.txt"
     path.write_text(TEXT)
     done = CliRunner().invoke(app, ["evidence", "--paper", str(path), "Stones fall.", "-k", "2", "--json"])
@@ -202,7 +202,7 @@ def test_the_command_prints_json_and_tells_what_it_cannot_do(tmp_path: Path, mon
 
 
 def test_a_paper_of_an_index_is_read_with_its_full_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.evidence.EvidenceFinder", finder)
+    monkeypatch.setattr("counterpoint.service.evidence.finder.EvidenceFinder", finder)
     (tmp_path / "texts").mkdir()
     table = (("Outcome", "Stones", "Feathers"), ("Weight, kg", "4", "1"))
     write_jats(
@@ -214,7 +214,7 @@ def test_a_paper_of_an_index_is_read_with_its_full_text(tmp_path: Path, monkeypa
     done = CliRunner().invoke(app, [*command, "--index", "index", "--paper", "7"])
     found = json.loads(done.stdout)
     assert found["source"] == {"pmid": "7", "title": "Stones", "file": "7.nxml", "retracted": False}
-    assert {(one["quotation"], one["location"]["says"]) for one in found["evidence"]} == {
+    assert {(one["quotation"], one["location"]["text"]) for one in found["evidence"]} == {
         ("We asked.", "Abstract"), ("Iron is best.", "Results, paragraph 1"), ("Outcomes at one year.", "Table 1"),
         ("Weight, kg | Stones 4 | Feathers 1", "Table 1, row 1"),
     }  # fmt: skip

@@ -1,7 +1,7 @@
-"""How often the lead of an answer is right, on questions with a known answer, asked of an index or of their own papers.
+"""How often the verdict of an answer is right, on questions with a known answer, asked of an index or of their own papers.
 
-Yes, no and maybe are PubMedQA's labels (Jin et al. 2019, arXiv 1909.06146). A mixed or unclear lead counts as maybe, and so does
-a question that gets no lead. The certainty of leads that say yes or no is compared with how often they are right.
+Yes, no and maybe are PubMedQA's labels (Jin et al. 2019, arXiv 1909.06146). A mixed or unclear one counts as maybe, and so does
+a question that gets no verdict. The certainty of verdicts that say yes or no is compared with how often they are right.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from eval.measures.figures import Figure, Floats, Resampler, Tally, f1, macro_f1, share
-from eval.measures.report import Report, Table, show
-from eval.measures.resuming import record_each
-from generation.question import parse_question
-from indexes.readers.base import jsonl
-from indexes.readers.base.fields import RecordError
-from retrieval.core.english import format_count
-from retrieval.core.values import Claim
-from retrieval.store.journal import Origin, hash_json
-from service.answering.lead import GroundedQuestion, ground_question, weigh_question
-from service.grounding.ground import Grounder
-from service.grounding.show import show as show_papers
-from service.runs.journal import code_of
+from counterpoint.eval.measures.figures import Figure, Floats, Resampler, Tally, f1, macro_f1, share
+from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.measures.resuming import record_each
+from counterpoint.generation.question import parse_question
+from counterpoint.indexes.readers.base import jsonl
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Claim
+from counterpoint.retrieval.store.journal import Origin, hash_json
+from counterpoint.service.answering.verdict import GroundedQuestion, ground_question, weigh_question
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.show import show as show_papers
+from counterpoint.service.runs.journal import code_of
 
 Known = Literal["yes", "no", "maybe"]
 ANSWERS: tuple[Known, ...] = get_args(Known)
 BINS = 10
-_CODE = ("eval.answers.leads", "service.answering.lead", "service.grounding.ground")
+_CODE = ("counterpoint.eval.answers.verdicts", "counterpoint.service.answering.verdict", "counterpoint.service.grounding.ground")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,19 @@ class KnownQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredLead:
-    """What a lead said: "" where there was none. `read` counts papers on the question; `own` is whether one is its own."""
+class MeasuredVerdict:
+    """What a verdict said: "" where there was none. `read` counts papers on the question; `own` is whether one is its own."""
 
     id: str
-    verdict: str
+    outcome: str
     certainty: float
     read: int
     own: bool
 
     @property
     def answer(self) -> Known:
-        """The verdict as one of the three answers."""
-        return self.verdict if self.verdict in ("yes", "no") else "maybe"  # type: ignore[return-value]
+        """The outcome as one of the three answers."""
+        return self.outcome if self.outcome in ("yes", "no") else "maybe"  # type: ignore[return-value]
 
 
 def read_known(path: Path) -> list[KnownQuestion]:
@@ -80,15 +80,15 @@ def _read_known(record: Mapping[str, Any], number: int) -> KnownQuestion:
     return KnownQuestion(str(record.get("id", record.get("pmid", number))), question, answer, pmids)
 
 
-def lead_all(
+def weigh_all(
     questions: Sequence[KnownQuestion],
     grounder: Grounder,
     with_papers: bool,
     work: Path,
     corpus: str,
     settings: Mapping[str, Any],
-) -> list[MeasuredLead]:
-    """The lead for each question; a stopped run resumes from what `work` keeps for the same `corpus` and `settings`.
+) -> list[MeasuredVerdict]:
+    """The verdict for each question; a stopped run resumes from what `work` keeps for the same `corpus` and `settings`.
 
     With `with_papers`, the question's own papers are read in place of search results.
     Raises `Interrupted` where the user stops it.
@@ -97,10 +97,11 @@ def lead_all(
     items = [(hash_json(asdict(question)), question) for question in questions]
 
     def ask(one: KnownQuestion) -> dict[str, Any]:
-        return asdict(measure_lead(one, study_papers(grounder, one) if with_papers else ground_question(grounder, one.question)))
+        study = study_papers(grounder, one) if with_papers else ground_question(grounder, one.question)
+        return asdict(measure_verdict(one, study))
 
-    records = record_each(items, ask, origin, work, "leads", "questions")
-    return [MeasuredLead(**record) for record in records]
+    records = record_each(items, ask, origin, work, "verdicts", "questions")
+    return [MeasuredVerdict(**record) for record in records]
 
 
 def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestion | None:
@@ -116,46 +117,46 @@ def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestio
     )
 
 
-def measure_lead(question: KnownQuestion, study: GroundedQuestion | None) -> MeasuredLead:
-    """The lead of one question, as a record that can be kept."""
-    if study is None or study.lead is None:
-        return MeasuredLead(question.id, "", 0.0, 0, False)
+def measure_verdict(question: KnownQuestion, study: GroundedQuestion | None) -> MeasuredVerdict:
+    """The verdict of one question, as a record that can be kept."""
+    if study is None or study.verdict is None:
+        return MeasuredVerdict(question.id, "", 0.0, 0, False)
     on_it = {paper.document.pmid for paper in study.papers}
     own = not on_it.isdisjoint(question.pmids)
-    return MeasuredLead(question.id, study.lead.verdict, study.lead.certainty, len(on_it), own)
+    return MeasuredVerdict(question.id, study.verdict.outcome, study.verdict.certainty, len(on_it), own)
 
 
-def figures(questions: Sequence[KnownQuestion], leads: Sequence[MeasuredLead]) -> dict[str, Figure]:
+def figures(questions: Sequence[KnownQuestion], verdicts: Sequence[MeasuredVerdict]) -> dict[str, Figure]:
     """Accuracy, macro-F1 and each answer's F1; how many got yes or no and how many of these are right; ECE of the certainty.
 
     Each has a 95 % interval from a bootstrap over questions.
     """
     resampler = Resampler(len(questions))
-    pairs = [(one.answer, lead.answer) for one, lead in zip(questions, leads, strict=True)]
+    pairs = [(one.answer, verdict.answer) for one, verdict in zip(questions, verdicts, strict=True)]
     counts = [
         [n for label in ANSWERS for n in (float(answer == verdict == label), float(verdict == label), float(answer == label))]
         for answer, verdict in pairs
     ]
     right = [float(answer == verdict) for answer, verdict in pairs]
-    decisions = [float(lead.verdict in ("yes", "no")) for lead in leads]
+    decisions = [float(verdict.outcome in ("yes", "no")) for verdict in verdicts]
     tallies = {
         "accuracy": Tally.of([(one, 1.0) for one in right], share),
         "macro-F1": Tally.of(counts, macro_f1),
         **{f"F1 {label}": Tally.of([row[3 * i : 3 * i + 3] for row in counts], f1) for i, label in enumerate(ANSWERS)},
         "said yes or no": Tally.of([(one, 1.0) for one in decisions], share),
         "these right": Tally.of([(one * ok, one) for one, ok in zip(decisions, right, strict=True)], share),
-        "ECE": Tally.of([_count_in_bins(lead, ok) for lead, ok in zip(leads, right, strict=True)], _calibration_error),
-        "own paper read": Tally.of([(float(lead.own), 1.0) for lead in leads], share),
+        "ECE": Tally.of([_count_in_bins(verdict, ok) for verdict, ok in zip(verdicts, right, strict=True)], _calibration_error),
+        "own paper read": Tally.of([(float(verdict.own), 1.0) for verdict in verdicts], share),
     }
     return {name: resampler.figure(tally) for name, tally in tallies.items()}
 
 
-def _count_in_bins(lead: MeasuredLead, right: float) -> list[float]:
-    """[3 × bins]: how many leads of yes or no lie in each bin of certainty, their certainty, and how many are right."""
+def _count_in_bins(verdict: MeasuredVerdict, right: float) -> list[float]:
+    """[3 × bins]: how many verdicts of yes or no lie in each bin of certainty, their certainty, and how many are right."""
     row = [0.0] * (3 * BINS)
-    if lead.verdict in ("yes", "no"):
-        place = min(int(lead.certainty * BINS), BINS - 1)
-        row[place], row[BINS + place], row[2 * BINS + place] = 1.0, lead.certainty, right
+    if verdict.outcome in ("yes", "no"):
+        place = min(int(verdict.certainty * BINS), BINS - 1)
+        row[place], row[BINS + place], row[2 * BINS + place] = 1.0, verdict.certainty, right
     return row
 
 
@@ -167,25 +168,25 @@ def _calibration_error(sums: Floats) -> Floats:
     return error
 
 
-def show_leads(title: str, questions: Sequence[KnownQuestion], leads: Sequence[MeasuredLead], command: str) -> Report:
-    """The figures, and which leads each known answer got."""
+def show_verdicts(title: str, questions: Sequence[KnownQuestion], verdicts: Sequence[MeasuredVerdict], command: str) -> Report:
+    """The figures, and which verdicts each known answer got."""
     most = max(sum(question.answer == answer for question in questions) for answer in ANSWERS) / len(questions)
-    measured = figures(questions, leads)
+    measured = figures(questions, verdicts)
     rows = []
     for answer in ANSWERS:
-        verdicts = [lead.answer for one, lead in zip(questions, leads, strict=True) if one.answer == answer]
-        rows.append([answer, *(str(verdicts.count(one)) for one in ANSWERS)])
+        given = [verdict.answer for one, verdict in zip(questions, verdicts, strict=True) if one.answer == answer]
+        rows.append([answer, *(str(given.count(one)) for one in ANSWERS)])
     data = {
         "command": command,
         "figures": {name: [one.value, one.low, one.high] for name, one in measured.items()},
         "questions": [
-            {"id": one.id, "answer": one.answer, "verdict": lead.verdict, "certainty": lead.certainty, "own": lead.own}
-            for one, lead in zip(questions, leads, strict=True)
+            {"id": one.id, "answer": one.answer, "verdict": verdict.outcome, "certainty": verdict.certainty, "own": verdict.own}
+            for one, verdict in zip(questions, verdicts, strict=True)
         ],
     }
     blocks: list[Table | str] = [
         f"{format_count(len(questions), 'question')}; always giving the most common answer is right for {most:.1%}.",
         Table("", ["measure", "value and 95 % interval"], [[name, show(figure)] for name, figure in measured.items()]),
-        Table("Leads by the right answer", ["right answer", *ANSWERS], rows),
+        Table("Verdicts by the right answer", ["right answer", *ANSWERS], rows),
     ]
     return Report(title, blocks, data, made_with={"command": command})

@@ -20,14 +20,14 @@ from pypdf.generic import (
     TextStringObject,
 )
 
-from indexes.readers.base import apart
-from indexes.readers.pdf import lines as pdf_lines
-from indexes.readers.prose import docx as docx_reader
-from indexes.readers.prose import pdf as pdf_reader
-from indexes.readers.prose.passage import Passage
-from retrieval.core.errors import BadInput
-from service.checking import reading
-from service.checking.reading import read_bytes, read_text
+from counterpoint.indexes.readers.base import apart
+from counterpoint.indexes.readers.pdf import lines as pdf_lines
+from counterpoint.indexes.readers.prose import docx as docx_reader
+from counterpoint.indexes.readers.prose import pdf as pdf_reader
+from counterpoint.indexes.readers.prose.passage import Passage
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.checking import parse
+from counterpoint.service.checking.parse import read_bytes, read_text
 from tests.helpers.texts import docx, pdf
 
 
@@ -274,7 +274,7 @@ def test_too_many_pages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_markdown_text_is_read_apart_and_as_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
     short = "# Title\n\nAspirin reduces [fever](https://a.org).\n\n- one\n"
     whole = read_text(short, "markdown")
-    monkeypatch.setattr(reading, "_MOST_MARKDOWN", 10)
+    monkeypatch.setattr(parse, "_MOST_MARKDOWN", 10)
     assert read_text(short, "markdown") == whole
     monkeypatch.setattr(apart, "MOST_SECONDS", 1)
     with pytest.raises(BadInput, match="takes more than 1 seconds"):

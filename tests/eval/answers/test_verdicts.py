@@ -1,4 +1,4 @@
-"""`eval leads`: reading questions whose answer is known, the figures, and going on where it stopped."""
+"""`eval verdicts`: reading questions whose answer is known, the figures, and going on where it stopped."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from eval.answers.leads import KnownQuestion, MeasuredLead, figures, lead_all, read_known, show_leads
-from nli.judge import Abstract, Reading
-from retrieval.core.errors import BadInput, BadRecord
-from retrieval.index import Index
+from counterpoint.eval.answers.verdicts import KnownQuestion, MeasuredVerdict, figures, read_known, show_verdicts, weigh_all
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.index import Index
 from tests.helpers.commands import call
 from tests.helpers.fakes import WordReader, make_index, make_reading_grounder
 
@@ -27,7 +27,7 @@ DOCUMENTS: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    return make_index(tmp_path_factory.mktemp("eval-leads"), DOCUMENTS)
+    return make_index(tmp_path_factory.mktemp("eval-verdicts"), DOCUMENTS)
 
 
 def questions(path: Path) -> Path:
@@ -58,7 +58,7 @@ def known(answers: str) -> list[KnownQuestion]:
 def test_the_figures_count_mixed_unclear_and_none_as_maybe() -> None:
     said = ["yes", "no", "no", "mixed", "unclear", ""]
     found = [
-        MeasuredLead(str(i), verdict, 0.75 if verdict in ("yes", "no") else 0.0, 1, i == 0) for i, verdict in enumerate(said)
+        MeasuredVerdict(str(i), verdict, 0.75 if verdict in ("yes", "no") else 0.0, 1, i == 0) for i, verdict in enumerate(said)
     ]
     told = figures(known("ynymmn"), found)
     expected = {
@@ -68,7 +68,7 @@ def test_the_figures_count_mixed_unclear_and_none_as_maybe() -> None:
         "ECE": 0.75 - 2 / 3,
     }  # fmt: skip
     assert {name: told[name].value for name in expected} == pytest.approx(expected)
-    assert "accuracy         0.667 (" in show_leads("t", known("ynymmn"), found, "c").text()
+    assert "accuracy         0.667 (" in show_verdicts("t", known("ynymmn"), found, "c").text()
 
 
 class Counting(WordReader):
@@ -83,27 +83,27 @@ class Counting(WordReader):
 
 
 def test_a_stopped_run_goes_on_and_other_facts_begin_anew(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    leads, asked = make_reading_grounder(index, Counting()), read_known(questions(tmp_path / "known.jsonl"))
-    first = lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 1})
+    verdicts, asked = make_reading_grounder(index, Counting()), read_known(questions(tmp_path / "known.jsonl"))
+    first = weigh_all(asked[:1], verdicts, True, tmp_path / "work", "corpus", {"a": 1})
     assert Counting.asked == 1
     (kept,) = (tmp_path / "work").iterdir()
     with kept.open("a", encoding="utf-8") as file:
         file.write('{"id": "2", "verd')
-    again = lead_all(asked, leads, True, tmp_path / "work", "corpus", {"a": 1})
+    again = weigh_all(asked, verdicts, True, tmp_path / "work", "corpus", {"a": 1})
     assert Counting.asked == 2, "the first is kept, the torn line is asked again"
     assert again[0] == first[0]
-    assert [one.verdict for one in again] == ["yes", "no"]
-    lead_all([replace(asked[0], question="Does zinc help?")], leads, True, tmp_path / "work", "corpus", {"a": 1})
-    lead_all(asked[:1], leads, True, tmp_path / "work", "another corpus", {"a": 2})
-    monkeypatch.setattr("eval.answers.leads.code_of", lambda *_: "edited")
-    lead_all(asked[:1], leads, True, tmp_path / "work", "corpus", {"a": 1})
+    assert [one.outcome for one in again] == ["yes", "no"]
+    weigh_all([replace(asked[0], question="Does zinc help?")], verdicts, True, tmp_path / "work", "corpus", {"a": 1})
+    weigh_all(asked[:1], verdicts, True, tmp_path / "work", "another corpus", {"a": 2})
+    monkeypatch.setattr("counterpoint.eval.answers.verdicts.code_of", lambda *_: "edited")
+    weigh_all(asked[:1], verdicts, True, tmp_path / "work", "corpus", {"a": 1})
     assert Counting.asked == 5, "another question under a known id, other facts and other code are asked"
 
 
 def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.assembly.assemble", lambda *_: make_reading_grounder(Index(index.folder)))
+    monkeypatch.setattr("counterpoint.service.assembly.assemble", lambda *_: make_reading_grounder(Index(index.folder)))
     out, file = tmp_path / "out.json", questions(tmp_path / "known.jsonl")
-    arguments = ["eval", "leads", file, "--index", index.folder, "--given", "--work", tmp_path / "work"]
+    arguments = ["eval", "verdicts", file, "--index", index.folder, "--given", "--work", tmp_path / "work"]
     done = call(*arguments, "--json", out)
     assert done.exit_code == 0, done.output
     assert "2 questions; always giving the most common answer is right for 50.0%" in done.stdout
@@ -111,4 +111,4 @@ def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypat
     none = call(*arguments, "--skip", 2)
     assert (none.exit_code, "leaves no question" in none.stderr) == (2, True)
     other = call(*arguments, "--answers", "paper-v4")
-    assert (other.exit_code, "has no lead" in other.stderr) == (2, True)
+    assert (other.exit_code, "has no verdict" in other.stderr) == (2, True)

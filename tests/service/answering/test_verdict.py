@@ -1,4 +1,4 @@
-"""The lead: what the papers that were read come to for a yes-or-no question, and how it is said."""
+"""The verdict: what the papers that were read come to for a yes-or-no question, and how it is said."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from generation.question import YesNoQuestion, parse_question
-from nli.judge import Abstract, Reading
-from retrieval.core.values import (
+from counterpoint.generation.question import YesNoQuestion, parse_question
+from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.retrieval.core.values import (
     Answer,
     Checked,
     Claim,
@@ -23,14 +23,14 @@ from retrieval.core.values import (
     Topic,
     Verdict,
 )
-from retrieval.index import Index
-from service.answering.answer import Answerer
-from service.answering.attribution import describe_check
-from service.answering.conflicts import find_conflicts_between_sides
-from service.answering.lead import GroundedQuestion, weigh_question, write_lead, write_lead_sentence
-from service.answering.schemas import AnswerResponse
-from service.output.terminal import print_answer
-from tests.helpers.answer_fakes import make_answerer
+from counterpoint.retrieval.index import Index
+from counterpoint.service.answering.answer import Answerer
+from counterpoint.service.answering.attribution import describe_check
+from counterpoint.service.answering.conflicts import find_conflicts_between_sides
+from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.answering.verdict import GroundedQuestion, weigh_question, write_verdict, write_verdict_sentence
+from counterpoint.service.output.terminal import print_answer
+from tests.helpers.answer_fakes import ScriptedGenerator, make_answerer
 from tests.helpers.fakes import SILENT, WordReader, make_index
 
 QUESTION = "Does zeta lower blood pressure?"
@@ -49,7 +49,7 @@ DOCUMENTS: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    return make_index(tmp_path_factory.mktemp("leads"), DOCUMENTS)
+    return make_index(tmp_path_factory.mktemp("verdicts"), DOCUMENTS)
 
 
 def evidence(pmid: str, stance: Stance, title: str = TRIAL, label: Label | None = None, retracted: bool = False) -> Evidence:
@@ -87,11 +87,11 @@ def test_the_weighed_papers_answer_and_those_that_carry_the_answer_stand_first(
     papers: list[Evidence], verdict: str | None, cited: str
 ) -> None:
     grounded = ground(*papers)
-    assert (grounded.lead.verdict if grounded.lead else None) == verdict
+    assert (grounded.verdict.outcome if grounded.verdict else None) == verdict
     listed = [one.document.pmid for one in grounded.papers]
     assert listed == ["1", "2", "3", "4"] if verdict == "mixed" else listed == list(cited)
-    if grounded.lead:
-        assert grounded.lead.certainty == grounded.weighed.certainty
+    if grounded.verdict:
+        assert grounded.verdict.certainty == grounded.weighed.certainty
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_the_weighed_papers_answer_and_those_that_carry_the_answer_stand_first(
 )
 def test_only_papers_of_comparable_design_in_the_same_people_are_in_conflict(title: str, conflicts: int) -> None:
     grounded = ground(evidence("1", "support", "Zeta in adults: a randomised trial"), evidence("2", "contradict", title))
-    lead = write_lead_sentence(QUESTION, grounded, 3)
-    assert lead is not None and len(find_conflicts_between_sides(grounded, [lead])) == conflicts
+    verdict = write_verdict_sentence(QUESTION, grounded, 3)
+    assert verdict is not None and len(find_conflicts_between_sides(grounded, [verdict])) == conflicts
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,13 @@ def test_only_papers_of_comparable_design_in_the_same_people_are_in_conflict(tit
 )  # fmt: skip
 def test_how_a_lead_is_said(verdict: Any, certainty: str, pro: list[str], contra: list[str], silent: int, text: str) -> None:
     turned = parse_question(QUESTION)
-    assert turned is not None and write_lead(QUESTION, turned, verdict, certainty, pro, contra, silent) == text
+    assert turned is not None and write_verdict(QUESTION, turned, verdict, certainty, pro, contra, silent) == text
 
 
 def test_a_claim_that_is_no_english_is_not_repeated() -> None:
     unsound = YesNoQuestion("zeta frobnicate gout", sound=False)
     for verdict in ("yes", "no", "mixed", "unclear"):
-        text = write_lead("Does zeta frobnicate gout?", unsound, verdict, "sure", ["a study"], ["a study"], 1)
+        text = write_verdict("Does zeta frobnicate gout?", unsound, verdict, "sure", ["a study"], ["a study"], 1)
         assert "“Does zeta frobnicate gout?”" in text
         assert verdict != "mixed" or text.startswith("Mixed: 1 paper (a study) says yes to")
         assert "zeta frobnicate gout" not in text.replace("Does zeta frobnicate gout", "")
@@ -159,17 +159,22 @@ class Echo(WordReader):
 
 def reading_answerer(index: Index) -> Answerer:
     """Our own variant with a fake that reads papers."""
-    return make_answerer(index, reader=Echo(), lead={"grounding": "counterpoint"})
+    return make_answerer(index, reader=Echo(), verdict={"grounding": "counterpoint"})
 
 
 def answered(index: Index, question: str = QUESTION) -> Answer:
     return reading_answerer(index).answer(Topic("7", question))
 
 
+def test_a_variant_that_reads_sentences_takes_no_number_of_papers(index: Index) -> None:
+    answer = make_answerer(index, ScriptedGenerator(), lead={"grounding": "v5", "papers": 8}).answer(Topic("7", QUESTION))
+    assert answer.grounding is not None and answer.grounding.checked.sentences
+
+
 def test_an_answer_begins_with_its_lead_and_counts_no_other_drug(index: Index) -> None:
     answer = answered(index)
-    assert answer.lead is not None and answer.lead.verdict == "mixed"
-    assert [one.document.pmid for one in (*answer.lead.supporting, *answer.lead.contradicting)] == ["1", "2"]
+    assert answer.verdict is not None and answer.verdict.outcome == "mixed"
+    assert [one.document.pmid for one in (*answer.verdict.supporting, *answer.verdict.contradicting)] == ["1", "2"]
     assert answer.sentences[0].text.startswith("Mixed: 1 paper (a randomised trial) finds that zeta lowers blood pressure")
     assert {c.document.pmid for s in answer.sentences for c in s.citations} == {"1", "2"}
     # The answer leads with what paper 1 found: to that sentence the trial that did not is a contradiction.
@@ -182,17 +187,17 @@ def test_an_answer_begins_with_its_lead_and_counts_no_other_drug(index: Index) -
 
 def test_reports_of_one_trial_are_one_study_in_the_lead() -> None:
     reports = [replace(evidence(pmid, "support"), trial="ZETA-1") for pmid in "567"]
-    one = write_lead_sentence(QUESTION, ground(*reports), 3)
+    one = write_verdict_sentence(QUESTION, ground(*reports), 3)
     assert one is not None
     assert one.text.endswith("zeta lowers blood pressure, by the one study with a clear finding (a study in 3 reports).")
-    two = write_lead_sentence(QUESTION, ground(*reports, FOR, evidence("8", "contradict", CASE)), 3)
+    two = write_verdict_sentence(QUESTION, ground(*reports, FOR, evidence("8", "contradict", CASE)), 3)
     assert two is not None
     assert "by 2 of 3 studies with a clear finding (a study in 3 reports and a study)" in two.text
     other = [replace(evidence(pmid, "support"), trial="ZETA-2") for pmid in ("10", "11", "12")]
-    both = write_lead_sentence(QUESTION, ground(*reports, *other), 3)
+    both = write_verdict_sentence(QUESTION, ground(*reports, *other), 3)
     assert both is not None
     assert "by both studies with a clear finding (2 studies in 3 reports each)" in both.text
-    assert "paper with a clear finding (a study)" in (write_lead_sentence(QUESTION, ground(FOR), 3) or one).text
+    assert "paper with a clear finding (a study)" in (write_verdict_sentence(QUESTION, ground(FOR), 3) or one).text
 
 
 def test_what_was_checked_of_a_citation_is_said(index: Index) -> None:
@@ -207,7 +212,7 @@ def test_what_was_checked_of_a_citation_is_said(index: Index) -> None:
 
 def test_what_was_not_studied_is_declined_with_the_nearest_papers(index: Index) -> None:
     answer = answered(index, "Does theta lower blood pressure?")
-    assert (answer.outcome, answer.sentences, answer.lead) == ("too little", (), None)
+    assert (answer.outcome, answer.sentences, answer.verdict) == ("too little", (), None)
     assert answer.note.startswith("Not studied here: none of the ")
     assert "whether theta lowers blood pressure." in answer.note
     assert "Nearest papers: “" in answer.note

@@ -1,4 +1,4 @@
-"""The documents that an answer is written from: retrieve, rerank, and check that they cover enough of what is asked."""
+"""The documents that an answer is written from: find, gate, and check that they cover enough of what is asked."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from generation.draft import Finding
-from nli.text.designs import has_findings
-from retrieval.core.english import format_count
-from retrieval.core.values import Hit, Topic
-from retrieval.index import Index
-from retrieval.rerank.reranker import make_passage
-from retrieval.words.forms import unify_text
-from retrieval.words.terms import find_subject, weigh_shared_terms
-from service.answering.events import OnEvent, Stage
-from service.answering.lead import NEAREST, name_nearest
-from service.configuration.config import AnswerConfig
-from service.configuration.models import Models
+from counterpoint.generation.draft import Finding
+from counterpoint.nli.text.designs import has_findings
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Hit, Topic
+from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.words.forms import unify_text
+from counterpoint.retrieval.words.terms import find_subject, weigh_shared_terms
+from counterpoint.service.answering.events import OnEvent, Stage
+from counterpoint.service.answering.verdict import NEAREST, name_nearest
+from counterpoint.service.configuration.config import AnswerConfig
+from counterpoint.service.configuration.models import Models
 
 NO_WORD = "The index has too little on this: no document shares a word with the question"
 
@@ -69,20 +69,20 @@ class DocumentSearch:
 
         Retracted papers are left out.
         """
-        step, rerank = self.config.retrieve, self.config.rerank
-        self.on_event(Stage("retrieve", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
+        step, gate = self.config.find, self.config.gate
+        self.on_event(Stage("find", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
         query = _make_query(self.topic, parts or step.query)
         hits = self.index.search(query, step.k, step.spellings)
-        depth = rerank.depth if rerank and rerank.depth else len(hits)
+        depth = gate.depth if gate and gate.depth else len(hits)
         both = zip(hits, self.index.entries([hit.pmid for hit in hits[:depth]]), strict=False)
         return [(hit, make_passage(entry.document)) for hit, entry in both if not entry.document.retracted]
 
     def _rerank(self, found: Sequence[tuple[Hit, str]], most: int | None) -> list[tuple[Hit, str]]:
         """The `most` best of these documents, best first; all of them if `most` is None."""
-        step = self.config.rerank
+        step = self.config.gate
         if step is None:
             return list(found[:most])
-        self.on_event(Stage("rerank", f"Reading {format_count(len(found), 'document')}."))
+        self.on_event(Stage("gate", f"Reading {format_count(len(found), 'document')}."))
         scores = self.score(_make_query(self.topic, step.query), [text for _, text in found])
         # sorted() is stable: of two equal scores, the better BM25 rank comes first.
         ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])[:most]
@@ -90,7 +90,7 @@ class DocumentSearch:
 
     def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """How well each text answers the query, by the configured reranker; all alike without one."""
-        step = self.config.rerank
+        step = self.config.gate
         return self.models.rerankers[step.model](query, texts) if step else [0.0] * len(texts)
 
     def lack(self, reason: str, nearest: Sequence[Hit] = ()) -> TooLittle:

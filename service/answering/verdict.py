@@ -1,4 +1,4 @@
-"""The lead: what the papers of an index say on a yes-or-no question, which is grounded as the claim that it asks about.
+"""The verdict of an answer: what the papers say on a yes-or-no question, which is grounded as the claim that it asks about.
 
 It is the first sentence of the answer, in our own words: verdict, claim, how many papers.
 """
@@ -10,21 +10,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from generation.draft import Finding
-from generation.question import YesNoQuestion, parse_question
-from nli.text.designs import find_design
-from retrieval.core.english import format_count
-from retrieval.core.values import Citation, CitedSentence, Claim, Document, Evidence, Grounding, Lead, LeadVerdict
-from service.answering.attribution import find_missing_content
-from service.grounding.ground import Grounder
-from service.grounding.weigh import Outcome, Placed, Weighed, count_trials_once, describe_certainty, place_papers, weigh
+from counterpoint.generation.draft import Finding
+from counterpoint.generation.question import YesNoQuestion, parse_question
+from counterpoint.nli.text.designs import find_design
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import (
+    AnswerVerdict,
+    Citation,
+    CitedSentence,
+    Claim,
+    Document,
+    Evidence,
+    Grounding,
+    VerdictOutcome,
+)
+from counterpoint.service.answering.attribution import find_missing_content
+from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.weigh import (
+    Outcome,
+    Placed,
+    Weighed,
+    count_trials_once,
+    describe_certainty,
+    place_papers,
+    weigh,
+)
 
 IN_PART = ", in part"
 NEAREST = 3
 """Papers that a refusal names."""
 _MOST_WORDS = 40
 """A claim with more words is not repeated."""
-_VERDICTS: dict[Outcome, LeadVerdict] = {"support": "yes", "contradict": "no", "mixed": "mixed", "uncertain": "unclear"}
+_OUTCOMES: dict[Outcome, VerdictOutcome] = {"support": "yes", "contradict": "no", "mixed": "mixed", "uncertain": "unclear"}
 _WORDS = {
     "yes": {"sure": "Yes", "probable": "Probably yes", "possible": "Possibly yes"},
     "no": {"sure": "No", "probable": "Probably not", "possible": "Possibly not"},
@@ -35,13 +52,13 @@ _WORDS = {
 class GroundedQuestion:
     """What was found for a question: the claim that it asks about, and what the papers of the index say on that.
 
-    `papers` are those to cite, first the ones that carry the `lead`; without a lead there are none.
+    `papers` are those to cite, first the ones that carry the `verdict`; without a verdict there are none.
     """
 
     question: YesNoQuestion
     grounding: Grounding
     weighed: Weighed
-    lead: Lead | None
+    verdict: AnswerVerdict | None
     papers: tuple[Evidence, ...]
 
 
@@ -52,52 +69,52 @@ def ground_question(grounder: Grounder, question: str, papers: int | None = None
 
 
 def weigh_question(question: YesNoQuestion, grounding: Grounding) -> GroundedQuestion:
-    """The lead that a grounding of the question's claim makes; there is none if no paper is on the question."""
+    """The verdict that a grounding of the question's claim makes; there is none if no paper is on the question."""
     weighed = weigh(grounding)
     placed = [one for one in place_papers(grounding) if not one.evidence.document.retracted and one.evidence.sentence]
-    sides = {side: tuple(one.evidence for one in placed if one.place == side) for side in ("support", "contradict", "uncertain")}
-    verdict = _VERDICTS.get(weighed.outcome)
-    if verdict is None or not placed:
+    sides = {side: tuple(one.evidence for one in placed if one.side == side) for side in ("support", "contradict", "uncertain")}
+    outcome = _OUTCOMES.get(weighed.outcome)
+    if outcome is None or not placed:
         return GroundedQuestion(question, grounding, weighed, None, ())
     rest = int(weighed.papers.total) - len(sides["support"]) - len(sides["contradict"])
-    lead = Lead(question.claim, verdict, weighed.certainty, sides["support"], sides["contradict"], rest)
-    return GroundedQuestion(question, grounding, weighed, lead, _list_carrying(lead, sides["uncertain"]))
+    verdict = AnswerVerdict(question.claim, outcome, weighed.certainty, sides["support"], sides["contradict"], rest)
+    return GroundedQuestion(question, grounding, weighed, verdict, _list_carrying(verdict, sides["uncertain"]))
 
 
-def _list_carrying(lead: Lead, uncertain: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def _list_carrying(verdict: AnswerVerdict, uncertain: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """The papers to cite: the heavier side before the lighter, both in turn where the evidence is mixed; if there are none on
     either, those that may take a side."""
-    match lead.verdict:
+    match verdict.outcome:
         case "yes":
-            return (*lead.supporting, *lead.contradicting)
+            return (*verdict.supporting, *verdict.contradicting)
         case "no":
-            return (*lead.contradicting, *lead.supporting)
+            return (*verdict.contradicting, *verdict.supporting)
         case "mixed":
-            pairs = zip_longest(lead.supporting, lead.contradicting)
+            pairs = zip_longest(verdict.supporting, verdict.contradicting)
             return tuple(one for pair in pairs for one in pair if one)
         case "unclear":
             return tuple(uncertain)
 
 
-def write_lead_sentence(question: str, grounded: GroundedQuestion, most: int) -> CitedSentence | None:
+def write_verdict_sentence(question: str, grounded: GroundedQuestion, most: int) -> CitedSentence | None:
     """The answer's first sentence, with at most `most` citations of the papers that carry it."""
-    lead = grounded.lead
-    if lead is None:
+    verdict = grounded.verdict
+    if verdict is None:
         return None
-    studies_for, studies_against = list_studies(lead.supporting), list_studies(lead.contradicting)
-    word = describe_certainty(lead.certainty)
-    text = write_lead(question, grounded.question, lead.verdict, word, studies_for, studies_against, len(grounded.papers))
-    return cite_lead(text, lead, grounded.papers, most)
+    studies_for, studies_against = list_studies(verdict.supporting), list_studies(verdict.contradicting)
+    word = describe_certainty(verdict.certainty)
+    text = write_verdict(question, grounded.question, verdict.outcome, word, studies_for, studies_against, len(grounded.papers))
+    return cite_verdict(text, verdict, grounded.papers, most)
 
 
-def cite_lead(text: str, lead: Lead, papers: Sequence[Evidence], most: int) -> CitedSentence:
+def cite_verdict(text: str, verdict: AnswerVerdict, papers: Sequence[Evidence], most: int) -> CitedSentence:
     """The sentence with at most `most` citations: of the papers on the side of the verdict or, if it takes none, of any."""
-    carrying = [one for one in papers if lead.side is None or one.stance == lead.side]
+    carrying = [one for one in papers if verdict.side is None or one.stance == verdict.side]
     return CitedSentence(text, tuple(cite(one) for one in carrying[:most]))
 
 
 def cite(evidence: Evidence) -> Citation:
-    """The paper, cited for the side on which the lead counts it: `support` is the probability that it found so."""
+    """The paper, cited for the side on which the verdict counts it: `support` is the probability that it found so."""
     assert evidence.sentence is not None
     verdict = evidence.verdict
     if evidence.stance == "contradict":
@@ -105,10 +122,10 @@ def cite(evidence: Evidence) -> Citation:
     return Citation(evidence.document, evidence.sentence, verdict)
 
 
-def write_lead(
+def write_verdict(
     question: str,
     parsed: YesNoQuestion,
-    verdict: LeadVerdict,
+    outcome: VerdictOutcome,
     certainty: str,
     studies_for: Sequence[str],
     studies_against: Sequence[str],
@@ -117,27 +134,27 @@ def write_lead(
     """One sentence.
 
     `certainty` is sure, probable or possible; `studies_for` and `studies_against` name the kind of each paper that takes a side
-    ("a randomised trial"), and `uncertain` counts those behind an unclear verdict.
+    ("a randomised trial"), and `uncertain` counts those behind an unclear outcome.
     """
     claim = parsed.claim if parsed.sound and len(parsed.claim.split()) <= _MOST_WORDS else ""
     yes, no = len(studies_for), len(studies_against)
     quoted = f"“{' '.join(question.split())}”"
-    if verdict == "unclear":
+    if outcome == "unclear":
         papers = "one paper" if uncertain == 1 else format_count(uncertain, "paper")
         asks = f"whether {claim}" if claim else f"what the answer to {quoted} is"
         return f"Unclear: from the {papers} found on this, the judge cannot tell for sure {asks}."
-    if verdict == "mixed":
+    if outcome == "mixed":
         for_it, against = count_papers(studies_for), count_papers(studies_against)
         if claim:
             find, deny = "finds" if yes == 1 else "find", "does not" if no == 1 else "do not"
             return f"Mixed: {for_it} {find} that {claim}, {against} {deny}."
         return f"Mixed: {for_it} {'says' if yes == 1 else 'say'} yes to {quoted}, {against} {'says' if no == 1 else 'say'} no."
-    carried = studies_for if verdict == "yes" else studies_against
-    word = _WORDS[verdict][certainty]
-    who = count_of_all(carried, studies_against if verdict == "yes" else studies_for)
+    carried = studies_for if outcome == "yes" else studies_against
+    word = _WORDS[outcome][certainty]
+    who = count_of_all(carried, studies_against if outcome == "yes" else studies_for)
     if not claim:
         return f"{word}: {who} {'answers' if len(carried) == 1 else 'answer'} {quoted} this way."
-    if verdict == "yes":
+    if outcome == "yes":
         return f"{word}: {claim}, by {who}."
     return f"{word}: {who} did not find that {claim}."
 
@@ -149,7 +166,7 @@ def list_studies(papers: Sequence[Evidence]) -> list[str]:
     """
     reports = Counter(one.trial for one in papers)
     counted = [one.evidence for one in count_trials_once(Placed(one, one.stance) for one in papers)]
-    kinds = [(find_design(one.document).says, one.trial) for one in counted]
+    kinds = [(find_design(one.document).text, one.trial) for one in counted]
     several = [f"{kind} in {reports[trial]} reports" if trial and reports[trial] > 1 else kind for kind, trial in kinds]
     parts = [one.verdict is not None and one.verdict.partial for one in counted]
     return [f"{kind}{IN_PART}" if partial else kind for kind, partial in zip(several, parts, strict=True)]
@@ -194,9 +211,9 @@ def _pluralise(name: str) -> str:
 
 def collect_findings(grounded: GroundedQuestion) -> dict[str, Finding]:
     """What each paper to cite found, by PMID."""
-    takes_side = grounded.lead is not None and grounded.lead.verdict != "unclear"
+    takes_side = grounded.verdict is not None and grounded.verdict.outcome != "unclear"
     return {
-        one.document.pmid: Finding(one.sentence.index, one.stance if takes_side else None, find_design(one.document).says)
+        one.document.pmid: Finding(one.sentence.index, one.stance if takes_side else None, find_design(one.document).text)
         for one in grounded.papers
         if one.sentence
     }

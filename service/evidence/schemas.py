@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
-from nli.evidence import EvidenceSentence
-from nli.long_text import list_blocks
-from retrieval.core.english import format_count
-from retrieval.core.values import Block, Label, Location
-from service.reading.evidence import PaperEvidence
-from service.schemas import LocationOut, OfValue
+from counterpoint.nli.evidence import EvidenceSentence
+from counterpoint.nli.long_text import list_blocks
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.values import Block, Label, Location
+from counterpoint.service.evidence.finder import PaperEvidence
+from counterpoint.service.schemas import LocationOut, OfValue
 
 
 def conclude(evidence: Sequence[EvidenceSentence]) -> str:
@@ -88,7 +88,7 @@ class EvidenceResponse(BaseModel):
     """The sentences that together carry the most evidence, in the order of selection; `read` counts all candidate sentences."""
 
     hypothesis: str
-    says: str = Field(description="What the chosen sentences say about the hypothesis, in one sentence.")
+    text: str = Field(description="What the chosen sentences say about the hypothesis, in one sentence.")
     source: SourceOut
     results_only: bool
     models: str
@@ -101,7 +101,7 @@ class EvidenceResponse(BaseModel):
         paper = result.paper
         blocks: dict[Location | None, Block] = {block.location: block for block in list_blocks(paper)}
         return cls(
-            hypothesis=result.hypothesis, says=conclude(result.evidence),
+            hypothesis=result.hypothesis, text=conclude(result.evidence),
             source=SourceOut(
                 pmid=paper.record.pmid, title=paper.record.title, file=paper.source, retracted=paper.record.retracted
             ),

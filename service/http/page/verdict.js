@@ -7,29 +7,29 @@ const HEIGHT = 26;
 const WEIGHED = 10;
 
 /** Whether the papers read say nothing, or there are none: then one sentence says it all. */
-export const isEmpty = ({ balance }) => ["nothing", "silent"].includes(balance.leans);
+export const isEmpty = ({ weighed }) => ["nothing", "silent"].includes(weighed.outcome);
 
 /** The verdict in one sentence; an empty one names the words of the claim that no paper has. */
-export const saysOf = (answer) => (isEmpty(answer) && missingFrom(answer.typed)) || answer.balance.says;
+export const textOf = (answer) => (isEmpty(answer) && missingFrom(answer.input)) || answer.weighed.text;
 
 /** The verdict and its bar, ready to be put on the page; `figures` are further lines for whoever wants them. */
-export function balanceOf(answer, figures = []) {
-  const { balance } = answer;
-  const shown = holding("div", "balance", element("p", saysOf(answer), `says ${balance.leans}`));
+export function weighedOf(answer, figures = []) {
+  const { weighed } = answer;
+  const shown = holding("div", "weighed", element("p", textOf(answer), `says ${weighed.outcome}`));
   if (isEmpty(answer)) return shown;
-  if (balance.certain) shown.append(element("p", balance.certain, "certain"));
-  if (COLUMNS.some((place) => balance.papers[place])) shown.append(bar(balance), key(balance));
-  shown.append(inFigures(balance, figures));
+  if (weighed.certain) shown.append(element("p", weighed.certain, "certain"));
+  if (COLUMNS.some((side) => weighed.papers[side])) shown.append(bar(weighed), key(weighed));
+  shown.append(inFigures(weighed, figures));
   return shown;
 }
 
 const VERDICTS = { yes: "Yes", no: "No", mixed: "Mixed", unclear: "Unclear" };
 
 /** The same for the answer to a yes-or-no question, in its words; `linkTo(claim)` is the address of both sides of its claim. */
-export function leadOf(answer, linkTo) {
-  const { balance, lead } = answer;
-  const shown = balanceOf(answer);
-  const claim = claimOf(lead);
+export function answerVerdictOf(answer, linkTo) {
+  const { weighed, verdict } = answer;
+  const shown = weighedOf(answer);
+  const claim = claimOf(verdict);
   const both = element("a", claim.slice(0, -1));
   both.href = linkTo(claim);
   both.title = "Both sides of this claim";
@@ -37,7 +37,7 @@ export function leadOf(answer, linkTo) {
   const [before, after = ""] = says.textContent.split("this claim");
   const [open, close] = after ? ["the claim “", "”"] : [" The claim is “", "”."];
   const told = holding("p", "asks", before, open, both, close, after);
-  says.textContent = lead.choice?.length ? capital(lead.chosen) || "Not settled" : VERDICTS[lead.verdict];
+  says.textContent = verdict.choice?.length ? capital(verdict.chosen) || "Not settled" : VERDICTS[verdict.outcome];
   (shown.querySelector(".certain") ?? says).after(told);
   return shown;
 }
@@ -49,37 +49,37 @@ export const claimOf = ({ claim }) => `${capital(claim).replace(/\.$/, "")}.`;
 
 /** A cell a paper, the strongest designs first and marked. */
 function bar({ papers, strong, detail }) {
-  const cells = COLUMNS.flatMap((place) => Array.from({ length: papers[place] }, (_, at) => [place, at < strong[place]]));
+  const cells = COLUMNS.flatMap((side) => Array.from({ length: papers[side] }, (_, at) => [side, at < strong[side]]));
   const shown = drawn("svg", { class: "scale", role: "img", "aria-label": detail, width: "100%", height: HEIGHT });
-  cells.forEach(([place, marked], at) => {
-    shown.append(cell(place, at / cells.length, 1 / cells.length, HEIGHT));
+  cells.forEach(([side, marked], at) => {
+    shown.append(cell(side, at / cells.length, 1 / cells.length, HEIGHT));
     if (marked) shown.append(diamond((at + 0.5) / cells.length));
   });
   return shown;
 }
 
 /** All figures in words, with a bar of the papers' weights, and who read them. */
-function inFigures(balance, figures) {
-  const { detail, weights } = balance;
-  const total = COLUMNS.reduce((sum, place) => sum + weights[place], 0);
+function inFigures(weighed, figures) {
+  const { detail, weights } = weighed;
+  const total = COLUMNS.reduce((sum, side) => sum + weights[side], 0);
   const shown = holding("details", "folded figures", element("summary", "In figures"), element("p", detail));
   if (total) {
-    const weighed = drawn("svg", { class: "scale", "aria-hidden": "true", width: "100%", height: WEIGHED });
+    const scale = drawn("svg", { class: "scale", "aria-hidden": "true", width: "100%", height: WEIGHED });
     let from = 0;
-    for (const place of COLUMNS) {
-      weighed.append(cell(place, from / total, weights[place] / total, WEIGHED));
-      from += weights[place];
+    for (const side of COLUMNS) {
+      scale.append(cell(side, from / total, weights[side] / total, WEIGHED));
+      from += weights[side];
     }
-    shown.append(weighed);
+    shown.append(scale);
   }
-  const how = balance.certain && "“Certain” is how often such a verdict was right on questions with known answers.";
+  const how = weighed.certain && "“Certain” is how often such a verdict was right on questions with known answers.";
   shown.append(...[how, ...figures].filter(Boolean).map((line) => element("p", line)));
   return shown;
 }
 
 const share = (part) => `${(part * 100).toFixed(3)}%`;
 
-const cell = (place, from, width, height) => drawn("rect", { class: place, x: share(from), width: share(width), height });
+const cell = (side, from, width, height) => drawn("rect", { class: side, x: share(from), width: share(width), height });
 
 /** A mark in the middle of a cell; a drawing within the drawing, since no path can stand at a percentage. */
 function diamond(at) {
@@ -91,10 +91,10 @@ function diamond(at) {
 /** What the colours mean, with the number of papers of each. */
 function key({ papers, strong, retracted }) {
   const list = element("ul", "", "scale-key");
-  for (const place of COLUMNS.filter((one) => papers[one])) {
-    list.append(holding("li", place, element("b", number(papers[place])), ` ${SAYS[place][papers[place] === 1 ? 0 : 1]}`));
+  for (const side of COLUMNS.filter((one) => papers[one])) {
+    list.append(holding("li", side, element("b", number(papers[side])), ` ${SAYS[side][papers[side] === 1 ? 0 : 1]}`));
   }
-  if (COLUMNS.some((place) => strong[place])) list.append(element("li", "systematic review or randomised trial", "mark"));
+  if (COLUMNS.some((side) => strong[side])) list.append(element("li", "systematic review or randomised trial", "mark"));
   if (retracted) list.append(element("li", `${number(retracted)} retracted, not counted`, "none"));
   return list;
 }

@@ -13,17 +13,17 @@ from typing import Any, Protocol, cast
 
 from tqdm import tqdm
 
-from indexes.full_texts import Placed, name_records
-from indexes.plan import MOST_PAPERS
-from indexes.readers import FORMATS, WHOLE, Columns, Deletion, Note, Omission, Record, SkipBad, read
-from indexes.readers.exports.entry import Paper, is_same, make_id
-from indexes.readers.full_text import read_full_texts
-from indexes.writer import Change, LuceneWriters
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput, BadRecord, CounterpointError
-from retrieval.core.progress import make_bar
-from retrieval.core.values import Document, FullText
-from retrieval.store.manifest import IndexSource, Manifest
+from counterpoint.indexes.full_texts import Placed, name_records
+from counterpoint.indexes.plan import MOST_PAPERS
+from counterpoint.indexes.readers import FORMATS, WHOLE, Columns, Deletion, Note, Omission, Record, SkipBad, read
+from counterpoint.indexes.readers.exports.entry import Paper, is_same, make_id
+from counterpoint.indexes.readers.full_text import read_full_texts
+from counterpoint.indexes.writer import Change, LuceneWriters
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, BadRecord, CounterpointError
+from counterpoint.retrieval.core.progress import make_bar
+from counterpoint.retrieval.core.values import Document, FullText
+from counterpoint.retrieval.store.manifest import IndexSource, Manifest
 
 FULL_TEXT = "full-text"
 """The format that a manifest gives a source of full texts."""

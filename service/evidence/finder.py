@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nli.evidence import EvidenceReader, EvidenceSentence, choose_sentences
-from retrieval.core.values import FullText
-from service.configuration.config import Profile
-from service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
-from service.grounding.claims import check_hypothesis, state_claim
-from service.reading.papers import list_candidates
+from counterpoint.nli.evidence import EvidenceReader, EvidenceSentence, choose_sentences
+from counterpoint.retrieval.core.values import FullText
+from counterpoint.service.configuration.config import Profile
+from counterpoint.service.configuration.models import Models, judge_name, load_encoder, load_judge, load_reranker
+from counterpoint.service.evidence.papers import list_candidates
+from counterpoint.service.grounding.claims import check_hypothesis, state_claim
 
 RERANKER, JUDGE, ENCODER = "relevance", "sentences", "dense"
 """The names of the models in a profile."""

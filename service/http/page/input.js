@@ -12,34 +12,34 @@ let wanted = "";
 const plain = (text) => text.split(/\s+/).join(" ").trim();
 
 /** Both sides of a claim, or, where it is none, what it is taken for; `tell` gets the stages of the former. */
-export async function askTyped(body, signal, tell) {
+export async function askInput(body, signal, tell) {
   if (!body.claim || plain(body.claim) === wanted || namesResult()) return ground(body, signal, tell);
-  const typed = await lookAt(body.claim, signal);
-  if (typed.kind === "claim" || typed.kind === "paper") return ground(body, signal, tell);
-  const hits = typed.kind === "keywords" ? (await searched(typed.text, signal)).hits : [];
-  return { typed, hits };
+  const input = await lookAt(body.claim, signal);
+  if (input.kind === "claim" || input.kind === "paper") return ground(body, signal, tell);
+  const hits = input.kind === "keywords" ? (await searched(input.text, signal)).hits : [];
+  return { input, hits };
 }
 
 /** What was typed and what can be done with it; `go(mode, text)` does it. */
-export function choices({ typed, hits }, go) {
-  const shown = element("div", "", "typed");
-  const heading = element("h2", typed.text.length > 200 ? `${typed.text.slice(0, 200)}…` : typed.text, "asked");
+export function choices({ input, hits }, go) {
+  const shown = element("div", "", "input");
+  const heading = element("h2", input.text.length > 200 ? `${input.text.slice(0, 200)}…` : input.text, "asked");
   heading.id = "answered";
   heading.tabIndex = -1;
   heading.dir = "auto";
-  shown.append(heading, element("p", typed.detail, "sum"), offersOf(typed, go));
-  if (typed.kind === "keywords") shown.append(listOf(typed, hits, go));
-  announce(typed.detail);
+  shown.append(heading, element("p", input.detail, "sum"), offersOf(input, go));
+  if (input.kind === "keywords") shown.append(listOf(input, hits, go));
+  announce(input.detail);
   return shown;
 }
 
-function offersOf(typed, go) {
+function offersOf(input, go) {
   const acts = {
-    answer: () => button("Answer the question", "quiet", () => go("question", typed.text)),
+    answer: () => button("Answer the question", "quiet", () => go("question", input.text)),
     text: () => button("Check this text", "quiet", () => go("text", byId("text").value)),
-    ground: () => button(typed.kind === "question" ? `Check “${typed.claim}”` : "Check it as a claim all the same", "quiet", () => asClaim(typed.claim || typed.text, go)),
+    ground: () => button(input.kind === "question" ? `Check “${input.claim}”` : "Check it as a claim all the same", "quiet", () => asClaim(input.claim || input.text, go)),
   };
-  return holding("div", "offers", ...typed.offers.filter((one) => acts[one]).map((one) => acts[one]()), ...spelt(typed, go));
+  return holding("div", "offers", ...input.offers.filter((one) => acts[one]).map((one) => acts[one]()), ...spelt(input, go));
 }
 
 function asClaim(text, go) {
@@ -48,12 +48,12 @@ function asClaim(text, go) {
 }
 
 /** An offer for each word that the index does not know. */
-const spelt = (typed, go) =>
-  typed.suggestions.map(({ word, instead }) => button(`“${word}” is in no paper: try “${instead}”`, "quiet", () => go("claim", typed.text.replace(word, instead))));
+const spelt = (input, go) =>
+  input.suggestions.map(({ word, instead }) => button(`“${word}” is in no paper: try “${instead}”`, "quiet", () => go("claim", input.text.replace(word, instead))));
 
 /** The papers that hold the keywords, or what to say where there are none. */
-function listOf(typed, hits, go) {
-  if (!hits.length) return element("p", missingFrom(typed) || "No paper in this index has these words.", "none");
+function listOf(input, hits, go) {
+  if (!hits.length) return element("p", missingFrom(input) || "No paper in this index has these words.", "none");
   const named = hits.filter((one) => one.why);
   const others = hits.filter((one) => !one.why);
   const parts = [[named, named.length > 1 ? "Papers that you may mean" : "The paper that you may mean"], [others, "Papers with these words, best match first"]];
@@ -77,25 +77,25 @@ function listed(papers, go) {
 export function foundPapers({ query, hits, note }, go) {
   const heading = Object.assign(element("h2", query.length > 200 ? `${query.slice(0, 200)}…` : query, "asked"), { id: "answered", tabIndex: -1, dir: "auto" });
   const told = note || (hits.some((one) => one.why) ? "Press a title to check what the paper finds." : hits.length ? "Nothing here names one paper of this index for certain." : "");
-  const shown = holding("div", "typed", heading, ...(told ? [element("p", told, "sum")] : []), ...(hits.length || !note ? [listOf(null, hits, go)] : []));
+  const shown = holding("div", "input", heading, ...(told ? [element("p", told, "sum")] : []), ...(hits.length || !note ? [listOf(null, hits, go)] : []));
   announce(told || "No paper in this index has these words.");
   return shown;
 }
 
 /** What the reader should know of what was typed, above its result; null where it is surely a claim, of known words. */
-export function noteOf(typed, go) {
-  const offers = typed ? spelt(typed, go) : [];
-  const unsure = typed?.kind === "claim" && typed.offers.includes("search");
-  if (!typed || (typed.kind !== "paper" && !unsure && !offers.length)) return null;
-  const note = element("div", "", "typed told");
-  if (typed.kind === "paper" || unsure) note.append(element("p", typed.detail));
-  if (unsure) offers.push(button("List the papers with these words", "quiet", () => listWords(typed, note, go)));
+export function noteOf(input, go) {
+  const offers = input ? spelt(input, go) : [];
+  const unsure = input?.kind === "claim" && input.offers.includes("search");
+  if (!input || (input.kind !== "paper" && !unsure && !offers.length)) return null;
+  const note = element("div", "", "input told");
+  if (input.kind === "paper" || unsure) note.append(element("p", input.detail));
+  if (unsure) offers.push(button("List the papers with these words", "quiet", () => listWords(input, note, go)));
   if (offers.length) note.append(holding("div", "offers", ...offers));
   return note;
 }
 
 /** Puts the papers with the words of a claim that may be keywords in place of the note on it. */
-async function listWords(typed, note, go) {
-  const found = await searched(typed.text).catch((fault) => fault);
-  note.replaceChildren(found.hits ? listOf(typed, found.hits, go) : element("p", found.message, "none"));
+async function listWords(input, note, go) {
+  const found = await searched(input.text).catch((fault) => fault);
+  note.replaceChildren(found.hits ? listOf(input, found.hits, go) : element("p", found.message, "none"));
 }

@@ -10,20 +10,20 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
-from indexes.readers.base import source
-from indexes.readers.base.fields import RecordError
-from indexes.readers.full_text.article import read_article as read_jats_article
-from indexes.readers.full_text.jats import parse_articles
-from indexes.readers.full_text.pdf import read_pdf_text
-from indexes.readers.prose.article import read_article, read_sentences
-from nli.long_text import list_sentences
-from retrieval.core.characters import replace_surrogates
-from retrieval.core.english import format_count
-from retrieval.core.errors import BadInput
-from retrieval.core.values import FullText, Sentence
-from retrieval.store.documents import Documents
-from service.checking.reading import MOST_BYTES, read_bytes
-from service.queries.papers import find_paper
+from counterpoint.indexes.readers.base import source
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.indexes.readers.full_text.article import read_article as read_jats_article
+from counterpoint.indexes.readers.full_text.jats import parse_articles
+from counterpoint.indexes.readers.full_text.pdf import read_pdf_text
+from counterpoint.indexes.readers.prose.article import read_article, read_sentences
+from counterpoint.nli.long_text import list_sentences
+from counterpoint.retrieval.core.characters import replace_surrogates
+from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.values import FullText, Sentence
+from counterpoint.retrieval.store.documents import Documents
+from counterpoint.service.checking.parse import MOST_BYTES, read_bytes
+from counterpoint.service.queries.papers import find_paper
 
 MOST_SENTENCES = 20_000
 """A book has fewer; a file with more is not a paper, and the models would read every sentence of it."""
