@@ -31,8 +31,14 @@ DESIGNS_MODEL = Path(__file__).parent.parent / "models" / "designs" / "designs.n
 NOTICE, ANIMAL, OTHER = "notice", "animal", "other"
 """The designs of notices about other papers, of studies in animals and cells, and of those whose design is unknown."""
 LEAST = 0.5
-"""The least probability of a design at which a paper is said to have it."""
+"""The least probability of a design at which a paper that does not name it is said to have it."""
 _WORD, _NUMBER = re.compile(r"[a-z]+|0"), re.compile(r"\d[\d.,]*")
+_METHODS = (
+    *("analys", "assign", "association", "blind", "case", "cell", "cohort", "compar", "control", "cross", "design", "follow"),
+    *("included", "label", "mice", "placebo", "prospect", "protocol", "question", "random", "rat", "regist", "report", "retro"),
+    *("review", "search", "stud", "survey", "trial"),
+)
+"""How the words begin that tell of a study's methods."""
 _STRONG = frozenset({"review", "trial"})
 """The groups that count most, and whose papers may disagree with each other's: systematic reviews and randomised trials."""
 
@@ -59,16 +65,29 @@ def find_design(document: Document) -> Design:
         return kinds[NOTICE].design
     types = _fold(document.types)
     name = next((name for name, kind in kinds.items() if types & kind.types), None)
-    return kinds[name or load_design_model().choose(find_design_words(document))].design
+    return kinds[name or read_design(document, load_design_model())].design
+
+
+def read_design(document: Document, model: DesignModel) -> str:
+    """The design that a model finds; one that it thinks less probable than `LEAST` stands if the paper names it itself."""
+    kinds, text = _load_kinds(), f"{document.title}. {document.abstract}"
+    name, probability = model.choose(find_design_words(document))
+    if name == "nonrandomised" and kinds["trial"].names(text):
+        return "trial"
+    return name if probability >= LEAST or kinds[name].names(text) else OTHER
 
 
 def find_design_words(document: Document) -> frozenset[str]:
-    """The words of the abstract, and the words and pairs of words of the title, in American spelling; all numbers are alike."""
+    """The words of title and abstract and their pairs, in American spelling; all numbers are alike.
+
+    Of the abstract, only those pairs count that have a word which tells of methods.
+    """
     title, abstract = (
         [americanise(word) for word in _WORD.findall(_NUMBER.sub("0", text.lower()))]
         for text in (document.title, document.abstract)
     )
-    return frozenset([*abstract, *(f"^{word}" for word in title), *(f"^{one} {other}" for one, other in pairwise(title))])
+    pairs = (f"{one} {other}" for one, other in pairwise(abstract) if one.startswith(_METHODS) or other.startswith(_METHODS))
+    return frozenset([*abstract, *pairs, *(f"^{word}" for word in title), *(f"^{one} {other}" for one, other in pairwise(title))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +99,11 @@ class DesignModel:
     weights: NDArray[np.float32]
     bias: NDArray[np.float32]
 
-    def choose(self, words: Collection[str]) -> str:
-        """The most probable design; `OTHER` where it is not probable enough."""
+    def choose(self, words: Collection[str]) -> tuple[str, float]:
+        """The most probable design and its probability."""
         places = sorted(self.words[word] for word in words if word in self.words)
         shares = softmax(self.bias + self.weights[places].sum(axis=0))
-        return self.designs[int(np.argmax(shares))] if shares.max() >= LEAST else OTHER
+        return self.designs[int(np.argmax(shares))], float(shares.max())
 
 
 @cache
@@ -106,7 +125,7 @@ def is_notice(document: Document) -> bool:
     """
     notice = _load_kinds()[NOTICE]
     by_record = not notice.types.isdisjoint(_fold(document.types)) or any(one.kind in notice.links for one in document.notices)
-    return by_record or (notice.marks is not None and notice.marks.search(document.title) is not None)
+    return by_record or notice.names(document.title)
 
 
 def are_comparable(one: Design, other: Design) -> bool:
@@ -120,6 +139,9 @@ class _Kind:
     types: frozenset[str]
     links: frozenset[str]
     marks: re.Pattern[str] | None
+
+    def names(self, text: str) -> bool:
+        return self.marks is not None and self.marks.search(text) is not None
 
 
 def _fold(types: Sequence[str]) -> frozenset[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from counterpoint.nli.text.designs import DESIGNS_MODEL, OTHER, DesignModel, find_design_words
+from counterpoint.nli.text.designs import DESIGNS_MODEL, OTHER, DesignModel, find_design_words, read_design
 from counterpoint.nli.text.sentences import sentence_spans
 from counterpoint.nli.training.roles import fit_words, write_model
 from counterpoint.retrieval.core.values import Document
@@ -27,8 +27,8 @@ RAREST, SLACK, FOLDS = 8, 0.05, 5
 RANDOM = "random"
 """The source of the papers that were drawn at random, on which the model is measured."""
 
-Example = tuple[list[frozenset[str]], str, str]
-"""The words of a paper, of its title alone, and of its title with either end of its abstract; its design; how it was drawn."""
+Example = tuple[list[Document], str, str]
+"""A paper, its title alone, and its title with either end of its abstract; its design; how it was drawn."""
 
 
 def read_examples(folder: Path) -> list[Example]:
@@ -36,7 +36,7 @@ def read_examples(folder: Path) -> list[Example]:
     with LABELS.open(encoding="utf-8", newline="") as file:
         labels = {row["pmid"]: (row["design"], row["drawn"]) for row in csv.DictReader(file)}
     return [
-        ([find_design_words(one) for one in cut(row["title"] or "", " ".join(row["abstract"]))], *labels[row["pmid"]])
+        (cut(row["title"] or "", " ".join(row["abstract"])), *labels[row["pmid"]])
         for row in read_rows(folder, "pubmed/abstracts.jsonl.gz")
         if row["pmid"] in labels
     ]
@@ -51,7 +51,7 @@ def cut(title: str, abstract: str) -> list[Document]:
 
 def fit(examples: Sequence[Example]) -> DesignModel:
     """The weights of the words that are common enough; every design counts alike."""
-    texts = [words for parts, _, _ in examples for words in parts]
+    texts = [find_design_words(part) for parts, _, _ in examples for part in parts]
     labels = [design for parts, design, _ in examples for _ in parts]
     places, model = fit_words(texts, labels, RAREST, SLACK, class_weight="balanced")
     return DesignModel(tuple(model.classes_), places, model.coef_.T.astype(np.float32), model.intercept_.astype(np.float32))
@@ -70,7 +70,7 @@ def main() -> None:
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(examples, [design for _, design, _ in examples])
     for trained, held in folds:
         model = fit([examples[row] for row in trained])
-        told += [(examples[row][1], model.choose(examples[row][0][0])) for row in held if examples[row][2] == RANDOM]
+        told += [(examples[row][1], read_design(examples[row][0][0], model)) for row in held if examples[row][2] == RANDOM]
     right = Counter(design for design, said in told if design == said)
     each = {design: f"{right[design]} of {count}" for design, count in sorted(Counter(design for design, _ in told).items())}
     unsure = sum(said == OTHER != design for design, said in told)
