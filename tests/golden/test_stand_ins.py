@@ -111,7 +111,7 @@ def test_ground(call: Call) -> None:
 def test_variants(call: Call) -> None:
     cases = {}
     for variant in VARIANTS:
-        settings = (*INDEX, "--config", variant, "--json")
+        settings = (*INDEX, "--config", variant, "--format", "json")
         for claim, more in [*CLAIMS.items()][:3]:
             cases[f"{variant}: {claim}"] = listed(json.loads(call("ground", claim, *more, *settings)))
     hold("variants", cases)
