@@ -65,7 +65,9 @@ class GroundedQuestion:
 def ground_question(grounder: Grounder, question: str, papers: int | None = None) -> GroundedQuestion | None:
     """What the index's papers say on a question, by so many of them; None if it is not a yes-or-no question."""
     parsed = parse_question(question)
-    return weigh_question(parsed, grounder.ground(Claim(parsed.claim), papers=papers, varied=papers is not None)) if parsed else None
+    if parsed is None:
+        return None
+    return weigh_question(parsed, grounder.ground(Claim(parsed.claim), papers=papers, varied=papers is not None))
 
 
 def weigh_question(question: YesNoQuestion, grounding: Grounding) -> GroundedQuestion:
