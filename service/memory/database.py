@@ -19,7 +19,7 @@ from counterpoint.retrieval.core.errors import BadInput, CounterpointError, tran
 from counterpoint.service.operating.libraries import Libraries
 
 NAME = "memory.sqlite"
-_VERSION = 2
+_VERSION = 3
 _BUSY_SECONDS = 10.0
 # at: UTC in ISO 8601, so that the texts sort by time. data: the rest of the row as JSON; the values that are searched for have
 # columns of their own. library: the id of the library that was asked ("" for what fits none that is known). A saved claim's

@@ -36,7 +36,7 @@ def remember(database: Database, library: str) -> None:
     Memory(database).history.add("ann", library, Entry(mode="claim", text="zeta", summary="s", provenance=made_with))
 
 
-@pytest.mark.parametrize(("version", "why"), [(1, "no longer read"), (3, "a newer Counterpoint")])
+@pytest.mark.parametrize(("version", "why"), [(2, "no longer read"), (4, "a newer Counterpoint")])
 def test_a_file_of_another_version_is_refused_and_left_as_it_is(tmp_path: Path, version: int, why: str) -> None:
     path = tmp_path / "memory.sqlite"
     with closing(sqlite3.connect(path)) as other, other:
