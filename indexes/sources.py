@@ -19,7 +19,7 @@ from counterpoint.indexes.readers import FORMATS, WHOLE, Columns, Deletion, Note
 from counterpoint.indexes.readers.exports.entry import Paper, is_same, make_id
 from counterpoint.indexes.readers.full_text import read_full_texts
 from counterpoint.indexes.writer import Change, LuceneWriters
-from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.english import format_count, list_words
 from counterpoint.retrieval.core.errors import BadInput, BadRecord, CounterpointError
 from counterpoint.retrieval.core.progress import make_bar
 from counterpoint.retrieval.core.values import Document, FullText
@@ -244,9 +244,14 @@ class BuildReport:
     read: SourcesRead
 
 
+_NAMED = 3
+"""The most files that are named one by one."""
+
+
 def describe_emptiness(read: SourcesRead) -> str:
     """Why an index of these sources would hold no document: by the first fault, if there was one."""
-    names = ", ".join(source.path for source in read.sources)
+    paths = [source.path for source in read.sources]
+    names = list_words(paths if len(paths) <= _NAMED else [*paths[:1], f"{len(paths) - 1:,} other files"])
     empty = sum(source.without_abstract for source in read.sources)
     bad = [*read.bad, *(read.texts.bad if read.texts else ())]
     if bad:

@@ -282,6 +282,8 @@ def check_root(path: Path) -> None:
     """Raise `BadInput` unless the root element is PubMed's."""
     source.read_head(path)
     root = _read_root(path)
+    if root in ("article", "pmc-articleset"):
+        raise BadInput(f"{path} is a full text (JATS), not a record; give its file or folder as --full-text.")
     if root not in ROOTS:
         raise BadInput(
             f"{path} is XML of another kind: expected the root element <{ROOTS[0]}>, got <{root}>; "

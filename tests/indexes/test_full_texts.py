@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from counterpoint.indexes import sources
 from counterpoint.indexes.build import build
-from counterpoint.indexes.readers.base.fields import OnBad
+from counterpoint.indexes.readers.base.fields import OnBad, SkipBad
 from counterpoint.indexes.update import merge, update
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import Claim, FullText, Hit
@@ -525,3 +525,10 @@ def test_a_build_of_nothing_but_faults_says_the_first(tmp_path: Path) -> None:
     (tmp_path / "scan.pdf").write_bytes(b"%PDF-1.4 and nothing that could be read")
     with pytest.raises(BadInput, match=r"no document that can be read in .*scan\.pdf; the first fault: .*damaged"):
         build([], tmp_path / "index", full_texts=[tmp_path / "scan.pdf"])
+
+
+def test_full_texts_given_as_records_are_told_and_many_files_are_counted(tmp_path: Path) -> None:
+    for number in range(5):
+        write_jats(tmp_path / f"{number}.xml", LONG, RESULTS, pmid=str(number))
+    with pytest.raises(BadInput, match=r"in .*0\.xml and 4 other files; .*0\.xml is a full text \(JATS\).* as --full-text"):
+        build([tmp_path], tmp_path / "index", skip_bad=SkipBad.ALL)
