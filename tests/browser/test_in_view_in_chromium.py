@@ -105,7 +105,7 @@ def test_an_answer_has_what_a_claim_has(open_page: Open) -> None:
     answer = example("answer")
     page = open_page(link(question=QUESTION), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer))))
     verdicts = {"yes": "Yes", "no": "No", "mixed": "Mixed", "unclear": "Unclear"}
-    expect(page.locator("#answer .says")).to_have_text(verdicts[answer["verdict"]["verdict"]])
+    expect(page.locator("#answer .says")).to_have_text(verdicts[answer["verdict"]["outcome"]])
     expect(page.locator("#answer .weighed svg.scale").first).to_be_visible()
     expect(page.locator("#answer .sources .badges").first).to_contain_text("trial")
     claim = answer["verdict"]["claim"]

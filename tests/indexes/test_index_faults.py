@@ -89,7 +89,7 @@ def test_a_killed_build_leaves_nothing_and_goes_on(
 ) -> None:
     out = tmp_path / "out"
     child = f"""
-import os, signal, indexes.writer, pathlib
+import os, signal, pathlib, counterpoint.indexes.writer
 def kill(*_): os.kill(os.getpid(), signal.SIGKILL)
 {where} = kill
 from counterpoint.indexes.build import build

@@ -167,7 +167,7 @@ def answered(index: Index, question: str = QUESTION) -> Answer:
 
 
 def test_a_variant_that_reads_sentences_takes_no_number_of_papers(index: Index) -> None:
-    answer = make_answerer(index, ScriptedGenerator(), lead={"grounding": "v5", "papers": 8}).answer(Topic("7", QUESTION))
+    answer = make_answerer(index, ScriptedGenerator(), verdict={"grounding": "v5", "papers": 8}).answer(Topic("7", QUESTION))
     assert answer.grounding is not None and answer.grounding.checked.sentences
 
 
@@ -189,10 +189,10 @@ def test_reports_of_one_trial_are_one_study_in_the_lead() -> None:
     reports = [replace(evidence(pmid, "support"), trial="ZETA-1") for pmid in "567"]
     one = write_verdict_sentence(QUESTION, ground(*reports), 3)
     assert one is not None
-    assert one.text.endswith("zeta lowers blood pressure, by the one study with a clear finding (a study in 3 reports).")
+    assert one.text.endswith("zeta lowers blood pressure, by the one study with a clear finding (a randomised trial in 3 reports).")
     two = write_verdict_sentence(QUESTION, ground(*reports, FOR, evidence("8", "contradict", CASE)), 3)
     assert two is not None
-    assert "by 2 of 3 studies with a clear finding (a study in 3 reports and a study)" in two.text
+    assert "by 2 of 3 studies with a clear finding (a randomised trial in 3 reports and a randomised trial)" in two.text
     other = [replace(evidence(pmid, "support"), trial="ZETA-2") for pmid in ("10", "11", "12")]
     both = write_verdict_sentence(QUESTION, ground(*reports, *other), 3)
     assert both is not None

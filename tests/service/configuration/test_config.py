@@ -62,7 +62,7 @@ def test_an_answer_asks_for_no_more_papers_than_are_read_for_a_claim(tmp_path: P
     assert "papers: 8}" in text
     path = tmp_path / "mine.yaml"
     path.write_text(text.replace("papers: 8}", "papers: 21}"))
-    with pytest.raises(BadConfig, match=r"lead\.papers should be at most 20"):
+    with pytest.raises(BadConfig, match=r"verdict\.papers should be at most 20"):
         load_answer_config(str(path))
 
 
