@@ -189,15 +189,17 @@ def test_reports_of_one_trial_are_one_study_in_the_lead() -> None:
     reports = [replace(evidence(pmid, "support"), trial="ZETA-1") for pmid in "567"]
     one = write_verdict_sentence(QUESTION, ground(*reports), 3)
     assert one is not None
-    assert one.text.endswith("zeta lowers blood pressure, by the one study with a clear finding (a randomised trial in 3 reports).")
+    assert one.text.endswith(
+        "zeta lowers blood pressure, by the one study with a clear finding (a randomised trial in 3 reports)."
+    )
     two = write_verdict_sentence(QUESTION, ground(*reports, FOR, evidence("8", "contradict", CASE)), 3)
     assert two is not None
     assert "by 2 of 3 studies with a clear finding (a randomised trial in 3 reports and a randomised trial)" in two.text
     other = [replace(evidence(pmid, "support"), trial="ZETA-2") for pmid in ("10", "11", "12")]
     both = write_verdict_sentence(QUESTION, ground(*reports, *other), 3)
     assert both is not None
-    assert "by both studies with a clear finding (2 studies in 3 reports each)" in both.text
-    assert "paper with a clear finding (a study)" in (write_verdict_sentence(QUESTION, ground(FOR), 3) or one).text
+    assert "by both studies with a clear finding (2 randomised trials in 3 reports each)" in both.text
+    assert "paper with a clear finding (a randomised trial)" in (write_verdict_sentence(QUESTION, ground(FOR), 3) or one).text
 
 
 def test_what_was_checked_of_a_citation_is_said(index: Index) -> None:
