@@ -76,7 +76,7 @@ def load_config(name: str) -> GroundingConfig | BaselineConfig:
 
     Raises `BadConfig`.
     """
-    data = read_yaml(name, "configs", "configuration")
+    data = read_yaml(name, "counterpoint.configs", "configuration")
     branches = isinstance(data, dict) and not data.keys().isdisjoint(("contradict", "support"))
     model: type[GroundingConfig] | type[BaselineConfig] = BaselineConfig if branches else GroundingConfig
     return load_yaml(model, name, "counterpoint.configs", "configuration")

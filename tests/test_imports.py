@@ -155,3 +155,15 @@ def test_the_project_is_imported_by_its_one_name() -> None:
         for path in (ROOT / folder).rglob("*.py"):
             wrong = {name for name in imported_modules(path) if name.split(".")[0] in tops}
             assert not wrong, f"{path.relative_to(ROOT)} imports {', '.join(sorted(wrong))}; expected counterpoint.…"
+
+
+def test_what_the_package_brings_is_found_from_any_folder(tmp_path: Path) -> None:
+    code = (
+        "from counterpoint.service.assembly import load_config\n"
+        "from counterpoint.service.configuration.config import load_profile\n"
+        "print(load_config('counterpoint').name, load_config('v1').name, load_profile('embedded').name)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd=tmp_path, env={"HOME": str(tmp_path)}
+    )
+    assert done.stdout.split() == ["counterpoint", "v1", "embedded"], done.stderr

@@ -33,7 +33,7 @@ def hash_code(modules: Iterable[str]) -> str:
         tree = ast.parse(path.read_text("utf-8"))
         queue += _list_imports(tree)
         statements[name] = ast.unparse(_WithoutDocstrings().visit(tree))
-    folders = {path.parent for name, path in paths.items() if name.split(".")[0] != "eval"}
+    folders = {path.parent for name, path in paths.items() if not name.startswith("counterpoint.eval")}
     data = {
         f"{folder.name}/{path.name}": path.read_text("utf-8") for folder in folders for end in DATA for path in folder.glob(end)
     }
