@@ -96,8 +96,8 @@ def read_paper(reader: Reader, claim: str, paper: Abstract) -> PaperRead:
         read = reader.read_paper(claim, paper)
     else:
         read = PaperRead(*read_both_ways(reader, claim, paper), reader.name)
-    sentence = paper.sentences[read.sentence] if read.verdict.label == "support" and read.sentence is not None else ""
-    denied = denies_size(claim, sentence, [paper.title, *paper.sentences])
+    place = read.sentence if read.verdict.label == "support" else None
+    denied = place is not None and denies_size(claim, paper.sentences[place], [paper.title, *paper.sentences])
     return replace(read, verdict=replace(read.verdict, decided="neutral", reason=OTHER_SIZE)) if denied else read
 
 

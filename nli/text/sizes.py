@@ -106,12 +106,16 @@ def _find_differences(sizes: Sequence[Size]) -> list[Size]:
 
 def denies_size(claim: str, sentence: str, others: Sequence[str] = ()) -> bool:
     """Whether a claim and a sentence give figures for one thing, and none of theirs, or of the `others`, agree."""
-    for one in find_sizes(claim, _ROUND):
-        stated = find_sizes(sentence)
-        given, made, rest = (
+    claimed = find_sizes(claim, _ROUND)
+    if not claimed:
+        return False
+    stated = find_sizes(sentence)
+    differences, rest = _find_differences(stated), [size for text in others for size in find_sizes(text)]
+    for one in claimed:
+        given, made, elsewhere = (
             [other for other in sizes if (other.unit, other.change) == (one.unit, one.change)]
-            for sizes in (stated, _find_differences(stated), [size for text in others for size in find_sizes(text)])
+            for sizes in (stated, differences, rest)
         )
-        if (given or made) and not any(one.low <= other.high and other.low <= one.high for other in (given or made) + rest):
+        if (given or made) and not any(one.low <= other.high and other.low <= one.high for other in (given or made) + elsewhere):
             return True
     return False
