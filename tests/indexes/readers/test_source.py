@@ -194,7 +194,7 @@ OTHER_FILES: list[tuple[bytes | Callable[[], bytes], str]] = [
     (b'{\n "status": "ok",\n "papers": []\n}', "contains no list of papers: .*, got an object with the keys papers, status"),
     (b"pmid,title\n1,x\n", r"no column for abstracts.*its columns are pmid, title; name it with --column abstract=NAME"),
     (b"Titel,Kurzfassung\nx,y\n", "no known format.*CSV whose first row names a title.*got invalid JSON"),
-    (b"<article><front/></article>", "expected the root element <PubmedArticleSet>, got <article>"),
+    (b"<article><front/></article>", r"is a full text \(JATS\), not a record; give its file or folder as --full-text"),
     (b"<html><br></html>", "is a web page"),
     (b"<!DOCTYPE html>\n<html></html>", "is a web page"),
     (b"<<<<", "expected well-formed XML"),
