@@ -43,7 +43,9 @@ class LocalService(Asking):
         return search(self._opened, request, Progress()).response.hits
 
     def _ask(self, call: Call[..., Any, R], fields: dict[str, Any]) -> R:
-        return call.run(self._opened, call.model.of(**fields), Progress()).response
+        request = call.model.of(**fields)
+        request.check()
+        return call.run(self._opened, request, Progress()).response
 
 
 def open_local(

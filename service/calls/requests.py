@@ -181,7 +181,7 @@ class EvidenceRequest(Request):
         count = sum(one is not None for one in (self.pmid, self.sentences, self.text, self.jats))
         if count != 1:
             fault = "is missing" if not count else f"is given {count} times"
-            raise ValueError(f"The paper {fault}; give the paper once: as pmid, sentences, text or jats")
+            raise ValueError(f"The paper {fault}; give the paper once: by its pmid, or as text, sentences or jats")
         return self
 
     def check(self) -> dict[str, str | int]:

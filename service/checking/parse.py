@@ -67,7 +67,7 @@ def read_bytes(raw: bytes, name: str, format: Format = "auto", column: str = "")
     if len(raw) > MOST_BYTES:
         raise BadInput(f"{name} has more than {MOST_BYTES // 1_000_000} MB; check it in parts.")
     if not raw.strip():
-        raise BadInput(f"{name} is empty; give a text, or a list of claims.")
+        raise BadInput(f"{name} is empty: expected text, or a table with a column of claims.")
     kind = _sniff(raw, name, column) if format == "auto" else format
     if kind in ("docx", "pdf"):
         from counterpoint.indexes.readers.prose.reading import read_apart
@@ -163,7 +163,7 @@ def _decode(raw: bytes, name: str) -> str:
 
 def _require_text(passage: Passage, name: str) -> Passage:
     if not passage.blocks:
-        raise BadInput(f"{name} contains no text; give a text, or a list of claims.")
+        raise BadInput(f"{name} contains no text: expected at least one sentence.")
     check_length(passage.text, name)
     return passage
 

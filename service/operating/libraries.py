@@ -125,7 +125,7 @@ class Libraries:
             return found[0]
         found = [one for one in libraries if one.id == asked] or [one for one in libraries if one.name == asked]
         if not found:
-            raise NoSuchLibrary(f"There is no library “{short(asked)}”; GET /v1/libraries lists those that there are.")
+            raise NoSuchLibrary(f"There is no library “{short(asked)}”; list the libraries and choose one by its id or name.")
         if len(found) > 1:
             ids = " and ".join(one.id for one in found)
             raise BadInput(f"There are {len(found)} libraries called “{short(asked)}”; give an id: {ids}.")

@@ -44,6 +44,8 @@ def interpret(index: Index, claim: Claim) -> tuple[InputOut, Claim]:
         raise BadInput(" ".join([say_no_claim(given.text), *(f"{hint[0].upper()}{hint[1:]}" for hint in hints)]))
     if given.paper:
         if not given.claim:
-            raise BadInput(f"{given.paper.pmid} has no abstract in this index, so there is nothing to check; type a claim.")
+            raise BadInput(
+                f"{given.paper.pmid} has no abstract in this index, so there is nothing to check; state a claim in a sentence."
+            )
         return given, replace(claim, text=given.claim, known_pmids=tuple(dict.fromkeys((*claim.known_pmids, given.paper.pmid))))
     return given, replace(claim, text=given.claim) if given.kind == "question" and given.claim else claim

@@ -76,7 +76,9 @@ def open_paper(store: Documents, citation: CitedPaper, documents: int) -> Entry:
     """The paper that is meant; raises `BadInput` if the index, which has `documents` documents, does not hold it."""
     entry = find_cited(store, citation)
     if entry is None:
-        raise BadInput(f"{_say_missing(citation, documents).rstrip('.')}; type a claim, or add the paper to it.")
+        raise BadInput(
+            f"{_say_missing(citation, documents).rstrip('.')}; state the claim in a sentence, or add the paper to the index."
+        )
     return entry
 
 

@@ -169,7 +169,7 @@ def test_who_may_not_see_a_library_gets_no_ticket_and_no_guess_is_one(folder: Pa
         assert client.post(asked, headers=reader).status_code == 403
         assert (
             client.post(asked, headers=other).json()["detail"]
-            == f"There is no library “{id}”; GET /v1/libraries lists those that there are."
+            == f"There is no library “{id}”; list the libraries and choose one by its id or name."
         )
         ticket = client.post(asked, headers=writer).json()["address"]
         assert client.get(f"/{ticket}").status_code == 200

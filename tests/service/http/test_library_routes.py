@@ -175,7 +175,7 @@ def test_another_keys_library_is_like_one_that_is_not_there(folder: Path, tmp_pa
         for asked in (file.id, "b", "nothing"):
             refused = client.post("/v1/ground", params={"library": asked}, json=CLAIM, headers=bob)
             assert (refused.status_code, refused.json()["detail"]) == (
-                404, f"There is no library “{asked}”; GET /v1/libraries lists those that there are.",
+                404, f"There is no library “{asked}”; list the libraries and choose one by its id or name.",
             )  # fmt: skip
         assert [one["name"] for one in client.get("/v1/libraries", headers=bob).json()["libraries"]] == ["a"]
         assert [one["name"] for one in client.get("/v1/libraries", headers=ann).json()["libraries"]] == ["a", "b"]

@@ -78,7 +78,7 @@ def test_a_table_of_claims_is_a_file_too(client: TestClient) -> None:
         ({"file": "no base64!"}, 422, "The file is not in base64;"),
         (sent(b"Zeta.", "a.txt") | {"text": "Zeta."}, 422, "The request has a text and a file; send one of them."),
         ({}, 422, "The text is empty; give a text or a file."),
-        ({"text": " \n"}, 422, "The text contains no text; give a text, or a list of claims."),
+        ({"text": " \n"}, 422, "The text contains no text: expected at least one sentence."),
         ({"text": "x", "formats": 1}, 422, "formats"),
         ({"text": "Omega lowers sugar. " * 101}, 422, "The text makes 101 claims and at most 100 are checked at once"),
         ({"text": "a" * 200_001}, 413, "The text has 200,001 characters and at most 200,000 are read"),
