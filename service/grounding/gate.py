@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from types import MappingProxyType
@@ -27,27 +27,39 @@ def gate(
     claim: Claim,
     found: Sequence[Entry],
     windows: Windows = MappingProxyType({}),
+    most: int = 0,
 ) -> list[Entry]:
     """The papers by how well they answer the claim according to the rerankers, and by how surely they take a side according to
     the readers, best first; several orders are fused by reciprocal rank.
 
-    For a paper without an abstract one of the `windows` of full texts stands; papers without either, and protocols, which have
-    no findings yet, are left out.
+    Where rerankers come first, readers read only twice the `most` papers that are read in the end (0: all); the others follow
+    in the rerankers' order. For a paper without an abstract one of the `windows` of full texts stands; papers without either, and
+    protocols, which have no findings yet, are left out.
     """
     able = {entry.pmid: entry for entry in found if (len(entry) or entry.pmid in windows) and has_findings(entry.document)}
     words = [entry.sentences() or windows[entry.pmid] for entry in able.values()]
-    abstracts = [make_abstract(entry.document.title, some) for entry, some in zip(able.values(), words, strict=True)]
+    abstracts = {entry.pmid: make_abstract(entry.document.title, some) for entry, some in zip(able.values(), words, strict=True)}
     passages = [
-        make_passage(entry.document if len(entry) else replace(entry.document, abstract=" ".join(abstract.sentences)))
-        for entry, abstract in zip(able.values(), abstracts, strict=True)
+        make_passage(
+            entry.document if len(entry) else replace(entry.document, abstract=" ".join(abstracts[entry.pmid].sentences))
+        )
+        for entry in able.values()
     ]
-    scores = [reranker(claim.text, passages) for reranker in rerankers]
-    for reader in readers:
-        verdicts = [reading.document for reading in reader.read_abstracts(claim.text, abstracts)]
-        scores.append(compute_margins(verdicts).max(axis=1).tolist())
-    # sorted() is stable: of two equal scores, the better rank of the search comes first.
-    rankings = [sorted(map(Hit, able, some), key=lambda hit: -hit.score) for some in scores]
-    return [able[hit.pmid] for hit in reciprocal_rank_fusion(rankings)]
+    rankings = [_rank(able, reranker(claim.text, passages)) for reranker in rerankers]
+    order = [hit.pmid for hit in reciprocal_rank_fusion(rankings)] if rankings else list(able)
+    near = order[: 2 * most if rankings and most else None]
+    if readers:
+        rankings = [[hit for hit in ranking if hit.pmid in near] for ranking in rankings]
+        for reader in readers:
+            readings = reader.read_abstracts(claim.text, [abstracts[pmid] for pmid in near])
+            rankings.append(_rank(near, compute_margins([one.document for one in readings]).max(axis=1).tolist()))
+        order = [*(hit.pmid for hit in reciprocal_rank_fusion(rankings)), *order[len(near) :]]
+    return [able[pmid] for pmid in order]
+
+
+def _rank(pmids: Iterable[str], scores: Iterable[float]) -> list[Hit]:
+    """Best first; of two equal scores, the better rank of before comes first."""
+    return sorted(map(Hit, pmids, scores), key=lambda hit: -hit.score)
 
 
 def vary(ranked: Sequence[Entry], most: int) -> list[Entry]:

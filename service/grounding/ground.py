@@ -106,8 +106,8 @@ class Grounder:
         found = self.find(claim, only)
         tell(GroundStage("gate", len(found)))
         windows = self._choose_windows(claim, [entry for entry in found if not len(entry)])
-        ranked = self.rank(claim, found, windows)
         step = self.path.read if papers is None else self.path.read.model_copy(update={"papers": papers, "most": papers})
+        ranked = self.rank(claim, found, windows, step.most or step.papers)
         ranked = vary(ranked, step.papers) if varied else ranked
         readings = self._read_best(step, claim, ranked, tell, until, windows)
         entries = {entry.pmid: entry for entry in ranked}
@@ -145,8 +145,8 @@ class Grounder:
         step = self.path.find
         return find(self.index, self.models, step if k is None else step.model_copy(update={"k": k}), claim, only)
 
-    def rank(self, claim: Claim, found: Sequence[Entry], windows: Windows | None = None) -> list[Entry]:
-        """Those of the papers found that are worth reading, best first.
+    def rank(self, claim: Claim, found: Sequence[Entry], windows: Windows | None = None, most: int = 0) -> list[Entry]:
+        """Those of the papers found that are worth reading, best first; `most` is how many are read in the end (0: all).
 
         Of a paper without an abstract its window of `windows` counts; without them, they are chosen.
         """
@@ -154,7 +154,7 @@ class Grounder:
         rerankers = [models.rerankers[name] for name in names if name in models.rerankers]
         if windows is None:
             windows = self._choose_windows(claim, [entry for entry in found if not len(entry)])
-        return gate(rerankers, self._gate_readers(), claim, found, windows)
+        return gate(rerankers, self._gate_readers(), claim, found, windows, most)
 
     def _gate_readers(self) -> list[Reader]:
         return [make_reader(self.models.judges[name]) for name in self.path.gate if name in self.models.judges]
