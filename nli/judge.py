@@ -77,11 +77,18 @@ class FullTextRule:
 
 
 class Decide(Protocol):
-    """From a paper's readings to its verdict; `quotes` is how many of its sentences are read once more with the title."""
+    """From a paper's readings to its verdict; `quotes` is how many of its sentences are read once more with the title.
+
+    From the probability `off_claim` on that it takes no side, a paper's first reading stands, and nothing is read once more.
+    """
 
     @property
     def quotes(self) -> int:
         """How many sentences to read once more."""
+
+    @property
+    def off_claim(self) -> float:
+        """The probability of neither side from which the first reading stands."""
 
     @property
     def full_text(self) -> FullTextRule:
@@ -100,6 +107,7 @@ class DecideAsRead:
     """The decision of a reader whose verdict on the whole paper stands."""
 
     quotes: int = 0
+    off_claim: float = 1.0
     full_text: FullTextRule = FullTextRule()
     opposite: OppositeRule | None = None
 

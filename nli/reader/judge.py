@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from counterpoint.nli.judge import WINDOW, Abstract, Decide, Reading, judge_lazily
 from counterpoint.nli.reader.answers import AnswerRule, Answers, decode_answers
 from counterpoint.nli.reader.encode import DocumentTokenizer, EncodedDocument
-from counterpoint.nli.reader.glosses import gloss_claim
 from counterpoint.nli.reader.paper import PaperDecision
+from counterpoint.nli.reader.synonyms import add_synonyms
 from counterpoint.nli.text.sentences import sentence_spans
 from counterpoint.retrieval.core.errors import ModelUnusable
 from counterpoint.retrieval.core.probabilities import softmax
@@ -103,7 +103,7 @@ class DocumentReader:
     def logits(self, claim: str, documents: Sequence[Abstract]) -> list[NDArray[np.float32]]:
         """For each document [1 + sentences, 3], before calibration: its own, then its sentences', NaN for those not read.
 
-        A claim is read in each document's own words (nli.reader.glosses).
+        A claim is read in each document's own words (nli.reader.synonyms).
         """
         encodings = [self._encode(claim, one) for one in documents]
         return [_take_logits(output, one.ends) for output, one in zip(self._run(encodings), encodings, strict=True)]
@@ -120,8 +120,8 @@ class DocumentReader:
 
     def _encode(self, claim: str, document: Abstract) -> EncodedDocument:
         claim = " ".join(claim.split())
-        if self.card.get("glosses"):  # the claim in the document's words
-            claim = gloss_claim(claim, " ".join((document.title, *document.sentences)))
+        if self.card.get("synonyms"):  # the claim in the document's words
+            claim = add_synonyms(claim, " ".join((document.title, *document.sentences)))
         return self._tokenize(claim, document.title, document.sentences)
 
     def _run(self, encodings: Sequence[EncodedDocument]) -> list[NDArray[np.float32]]:

@@ -1,8 +1,9 @@
 """Reading a paper for a claim: what it says, and the sentence that says it; of claim, paper and reader alone.
 
-A reader reads a paper whole, and then the few sentences that may state its finding once more, each with only the title. Within an
-abstract it lends each sentence what the others say; read without them, a sentence shows whether it bears on the claim, and which
-way. A paper that its best sentence belies is uncertain, and so is one of which only the background takes a side.
+A reader reads a paper whole, and then, unless it surely takes no side, the few sentences that may state its finding once more,
+each with only the title. Within an abstract it lends each sentence what the others say; read without them, a sentence shows
+whether it bears on the claim, and which way. A paper that its best sentence belies is uncertain, and so is one of which only the
+background takes a side.
 
 The decision is multinomial logistic regression on six numbers: the log odds of support and of contradiction against neither, for
 the paper as a whole, for its strongest sentence within it, and for the strongest of the few sentences that were read once more.
@@ -32,15 +33,13 @@ AT_ODDS = "the paper and its best sentence disagree"
 OTHER_SIZE = "the claim and the sentence give sizes that disagree"
 NOT_OWN = "what it says on this is not among its own findings"
 """Why a paper that is probable enough is given no side."""
-OFF_CLAIM = 0.95
-"""From this probability on that a paper takes no side, its claim's opposite is not read."""
 _LEAST = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
 class TwoReadings:
     """The reading of a whole paper, and the verdicts by place on the sentences that may state its finding, best first, from a
-    second reading if the decision asks for one; `background` are the places of sentences that tell what was known or aimed at."""
+    second reading if there was one; `background` are the places of sentences that tell what was known or aimed at."""
 
     whole: Reading
     quoted: dict[int, Verdict]
@@ -51,7 +50,7 @@ def read_twice(reader: Reader, claim: str, paper: Abstract) -> TwoReadings:
     """Both readings of a paper."""
     (whole,) = reader.read_abstracts(claim, [paper])
     quoted = choose_quotes(claim, paper.sentences, whole)
-    if reader.paper.quotes:
+    if reader.paper.quotes and whole.document.neutral < reader.paper.off_claim:
         places = list(quoted)[: reader.paper.quotes]
         quotes = reader.read_abstracts(claim, [Abstract(paper.title, (paper.sentences[place],)) for place in places])
         quoted = {place: reading.document for place, reading in zip(places, quotes, strict=True)}
@@ -105,7 +104,7 @@ def read_both_ways(reader: Reader, claim: str, paper: Abstract) -> tuple[Verdict
     """What `judge_paper` gives; of a comparison, the paper is read for its opposite too, unless it is surely not on the claim."""
     readings = read_twice(reader, claim, paper)
     verdict, place = judge_paper(reader, readings)
-    opposite = turn_comparison(claim) if reader.paper.opposite and verdict.neutral < OFF_CLAIM else None
+    opposite = turn_comparison(claim) if reader.paper.opposite and verdict.neutral < reader.paper.off_claim else None
     if opposite is None:
         return verdict, place
     return judge_paper(reader, readings, judge_paper(reader, read_twice(reader, opposite, paper))[0])
@@ -168,12 +167,14 @@ FEATURES = 6
 class PaperDecision:
     """`weights` [support and contradict, `FEATURES` + 1], the last for the constant; neither has the score 0.
 
-    A paper is given the more probable side if that has at least the probability `side`.
+    A paper is given the more probable side if that has at least the probability `side`. Of one that takes none with the
+    probability `off_claim` by its first reading, that reading is the verdict.
     """
 
     weights: tuple[tuple[float, ...], tuple[float, ...]]
     side: float
     quotes: int = 2
+    off_claim: float = 1.0
     full_text: FullTextRule = field(default_factory=FullTextRule)
     opposite: OppositeRule | None = None
 
@@ -184,10 +185,13 @@ class PaperDecision:
         support, contradict = (tuple(map(float, fields["weights"][name])) for name in ("support", "contradict"))
         rule = FullTextRule(**card.get("full_text", {}))
         opposite = OppositeRule(**fields["opposite"]) if "opposite" in fields else None
-        return cls((support, contradict), float(fields["side"]), int(fields["quotes"]), rule, opposite)
+        side, quotes, off_claim = float(fields["side"]), int(fields["quotes"]), float(fields.get("off_claim", 1.0))
+        return cls((support, contradict), side, quotes, off_claim, rule, opposite)
 
     def __call__(self, whole: Reading, quoted: Sequence[Verdict]) -> Verdict:
         """The calibrated verdict on the paper."""
+        if whole.document.neutral >= self.off_claim:
+            return replace(whole.document, decided="neutral", of="document")
         support, contradict = np.asarray(self.weights) @ np.append(make_features(whole, quoted), 1.0)
         shares = softmax(np.array([support, 0.0, contradict])).tolist()
         side: Label = "support" if shares[0] >= shares[2] else "contradict"

@@ -129,8 +129,8 @@ def make_model_name(card: Mapping[str, Any]) -> str:
     """
     if "paper" not in card:
         return f"{card['name']}-{card['sha256'][:8]}"
-    glossed = ["glosses"] if card.get("glosses") else []
-    identity = json.dumps([card["sha256"], card["calibration"], card["paper"], *glossed], sort_keys=True)
+    named = ["synonyms"] if card.get("synonyms") else []
+    identity = json.dumps([card["sha256"], card["calibration"], card["paper"], *named], sort_keys=True)
     return f"{card['name']}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 

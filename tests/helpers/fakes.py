@@ -62,6 +62,7 @@ class WholePaper:
     """A paper is what its reading as a whole says; `quotes` sentences are read once more, for the quotation alone."""
 
     quotes: int = 0
+    off_claim: float = 1.0
     full_text: FullTextRule = field(default_factory=FullTextRule)
     opposite: OppositeRule | None = None
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from counterpoint.nli.judge import drop_question
 from counterpoint.nli.reader.answers import make_claim
 from counterpoint.nli.reader.encode import DocumentTokenizer, EncodedDocument
-from counterpoint.nli.reader.glosses import gloss_claim
+from counterpoint.nli.reader.synonyms import add_synonyms
 from counterpoint.nli.training.reader.examples import read_papers
 from counterpoint.nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Lesson, make_short
 from counterpoint.retrieval.training.data import read_lines
@@ -61,7 +61,7 @@ def _read_labelled() -> list[dict[str, Any]]:
 def make_pair(row: dict[str, Any], title: str, sentences: Sequence[str], tokenize: DocumentTokenizer) -> Pair:
     """Lay out one pair; without `answered` nobody labelled it."""
     texts = [drop_question(title), *sentences]
-    document = tokenize(gloss_claim(row["question"], " ".join(texts)), texts[0], sentences, max_tokens=TOKENS)
+    document = tokenize(add_synonyms(row["question"], " ".join(texts)), texts[0], sentences, max_tokens=TOKENS)
     names = np.full(len(document.ids), UNKNOWN, dtype=np.float32)
     if "answered" not in row:
         return Pair(document, names, UNKNOWN)
@@ -105,12 +105,12 @@ def make_answer_lessons(data: Path) -> Iterator[Lesson]:
         for answer, label, place in said:
             evidence = () if label == NEUTRAL else None if place is None else (place,)
             group, text = f"answers {question} {row['pmid']}", " ".join((title, *sentences))
-            claim = gloss_claim(make_claim(question, answer), text)
+            claim = add_synonyms(make_claim(question, answer), text)
             lesson = Lesson(claim, title, tuple(sentences), label, evidence, "answers", group)
             if label == CONTRADICT or not turned.get(question):
                 yield lesson
             else:
-                opposite = gloss_claim(make_claim(turned[question], answer), text)
+                opposite = add_synonyms(make_claim(turned[question], answer), text)
                 lesson = replace(lesson, pair=f"{group} {answer}")
                 yield lesson
                 yield replace(lesson, claim=opposite, label=CONTRADICT if label == SUPPORT else NEUTRAL)

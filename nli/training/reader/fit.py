@@ -53,6 +53,8 @@ QUOTES = 2
 """How many sentences of a paper are read once more."""
 SIDE = 0.5
 """The probability above which a paper is listed for a side (docs/research/experiments.md shows the effect of others)."""
+OFF_CLAIM = 0.9
+"""The probability of neither side from which a paper's first reading stands: a second gave none of 54 such papers a side."""
 OPPOSITE_RULE = {"weight": 0.4, "side": 0.4}
 """How comparisons are read (nli.judge.OppositeRule): the best of a few on the claims of eval/claims with "than"."""
 PULL, CERTAINTY_PULL = 0.05, 1.0
@@ -147,6 +149,7 @@ def fit_paper(read: Sequence[tuple[ReaderCase, TwoReadings]], counts: NDArray[np
         "weights": fit_weights(features, np.array([one.gold for one, _ in read]), counts),
         "side": SIDE,
         "quotes": QUOTES,
+        "off_claim": OFF_CLAIM,
         "opposite": OPPOSITE_RULE,
     }
 
@@ -253,7 +256,7 @@ def export_reader(out: Path, vocabulary: Path, mean: Sequence[str] | None) -> No
     make_tokenizer(words).save(str(folder / "words.json"))
     card: dict[str, Any] = {
         "name": size.name, "reads": "documents", "labels": list(LABELS), "max_tokens": MAX_TOKENS,
-        "base": size.base, "glosses": True, "full_text": asdict(FullTextRule()), "answers": asdict(AnswerRule()),
+        "base": size.base, "synonyms": True, "full_text": asdict(FullTextRule()), "answers": asdict(AnswerRule()),
         **UNFITTED,
     }  # fmt: skip
     card["fitted_to"] = dict.fromkeys(("calibration", "paper", "full_text", "answers"), BY_HAND)

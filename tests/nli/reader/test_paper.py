@@ -62,6 +62,14 @@ def test_the_sentence_that_says_so_when_read_once_more_is_quoted(word: str, quot
     assert next(iter(readings.quoted)) != 0, "background is not what the paper found"
 
 
+def test_a_paper_that_surely_takes_no_side_is_read_once() -> None:
+    reader = Lending("shortened", 2, Verdict(0.04, 0.92, 0.04))
+    reader.paper = WholePaper(2, off_claim=0.9)
+    verdict, place = read_both_ways(reader, "Zinc shortens colds more than vitamin C.", PAPER)
+    assert (verdict.label, verdict.neutral, place) == ("neutral", 0.92, 3)
+    assert reader.read == [PAPER]
+
+
 def test_a_sentence_is_chosen_by_what_the_reader_gave_it_and_by_how_far_it_is_a_finding() -> None:
     doubtful = Reading(FOR, (FOR, NEITHER, FOR, Verdict(0.3, 0.7, 0.0)))
     assert next(iter(choose_quotes(CLAIM, PAPER.sentences, doubtful))) == 2
@@ -135,7 +143,11 @@ class BothWays(WordReader):
     """A reader of whole papers that has a verdict on a comparison and another on its opposite."""
 
     def __init__(self, own: Verdict, opposite: Verdict) -> None:
-        self.verdicts, self.paper, self.claims = {COMPARISON: own, OPPOSITE: opposite}, WholePaper(0, opposite=RULE), list[str]()
+        self.verdicts, self.paper, self.claims = (
+            {COMPARISON: own, OPPOSITE: opposite},
+            WholePaper(0, off_claim=0.95, opposite=RULE),
+            list[str](),
+        )
 
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         self.claims.append(claim)

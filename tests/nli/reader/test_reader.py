@@ -61,7 +61,7 @@ def test_a_claim_is_read_in_each_papers_words(reader: DocumentReader) -> None:
         reading = next(iter(reader.read_abstracts(claim, [Abstract(title, (sentence,))])))
         assert reading.document.support > 0.6, claim
         plain = DocumentReader()
-        plain.card = {**plain.card, "glosses": False}
+        plain.card = {**plain.card, "synonyms": False}
         assert next(iter(plain.read_abstracts(claim, [Abstract(title, (sentence,))]))).document.support < reading.document.support
 
 

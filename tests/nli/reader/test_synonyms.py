@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from counterpoint.nli.reader.glosses import gloss_claim
+from counterpoint.nli.reader.synonyms import add_synonyms
 
 
 @pytest.mark.parametrize(
-    ("claim", "text", "glossed"),
+    ("claim", "text", "worded"),
     [
         (
             "Statins help.",
@@ -23,8 +23,8 @@ from counterpoint.nli.reader.glosses import gloss_claim
         ),
     ],
 )
-def test_a_claim_is_glossed_with_the_names_in_the_text(claim: str, text: str, glossed: str) -> None:
-    assert gloss_claim(claim, text) == glossed
+def test_a_claim_is_worded_with_the_names_in_the_text(claim: str, text: str, worded: str) -> None:
+    assert add_synonyms(claim, text) == worded
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_a_claim_is_glossed_with_the_names_in_the_text(claim: str, text: str, gl
 )
 def test_other_claims_stay_as_they_are(claim: str, text: str) -> None:
     """The text has the claim's word or name, a common word is meant, a disease is narrower, or the words differ in sense."""
-    assert gloss_claim(claim, text) == claim
+    assert add_synonyms(claim, text) == claim

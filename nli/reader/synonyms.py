@@ -1,7 +1,7 @@
 """A claim in the words of the text that it is read against: "Ritalin (methylphenidate)", "beta-blockers such as carvedilol".
 
 A reader trained on papers does not know that hives are urticaria, or that a finding on lansoprazole is one on a proton pump
-inhibitor: it calls such a paper silent. The groups of synonyms.txt say so, and the claim is glossed with the name that the text
+inhibitor: it calls such a paper silent. The groups of synonyms.txt say so, and behind such a name stands the one that the text
 uses. Words of everyday language that mean much else ("helps") are left alone, and so are groups of words that only tell what a
 paper is about ("live longer", "mortality").
 """
@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from counterpoint.retrieval.words.terms import Group, Phrase, find_groups, find_rare_words, find_terms, split_terms
 
 RARE = 4.5
-"""The inverse document frequency from which a single word is glossed: "stomach" has more, "help" less."""
+"""The inverse document frequency from which a single word gets a synonym: "stomach" has more, "help" less."""
 MOST = 3
 """The members of a class that are named."""
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
-def gloss_claim(claim: str, text: str) -> str:
+def add_synonyms(claim: str, text: str) -> str:
     """The claim with the text's names for what it names; the claim itself where there are none.
 
     Behind a name that the text lacks stands one synonym in brackets, behind a class up to three treatments of it.
@@ -30,13 +30,13 @@ def gloss_claim(claim: str, text: str) -> str:
         return claim
     held, terms, ends = find_terms(text), *_split_words(claim)
     own = frozenset(terms)
-    glosses: dict[int, str] = {}
+    additions: dict[int, str] = {}
     for start, phrase in _locate_longest(terms, groups):
-        added = "".join(_make_glosses(phrase, groups[phrase], own, held, text))
+        added = "".join(_list_added(phrase, groups[phrase], own, held, text))
         if added:
-            glosses[ends[start + len(phrase) - 1]] = added
-    for end in sorted(glosses, reverse=True):
-        claim = claim[:end] + glosses[end] + claim[end:]
+            additions[ends[start + len(phrase) - 1]] = added
+    for end in sorted(additions, reverse=True):
+        claim = claim[:end] + additions[end] + claim[end:]
     return claim
 
 
@@ -57,7 +57,9 @@ def _locate_longest(terms: Sequence[str], phrases: Mapping[Phrase, object]) -> I
                 yield start, phrase
 
 
-def _make_glosses(phrase: Phrase, groups: Sequence[Group], own: frozenset[str], held: frozenset[str], text: str) -> Iterator[str]:
+def _list_added(
+    phrase: Phrase, groups: Sequence[Group], own: frozenset[str], held: frozenset[str], text: str
+) -> Iterator[str]:
     def is_news(name: str) -> bool:
         parts = split_terms(name)
         return bool(parts) and held.issuperset(parts) and not own.issuperset(parts)
