@@ -57,9 +57,7 @@ def _locate_longest(terms: Sequence[str], phrases: Mapping[Phrase, object]) -> I
                 yield start, phrase
 
 
-def _list_added(
-    phrase: Phrase, groups: Sequence[Group], own: frozenset[str], held: frozenset[str], text: str
-) -> Iterator[str]:
+def _list_added(phrase: Phrase, groups: Sequence[Group], own: frozenset[str], held: frozenset[str], text: str) -> Iterator[str]:
     def is_news(name: str) -> bool:
         parts = split_terms(name)
         return bool(parts) and held.issuperset(parts) and not own.issuperset(parts)

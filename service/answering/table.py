@@ -218,11 +218,11 @@ def _group_alike(rows: Sequence[Row]) -> list[list[Row]]:
 
     A trial has the weight of its heaviest report.
     """
-    documents = [row.evidence.document for row in rows]
-    passages, groups = [one.abstract for one in documents], list[list[Row]]()
-    trials = zip(rows, name_trials(documents), strict=True)
-    told = [replace(row, evidence=replace(row.evidence, trial=trial)) for row, trial in trials]
-    for row in sorted(told, key=lambda one: -_weigh(one)):
+    documents = {row.evidence.document.pmid: row.evidence.document for row in rows}  # a paper may name several answers
+    passages, groups = [one.abstract for one in documents.values()], list[list[Row]]()
+    trials = dict(zip(documents, name_trials([*documents.values()]), strict=True))
+    named = [replace(row, evidence=replace(row.evidence, trial=trials[row.evidence.document.pmid])) for row in rows]
+    for row in sorted(named, key=lambda one: -_weigh(one)):
         alike = (group for group in groups if any(name_alike(row.named, one.named, passages) for one in group))
         if group := next(alike, None):
             group.append(row)
