@@ -12,18 +12,22 @@ from typing import Any
 
 import pytest
 
+from counterpoint.generation.draft import Limits
 from counterpoint.generation.language_models import ChatGenerator
 from counterpoint.indexes.build import build
 from counterpoint.nli.judge import Reader
 from counterpoint.nli.reader.chat import ChatReader
-from counterpoint.retrieval.core.values import Answer, Topic
+from counterpoint.retrieval.core.values import Answer, Citation, CitedSentence, Conflict, Topic
 from counterpoint.retrieval.index import Index
 from counterpoint.retrieval.runtime.usage import Budget
+from counterpoint.service.answering.conflicts import Disagreements
 from counterpoint.service.answering.schemas import AnswerResponse
+from counterpoint.service.configuration.config import load_answer_config
 from counterpoint.service.grounding.coverage import describe_usage
+from counterpoint.service.grounding.show import evidence_for
 from counterpoint.service.output.export import make_table, markdown, write_html
 from counterpoint.service.output.terminal import print_answer
-from tests.helpers.answer_fakes import DirectionReader, TitleFinder, make_answerer
+from tests.helpers.answer_fakes import NONE, DirectionReader, OverlapJudge, TitleFinder, make_answerer
 from tests.helpers.chat_server import Body, ChatServer, Reply, fault, message, serving, text
 from tests.helpers.full_texts import write_jats
 
@@ -212,6 +216,24 @@ def test_what_is_quoted_without_a_writer_is_no_row(index: Index, server: ChatSer
     assert {str(one.evidence.sentence and one.evidence.sentence.location) for one in asked.answer.rows} == {IN_TABLE, IN_RESULTS}
     assert asked.places and set(asked.places.values()) == {IN_RESULTS}
     assert all(" | " not in one.text for one in asked.answer.sentences)
+
+
+@pytest.mark.parametrize(("row", "quoted"), [(False, True), (True, False)])
+def test_a_conflict_is_stated_in_words_of_a_full_text_but_not_in_cells(index: Index, row: bool, quoted: bool) -> None:
+    rules = load_answer_config("counterpoint").conflicts
+    assert rules
+    texts = index.store.full_texts(["1", "2"])
+    said = {one.is_row: one for some in texts.values() for passage in some.passages for one in passage.sentences}
+    zeta, theta = index.entries(["1", "3"])
+    answer = [CitedSentence("Gout is common.", (Citation(theta.document, theta.sentences()[0], NONE),))]
+    evidence = evidence_for("Gout is common.", "contradict", zeta.document, said[row], NONE, 1, 0.9, "reader")
+    grounder = make_answerer(index, conflicts=rules).grounder
+    assert grounder
+    against = Disagreements(grounder, rules, OverlapJudge(), 0.5, Topic("7", OPEN))
+    stated = against.state_conflict(answer, [Conflict(0, evidence)], Limits())
+    assert bool(stated) == quoted
+    if stated:
+        assert stated.citations[-1].sentence == said[row] and said[row].location
 
 
 @pytest.mark.parametrize("question", [OPEN, CLOSED])
