@@ -7,23 +7,25 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from counterpoint.retrieval.core.values import Document, Sentence, Stance, Topic
+from counterpoint.retrieval.rerank.reranker import make_passage
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a paper found about the question, according to a judge that read it: the index of the sentence that states it, its
-    stance (None for neither side), and the kind of study in words ("a randomised trial")."""
+    """What a paper found about the question, according to a judge that read it: the sentence that states it, of its abstract or
+    full text, its stance (None for neither side), and the kind of study in words ("a randomised trial")."""
 
-    sentence: int
+    sentence: Sentence
     stance: Stance | None
     study: str
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document as a generator is given it: its number in the prompt, from 1, and its sentences as the index holds them.
+    """A document as a generator is given it: its number in the prompt, from 1, and its sentences as the index holds them, first
+    those of the abstract, then passages of its full text.
 
-    `finding` is set if the document was read for the question; `own_findings` holds the indices of the sentences that state what
+    `finding` is set if the document was read for the question; `own_findings` holds the places of the sentences that state what
     the paper itself found or concludes, None if nobody looked.
     """
 
@@ -32,6 +34,11 @@ class Source:
     sentences: tuple[Sentence, ...]
     finding: Finding | None = None
     own_findings: frozenset[int] | None = None
+
+    @property
+    def text(self) -> str:
+        """Title, abstract and passages in one."""
+        return " ".join((make_passage(self.document), *(one.in_context for one in self.sentences if one.location)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,10 +161,11 @@ class ExtractiveGenerator:
 
 
 def _list_quotable(source: Source) -> Iterator[str]:
-    """The sentences of a source that can stand alone, as they are shown; only its own findings, if these are known."""
-    for sentence in source.sentences:
+    """The sentences of a source that can stand alone, as they are shown; only its own findings, if these are known. A row of a
+    table is none."""
+    for place, sentence in enumerate(source.sentences):
         text = trim_sentence(choose_quotable(sentence.text))
-        if stands_alone(text) and (source.own_findings is None or sentence.index in source.own_findings):
+        if not sentence.is_row and stands_alone(text) and (source.own_findings is None or place in source.own_findings):
             yield text
 
 
@@ -195,12 +196,15 @@ def write_findings(sources: Sequence[Source], most: int, words: int) -> Iterator
 def _write_finding(
     source: Source, finding: Finding, contrast: bool = False, longest: int = LONGEST_QUOTE
 ) -> DraftSentence | None:
-    """The finding as it stands if it stands alone, else as a quotation; None if it is too long or too short to be either.
+    """The finding as it stands if it stands alone, else as a quotation; None if it is too long or too short to be either, and for
+    a row of a table.
 
     A finding that leans on what stood before it ("This trial found no benefit") is no less a finding: it is quoted whole, and the
     frame around it says what kind of study says so.
     """
-    quote = choose_quotable(source.sentences[finding.sentence].text)
+    if finding.sentence.is_row:
+        return None
+    quote = choose_quotable(finding.sentence.text)
     statement = trim_sentence(quote)
     if stands_alone(statement) and not contrast and _explain_acronyms(statement, source) == statement:
         return DraftSentence(statement, (CitedSource(source.number),))

@@ -80,18 +80,21 @@ def _read(name: str) -> tuple[str, str]:
 
 
 def fence(source: Source, words: int | None = None) -> str:
-    """A document between its marks, with its number and PMID."""
-    texts: list[str] = []
+    """A document between its marks, with its number and PMID; words of its full text stand behind their location."""
+    abstract, passages = list[str](), dict[str, list[str]]()
     for sentence in source.sentences:
-        if is_order(sentence.text):
+        location = str(sentence.location or "")
+        if is_order(location) or is_order(sentence.in_context):
             continue
-        if words is not None and sum(len(one.split()) for one in texts) >= words:
-            break
-        texts.append(sentence.text)
+        if location:
+            passages.setdefault(f"From its full text, {location}: ", []).append(sentence.in_context)
+        elif words is None or sum(len(one.split()) for one in abstract) < words:
+            abstract.append(sentence.text)
     lines = [
         f'<document number="{source.number}" pmid="{strip_markup(source.document.pmid)}">',
         f"Title: {'(left out)' if is_order(source.document.title) else strip_markup(source.document.title)}",
-        strip_markup(" ".join(texts)),
+        strip_markup(" ".join(abstract)),
+        *(strip_markup(f"{location}{' '.join(texts)}") for location, texts in passages.items()),
         "</document>",
     ]
     return "\n".join(lines)

@@ -218,8 +218,8 @@ class Faults:
         self._kept: list[frozenset[str]] = []
         for source in sources if copies else ():
             # Without known findings, only the titles are compared.
-            for sentence in source.sentences if source.own_findings is not None else ():
-                if sentence.index in (source.own_findings or ()):
+            for place, sentence in enumerate(source.sentences if source.own_findings is not None else ()):
+                if place in (source.own_findings or ()):
                     self._findings.append(_find_words(sentence.text))
                 else:
                     self._others.append((_find_words(sentence.text), _BACKGROUND))

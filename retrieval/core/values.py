@@ -385,7 +385,8 @@ class Usage:
     """Requests to language models and their tokens, as counted by the server; `cost` is in US dollars if a price is configured.
 
     Tokens are `estimated` if a server did not count them. Nothing was sent for `cached` replies, which were there from earlier.
-    The budget was `spent` if a request was not sent because of it.
+    The budget was `spent` if a request was not sent because of it, and papers `shortened` if it had no room for passages of their
+    full texts.
     """
 
     requests: int = 0
@@ -395,6 +396,7 @@ class Usage:
     cached: int = 0
     estimated: bool = False
     spent: bool = False
+    shortened: bool = False
 
     def __add__(self, other: Usage) -> Usage:
         """The sum of both; a cost is known if either is."""
@@ -407,6 +409,7 @@ class Usage:
             self.cached + other.cached,
             self.estimated or other.estimated,
             self.spent or other.spent,
+            self.shortened or other.shortened,
         )
 
 

@@ -74,6 +74,12 @@ class Tally:
         """The sum."""
         return self._total
 
+    @property
+    def room(self) -> int:
+        """The tokens that the budget leaves for further requests."""
+        with self._lock:
+            return self.budget.left(self._total + self._on_way).tokens if self.budget else sys.maxsize
+
 
 _open: ContextVar[tuple[Tally, ...]] = ContextVar("tallies", default=())
 observers: list[Callable[[Usage], None]] = []
@@ -114,6 +120,11 @@ def spend(tokens: int) -> Iterator[Budget | None]:
     finally:
         for tally in held:
             tally.release(request)
+
+
+def find_room() -> int:
+    """The tokens that all budgets of this context leave."""
+    return min((tally.room for tally in _open.get()), default=sys.maxsize)
 
 
 def record(usage: Usage) -> None:

@@ -23,6 +23,7 @@ from counterpoint.retrieval.core.errors import ModelUnusable
 from counterpoint.retrieval.core.values import (
     Answer,
     CitedSentence,
+    Claim,
     Conflict,
     Drafted,
     Hit,
@@ -35,7 +36,7 @@ from counterpoint.retrieval.core.values import (
 from counterpoint.retrieval.index import Index
 from counterpoint.retrieval.runtime.chat import BudgetSpent
 from counterpoint.retrieval.runtime.usage import Tally, count_usage
-from counterpoint.service.answering.attribution import Attribution, StatedVerdict
+from counterpoint.service.answering.attribution import Attribution, StatedVerdict, find_own_findings
 from counterpoint.service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
 from counterpoint.service.answering.conflicts import Disagreements, find_conflicts_between_sides
 from counterpoint.service.answering.drafts import DraftChecker, Settled
@@ -53,6 +54,8 @@ from counterpoint.service.answering.verdict import (
 )
 from counterpoint.service.configuration.config import AnswerConfig
 from counterpoint.service.configuration.models import FALLBACK, Models
+from counterpoint.service.grounding.coverage import READING, WRITING
+from counterpoint.service.grounding.full_text import Windows
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import list_papers
 from counterpoint.service.queries.follow_ups import find_follow_ups
@@ -68,8 +71,7 @@ class Answerer:
     """
 
     def __init__(self, index: Index, config: AnswerConfig, models: Models, grounder: Grounder | None) -> None:
-        # The sentences of an answer quote abstracts, which its citations are checked against.
-        self.index, self.config, self.grounder = index, config, grounder.over_abstracts(config.reading) if grounder else None
+        self.index, self.config, self.grounder = index, config, grounder.for_answers(config.reading) if grounder else None
         # Verdicts are searched for as the grounder searches, with the vectors that it uses.
         self.models = replace(models, encoders=grounder.models.encoders) if grounder else models
 
@@ -139,7 +141,7 @@ class _AnswerInProgress:
         left, table = table.note if table else "", table if table and table.answers else None
         if isinstance(found, TooLittle):
             return self._decline(found.note, found.nearest, generator.name)
-        hits, sources = found.hits, self._sources(found)
+        hits, sources = found.hits, self._sources(found, grounded.question.claim if grounded else self.asked.question)
         if grounded and (first := self._write_first(grounded)):
             self._keep(first)
         stated = StatedVerdict(grounded.question.claim, grounded.verdict.side) if grounded and grounded.verdict else None
@@ -199,7 +201,7 @@ class _AnswerInProgress:
             places = find_findings([one.text for one in sentences])
             scores = self.search.score(self.topic.question, [sentences[place].text for place in places])
             _, nearest = max(zip(scores, places, strict=True))
-            finding = Finding(nearest, None, find_design(entry.document).text)
+            finding = Finding(sentences[nearest], None, find_design(entry.document).text)
             sources.append(Source(number, entry.document, sentences, finding))
         attribution = Attribution(self.models.judges[rules.model], rules, self.limits.citations, sources)
         for sentence in write_findings(sources, NEAREST, self.limits.words):
@@ -267,12 +269,22 @@ class _AnswerInProgress:
         once = {hit.pmid: hit for hit in reversed([*hits])}
         return FoundDocuments([*once.values()][::-1][: self.config.documents], findings)
 
-    def _sources(self, found: FoundDocuments) -> list[Source]:
-        sources = []
-        for number, entry in enumerate(self.index.entries([hit.pmid for hit in found.hits]), 1):
-            sentences = entry.sentences()
-            own = frozenset(find_findings([one.text for one in sentences])) if self.config.verdict else None
-            sources.append(Source(number, entry.document, sentences, found.findings.get(entry.pmid), own))
+    def _sources(self, found: FoundDocuments, claim: str = "") -> list[Source]:
+        """The documents as a generator is given them; with a claim, also what is read of their full texts for it.
+
+        The sentence that states what a paper found is always there, wherever it stands.
+        """
+        entries, sources = list(self.index.entries([hit.pmid for hit in found.hits])), list[Source]()
+        windows: Windows = {}
+        if claim and self.grounder and self.grounder.reads_papers and not self.extractive:
+            # The documents are sent to write and to check; then conflicts are looked for.
+            windows = self.grounder.choose_windows(Claim(claim), entries, 2 * (WRITING + READING), sent=2)
+        for number, entry in enumerate(entries, 1):
+            abstract, finding = entry.sentences(), found.findings.get(entry.pmid)
+            passages = (*windows.get(entry.pmid, ()), *((finding.sentence,) if finding and finding.sentence.location else ()))
+            sentences = (*abstract, *dict.fromkeys(passages))
+            own = frozenset(find_own_findings(sentences)) if self.config.verdict else None
+            sources.append(Source(number, entry.document, sentences, finding, own))
         return sources
 
     def _disagreements(self, hits: list[Hit], rows: Sequence[Row]) -> tuple[Conflict, ...]:

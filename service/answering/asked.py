@@ -17,11 +17,12 @@ from counterpoint.nli.reader.answers import Answers, make_claim
 from counterpoint.nli.reader.chat import ChatReader
 from counterpoint.nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups, ask_search_words
 from counterpoint.retrieval.core.english import format_count
-from counterpoint.retrieval.core.values import Claim, Hit, Row
+from counterpoint.retrieval.core.values import Claim, Hit, Row, Sentence
 from counterpoint.retrieval.index import reciprocal_rank_fusion
 from counterpoint.retrieval.runtime.chat import ChatUnanswered
 from counterpoint.retrieval.store.documents import Entry
 from counterpoint.service.grounding.find import Only
+from counterpoint.service.grounding.full_text import Windows
 from counterpoint.service.grounding.gate import gate, vary
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import evidence_for
@@ -59,32 +60,33 @@ def choose_papers(
     return vary([entries[hit.pmid] for hit in reciprocal_rank_fusion(rankings)], most)[:most]
 
 
-def ask_papers(reader: ChatReader, question: str, papers: Sequence[Entry]) -> tuple[list[Row], list[Entry], str]:
-    """What these papers answer, those for which there is no usable reply, and a note on them."""
+def ask_papers(
+    reader: ChatReader, question: str, papers: Sequence[Entry], windows: Windows
+) -> tuple[list[Row], list[Entry], str]:
+    """What these papers answer, by their abstracts and these windows of full texts; those for which there is no usable reply, and
+    a note on them."""
 
-    def ask(entry: Entry) -> list[PaperAnswer] | ChatUnanswered:
+    def ask(entry: Entry) -> list[Row] | ChatUnanswered:
+        sentences = (*entry.sentences(), *windows.get(entry.pmid, ()))
         try:
-            return ask_answers(reader, question, make_abstract(entry.document.title, entry.sentences()))
+            found = ask_answers(reader, question, make_abstract(entry.document.title, sentences))
         except ChatUnanswered as error:
             return error
+        return [_make_row(question, entry, one, sentences[one.sentence], reader.name) for one in found]
 
     with ThreadPoolExecutor(reader.at_once, thread_name_prefix="ask") as pool:
         jobs = [pool.submit(copy_context().run, ask, entry) for entry in papers]
         replies = [job.result() for job in jobs]
-    rows, unread, faults = list[Row](), list[Entry](), list[str]()
-    for entry, reply in zip(papers, replies, strict=True):
-        if isinstance(reply, ChatUnanswered):
-            unread.append(entry)
-            faults.append(str(reply))
-        else:
-            rows += [_make_row(question, entry, one, reader.name) for one in reply]
-    some = format_count(len(unread), "paper")
-    return rows, unread, f"The embedded models read {some} in the language model's place: {faults[0]}" if faults else ""
+    rows = [row for reply in replies if not isinstance(reply, ChatUnanswered) for row in reply]
+    faults = [(entry, reply) for entry, reply in zip(papers, replies, strict=True) if isinstance(reply, ChatUnanswered)]
+    some = format_count(len(faults), "paper")
+    note = f"The embedded models read {some} in the language model's place: {faults[0][1]}" if faults else ""
+    return rows, [entry for entry, _ in faults], note
 
 
-def _make_row(question: str, entry: Entry, one: PaperAnswer, by: str) -> Row:
+def _make_row(question: str, entry: Entry, one: PaperAnswer, sentence: Sentence, by: str) -> Row:
     side = one.verdict.side
-    sentence, score = entry.sentences()[one.sentence], one.verdict.probability(side)
+    score = one.verdict.probability(side)
     evidence = evidence_for(one.statement, side, entry.document, sentence, one.verdict, 0, score, by)
     return Row(one.name, one.name, make_claim(question, one.name), one.statement, evidence, one.condition)
 

@@ -1,8 +1,9 @@
 """Attribution: whether the documents that a sentence cites support it, checked by the service and not by whoever wrote it.
 
-Every stored sentence of a cited document is a premise, and the answer's sentence is the hypothesis. The best supporting sentence
-stands for its document; a document that contradicts loses its citation. A judge that reads documents reads the whole abstract at
-once, so a view that a paper cites in its introduction and refutes in its conclusion does not count as its own.
+Every sentence of a cited document that its generator was given is a premise, and the answer's sentence is the hypothesis. The
+best supporting sentence stands for its document; a document that contradicts loses its citation. A judge that reads documents
+reads the whole abstract at once, so a view that a paper cites in its introduction and refutes in its conclusion does not count as
+its own.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from counterpoint.generation.draft import CitedSource, DraftSentence, Source
-from counterpoint.nli.judge import Abstract, Judge, Reader, Reading, drop_question, make_premises
+from counterpoint.nli.judge import Abstract, Judge, Reader, Reading, make_premises
+from counterpoint.nli.long_text import make_abstract
 from counterpoint.nli.reader.paper import READ_ALONE, weigh_alone
 from counterpoint.nli.text.designs import has_findings
 from counterpoint.nli.text.roles import find_findings
 from counterpoint.nli.text.sentences import sentence_spans
-from counterpoint.retrieval.core.values import OPPOSITE, Citation, Document, Sentence, Stance, Verdict
-from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.core.values import OPPOSITE, Citation, Sentence, Stance, Verdict
 from counterpoint.retrieval.runtime.fences import is_order
 from counterpoint.retrieval.words.terms import find_rare_words, find_shared_terms, measure_aboutness, weigh_share
 from counterpoint.service.configuration.config import Attribute
@@ -106,11 +107,12 @@ class Attribution:
         A sentence that gives orders to a language model supports nothing, and neither does a paper that lacks what is said.
         """
         found = self._find_citation(cited, text)
-        if isinstance(found, Citation) and is_order(found.sentence.text):
+        if isinstance(found, Citation) and is_order(found.sentence.in_context):
             return f"[{cited.number}] says it only in words that are meant for a language model"
         if isinstance(found, Citation) and not found.verbatim:
             said = cited.part or text
-            why = find_missing_content(said, found.document) or self._find_opposition(said, self._sources[cited.number])
+            source = self._sources[cited.number]
+            why = find_missing_content(said, source.text) or self._find_opposition(said, source)
             return f"[{cited.number}] {why}" if why else found
         return found
 
@@ -136,7 +138,7 @@ class Attribution:
         claim = cited.part or text
         if isinstance(self._judge, Reader):
             return self._read(self._judge, cited, source, claim)
-        texts = [sentence.text for sentence in source.sentences]
+        texts = [sentence.in_context for sentence in source.sentences]
         verdicts = list(self._judge(claim, make_premises(source.document.title, texts)))
         quoted = find_verbatim(claim, source.sentences)
         best = (
@@ -153,10 +155,11 @@ class Attribution:
 
     def _read(self, reader: Reader, cited: CitedSource, source: Source, claim: str) -> Citation | str:
         """The same with a judge that reads the whole paper: its stance decides, and the sentence shown supports it best."""
-        abstract = Abstract(drop_question(source.document.title), tuple(sentence.text for sentence in source.sentences))
+        abstract = make_abstract(source.document.title, source.sentences)
         (reading,) = reader.read_abstracts(claim, [abstract])
         whole, quoted = replace(reading.document, of="document"), find_verbatim(claim, source.sentences)
-        if quoted is not None and quoted in find_findings(abstract.sentences):
+        own = find_own_findings(source.sentences)
+        if quoted is not None and quoted in own:
             # In its results and conclusions a paper speaks for itself.
             return Citation(source.document, source.sentences[quoted], whole, verbatim=True)
         if whole.contradict >= self._config.contradict and whole.contradict > whole.support:
@@ -166,7 +169,7 @@ class Attribution:
         if whole.support < self._config.support:
             return f"[{cited.number}] does not support it"
         # What is asked for yes or no is answered by what a paper found, never by its introduction.
-        places = find_findings(abstract.sentences) if self._stated else range(len(abstract.sentences))
+        places = own if self._stated else range(len(abstract.sentences))
         if self._stated and not has_findings(source.document):
             return f"[{cited.number}] has no findings yet"
         sentence = _find_stating(reader, claim, source, reading, places, self._config.stated)
@@ -175,7 +178,7 @@ class Attribution:
     def _replacements(self, sentence: DraftSentence, tried: set[int], had: int) -> dict[int, Citation]:
         """Other sources that support the sentence, among those that share most of its rare words."""
         others = [source for number, source in self._sources.items() if number not in tried]
-        shares = {source.number: measure_aboutness(sentence.text, make_passage(source.document)) for source in others}
+        shares = {source.number: measure_aboutness(sentence.text, source.text) for source in others}
         likely = sorted((n for n in shares if shares[n] >= SHARED), key=lambda n: (-shares[n], n))[: self._config.replace]
         found: dict[int, Citation] = {}
         for number in likely:
@@ -187,6 +190,14 @@ class Attribution:
         return found
 
 
+def find_own_findings(sentences: Sequence[Sentence]) -> list[int]:
+    """The places of the sentences in which a paper states what it found itself: those of its abstract that do so, and all of its
+    full text, of which only sections that tell it are read (nli.long_text)."""
+    abstract = [place for place, one in enumerate(sentences) if one.in_abstract]
+    findings = find_findings([sentences[place].text for place in abstract])
+    return sorted({*range(len(sentences))} - {*abstract} | {abstract[place] for place in findings})
+
+
 def _find_stating(
     reader: Reader, claim: str, source: Source, reading: Reading, places: Iterable[int], least: float
 ) -> Sentence | None:
@@ -195,18 +206,17 @@ def _find_stating(
     places = sorted(places, key=support.__getitem__, reverse=True)[:READ_ALONE]
     if not places:
         return None
-    readings = reader.read_abstracts(claim, [Abstract("", (source.sentences[place].text,)) for place in places])
+    readings = reader.read_abstracts(claim, [Abstract("", (source.sentences[place].in_context,)) for place in places])
     alone = {place: one.document.support for place, one in zip(places, readings, strict=True)}
     best = max(places, key=lambda place: weigh_alone(support[place] ** 2, alone[place]))
     return source.sentences[best] if max(alone.values()) >= least else None
 
 
-def find_missing_content(text: str, document: Document) -> str:
-    """What the document lacks that the sentence says, as the end of a reason ("does not give the figure 30"); "" for nothing.
+def find_missing_content(text: str, passage: str) -> str:
+    """What a paper's text lacks that the sentence says, as the end of a reason ("does not give the figure 30"); "" for nothing.
 
     Figures and words alone show no support, but their absence shows that there is none.
     """
-    passage = make_passage(document)
     if figures := find_other_figures(text, passage):
         return f"does not give the figure {' or '.join(figures)}"
     if weigh_share(find_rare_words(text), find_shared_terms(text, passage)) < MENTIONED:
@@ -279,14 +289,15 @@ def get_stated_probability(verdict: Verdict, stance: Stance) -> float:
 def describe_check(citation: Citation) -> str:
     """One sentence that says where the words are, and the judge's stance with its probability."""
     verdict, sentence = citation.verdict, citation.sentence
+    place = f"the full text ({sentence.location})" if sentence.location else "the abstract"
     if verdict.quote:
         how = "bear out some of what is said" if verdict.partial else "bear it out"
-        return f"The words “{verdict.quote}” stand in the abstract; the language model that checked them says that they {how}."
+        return f"The words “{verdict.quote}” stand in {place}; the language model that checked them says that they {how}."
     label = verdict.label
     what = "the paper, read as a whole," if verdict.of == "document" else "the sentence, read with its neighbours,"
     probability: float = getattr(verdict, label)
     judged = f"{what} {_SAYS[label]} (probability {probability:.0%})"
-    if citation.document.abstract[sentence.start : sentence.end] != sentence.text:
+    if not sentence.location and citation.document.abstract[sentence.start : sentence.end] != sentence.text:
         return f"The sentence was not found in the abstract; {judged}."
-    where = "The words quoted stand in the abstract" if citation.verbatim else "The sentence shown stands in the abstract"
-    return f"{where}; by the judge {judged}."
+    where = "The words quoted stand" if citation.verbatim else "The sentence shown stands"
+    return f"{where} in {place}; by the judge {judged}."

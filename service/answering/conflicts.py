@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from counterpoint.generation.draft import Limits
 from counterpoint.generation.extractive import drop_label
 from counterpoint.nli.judge import Judge
+from counterpoint.nli.long_text import Window
 from counterpoint.nli.reader.paper import LanguageModelReader
 from counterpoint.nli.text.designs import are_comparable, differ_in_people, find_design
 from counterpoint.retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Premise, Row, Sentence, Topic
@@ -17,6 +18,7 @@ from counterpoint.service.answering.attribution import get_stated_probability
 from counterpoint.service.answering.find import measure_coverage
 from counterpoint.service.answering.verdict import GroundedQuestion
 from counterpoint.service.configuration.config import Conflicts
+from counterpoint.service.grounding.coverage import READING
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.read import read
 from counterpoint.service.grounding.show import evidence_for, restate
@@ -125,7 +127,11 @@ class Disagreements:
                 if one.verdict.label == "contradict" and score > worth.get(entry.pmid, (0.0,))[0]:
                     worth[entry.pmid] = score, place, claim, entry
         chosen = sorted(sorted(worth.values(), key=lambda one: -one[0])[:REQUESTS], key=lambda one: one[1])
-        readings = read(reader, [claim for _, _, claim, _ in chosen], [entry for *_, entry in chosen])
+        claims, entries = [claim for _, _, claim, _ in chosen], [entry for *_, entry in chosen]
+        windows = dict[str, Window]()
+        for claim, entry in zip(claims, entries, strict=True):
+            windows |= self._grounder.choose_windows(claim, [entry], READING * len(chosen), len(chosen))
+        readings = read(reader, claims, entries, windows=windows)
         conflicts = []
         for one, (_, place, _, entry) in zip(readings, chosen, strict=True):
             score, said = one.verdict.contradict, sentences[place].text
@@ -174,10 +180,13 @@ class Disagreements:
         for conflict in sorted(unstated, key=lambda one: -one.evidence.score):
             theirs, ours = conflict.evidence.sentence, sentences[conflict.sentence].citations[0]
             assert theirs is not None
+            if theirs.is_row:
+                continue  # cells are no words to quote in a sentence
             sides = ((ours.document, ours.sentence), (conflict.evidence.document, theirs))
             both = BOTH_SIDES.format(ours=_quote(ours.sentence.text), theirs=_quote(theirs.text))
             other = OTHER_SIDE.format(theirs=_quote(theirs.text))
-            for text, named in ((both, sides), (other, sides[1:])):
+            forms = ((both, sides), (other, sides[1:]))
+            for text, named in forms[1:] if ours.sentence.is_row else forms:
                 if len(text.split()) <= room and len(named) <= limits.citations:
                     citations = tuple(self._cite(text, document, sentence) for document, sentence in named)
                     if all(get_stated_probability(citation.verdict, "contradict") < self._contradict for citation in citations):

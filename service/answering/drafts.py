@@ -16,13 +16,12 @@ from pydantic import BaseModel, BeforeValidator
 from counterpoint.generation.draft import CitedSource, Draft, DraftSentence, Failed, Generator, Source
 from counterpoint.generation.prompting import fill_prompt, read_instructions, write_sentences
 from counterpoint.generation.replies import Faults, parse_sentences, refers_elsewhere
-from counterpoint.nli.judge import Abstract
+from counterpoint.nli.long_text import make_abstract
 from counterpoint.nli.reader.chat import find_quote
 from counterpoint.nli.reader.paper import LanguageModelReader
 from counterpoint.nli.text.sentences import sentence_spans
 from counterpoint.retrieval.core.errors import ModelUnusable
 from counterpoint.retrieval.core.values import Citation, Topic
-from counterpoint.retrieval.rerank.reranker import make_passage
 from counterpoint.retrieval.runtime.replies import read_number
 from counterpoint.service.answering.attribution import Attribution, CheckedSentence, find_other_figures
 from counterpoint.service.queries.classify import find_language
@@ -185,7 +184,8 @@ class DraftChecker:
         whole = (check is not None and check.whole) or not settled or embedded
         if citations and not whole:
             failures.append("its documents do not say all of it")
-        given = " ".join(f"{make_passage(one.document)} {one.sentence.text}" for one in citations.values())
+        cites = {cited.number for cited in citations}
+        given = " ".join(one.text for one in self._sources if one.number in cites)
         figures = find_other_figures(sentence.text, given, sums=True) if citations else ()
         if figures:
             failures.append(f"its documents do not give the figure {' or '.join(figures)}")
@@ -201,7 +201,7 @@ class DraftChecker:
         source = next((one for one in self._sources if one.number == cited.number), None)
         if source is None:
             return None
-        paper = Abstract(source.document.title, tuple(sentence.text for sentence in source.sentences))
+        paper = make_abstract(source.document.title, source.sentences)
         if check.verdict == "no":
             return f"[{cited.number}] does not say it: {check.fault}".rstrip(": ")
         quoted = find_quote(check.words, paper)

@@ -41,7 +41,7 @@ from counterpoint.service.schemas import (
 
 
 class CitationOut(BaseModel):
-    """A cited document, and the sentence of its abstract that supports the answer's sentence."""
+    """A cited document, and the sentence of its abstract or full text that supports the answer's sentence."""
 
     number: int = Field(description="The document's number in `documents`, from 1.")
     pmid: str
@@ -51,7 +51,8 @@ class CitationOut(BaseModel):
         "states the answer's verdict, `support` is the probability that the paper takes the side on which the verdict counts it."
     )
     verbatim: bool = Field(
-        description="Whether the abstract contains the answer's sentence, or the text it quotes, word for word."
+        description="Whether the abstract, or the full text at the sentence's `location`, contains the answer's sentence, or the "
+        "text it quotes, word for word."
     )
     checked: str = Field(
         description="What was checked: where the sentence was found, and the judge's stance with its probability."
@@ -61,7 +62,7 @@ class CitationOut(BaseModel):
 class AnswerSentenceOut(BaseModel):
     """A sentence of the answer, with its citations.
 
-    Each citation says how it was checked: whether the abstract contains the sentence (or its quotation) word for word or, if not,
+    Each citation says how it was checked: whether the paper contains the sentence (or its quotation) word for word or, if not,
     the judge's verdict on the paper, with its probability.
     """
 

@@ -32,6 +32,7 @@ from counterpoint.service.answering.events import OnEvent, Stage
 from counterpoint.service.answering.find import measure_coverage
 from counterpoint.service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
 from counterpoint.service.configuration.config import SENTENCES, OpenQuestions
+from counterpoint.service.grounding.coverage import READING
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.read import read
 from counterpoint.service.grounding.show import evidence_for
@@ -73,8 +74,8 @@ class Table:
     @property
     def findings(self) -> dict[str, Finding]:
         """What each paper in the table found, by PMID; its stance is on its own claim, so none is given."""
-        found = ((pmid, one, one.sentence) for pmid, one in self.papers.items())
-        return {pmid: Finding(said.index, None, find_design(one.document).text) for pmid, one, said in found if said}
+        found = ((pmid, one.sentence, find_design(one.document)) for pmid, one in self.papers.items())
+        return {pmid: Finding(sentence, None, design.text) for pmid, sentence, design in found if sentence}
 
     def list_only(self) -> Table:
         """The table without rows, which are among the others instead, first."""
@@ -121,7 +122,8 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
     papers = choose_papers(grounder, question, found, answers, rules.requests) if asked else []
     if asked:
         on_event(Stage("read", f"Asking what {format_count(len(papers), 'paper')} tested."))
-        rows, unread, note = ask_papers(asked, question, papers)
+        windows = grounder.choose_windows(Claim(question), papers, READING * len(papers))
+        rows, unread, note = ask_papers(asked, question, papers, windows)
         told, notes = len(papers) - len(unread), [note]
         # A model that says nothing of any paper is not there: the embedded models then read as without it.
         left = {entry.pmid for entry in unread} if told else left

@@ -24,6 +24,7 @@ from counterpoint.retrieval.core.values import (
     Grounding,
     VerdictOutcome,
 )
+from counterpoint.retrieval.rerank.reranker import make_passage
 from counterpoint.service.answering.attribution import find_missing_content
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.weigh import (
@@ -215,7 +216,7 @@ def collect_findings(grounded: GroundedQuestion) -> dict[str, Finding]:
     """What each paper to cite found, by PMID."""
     takes_side = grounded.verdict is not None and grounded.verdict.outcome != "unclear"
     return {
-        one.document.pmid: Finding(one.sentence.index, one.stance if takes_side else None, find_design(one.document).text)
+        one.document.pmid: Finding(one.sentence, one.stance if takes_side else None, find_design(one.document).text)
         for one in grounded.papers
         if one.sentence
     }
@@ -225,7 +226,7 @@ def describe_not_studied(grounded: GroundedQuestion) -> str:
     """The note for a question on which no paper takes a side, with the papers that come nearest, if only by their subject."""
     whether = f"whether {grounded.question.claim}" if grounded.question.sound else "what was asked"
     weighed, nearest = grounded.weighed, list_nearest(grounded)
-    if any(not find_missing_content(grounded.question.claim, one) for one in nearest):
+    if any(not find_missing_content(grounded.question.claim, make_passage(one)) for one in nearest):
         return f"The papers found do not settle {whether}.{name_nearest(nearest)}"
     none = f"none of the {weighed.read} papers read reports" if weighed.read > 1 else "no paper reports"
     return f"Not studied here: {none} {whether}.{name_nearest(nearest)}"
@@ -236,7 +237,7 @@ def list_nearest(grounded: GroundedQuestion) -> list[Document]:
     claim = grounded.question.claim
     placed = sorted(place_papers(grounded.grounding), key=lambda one: -one.evidence.score)
     documents = [one.evidence.document for one in placed]
-    return sorted(documents, key=lambda one: bool(find_missing_content(claim, one)))[:NEAREST]
+    return sorted(documents, key=lambda one: bool(find_missing_content(claim, make_passage(one))))[:NEAREST]
 
 
 def name_nearest(documents: Sequence[Document]) -> str:

@@ -25,7 +25,7 @@ from counterpoint.service.configuration.models import Models
 from counterpoint.service.grounding.find import Only, make_query, retrieve
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import evidence_for
-from counterpoint.service.grounding.values import GroundStage, OnStage, tell_nobody
+from counterpoint.service.grounding.values import GroundStage, OnStage, ignore_progress
 
 UNASKED = Verdict(0.0, 1.0, 0.0)
 """The verdict on a text that no judge was asked about."""
@@ -70,7 +70,7 @@ class BaselineGrounder(Grounder):
         """The same grounder over another index."""
         return BaselineGrounder(index, self._variant, self.models)
 
-    def over_abstracts(self, budget: Budget | None) -> BaselineGrounder:
+    def for_answers(self, budget: Budget | None) -> BaselineGrounder:
         """The same grounder: it reads abstracts alone."""
         return self
 
@@ -108,7 +108,7 @@ class Side:
     grounder: BaselineGrounder
     claim: Claim
     stance: Stance
-    tell: OnStage = tell_nobody
+    tell: OnStage = ignore_progress
     without: frozenset[str] = frozenset()
     only: Only | None = None
     found: list[Ranked] = field(default_factory=list)

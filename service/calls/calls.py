@@ -34,6 +34,7 @@ from counterpoint.service.evidence.finder import EvidenceFinder
 from counterpoint.service.evidence.schemas import EvidenceResponse
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.schemas import GroundResponse
+from counterpoint.service.grounding.values import ignore_progress
 from counterpoint.service.grounding.weigh import weigh
 from counterpoint.service.queries.follow_ups import find_follow_ups
 from counterpoint.service.queries.interpret import describe_query, interpret
@@ -70,10 +71,6 @@ class NoPaper(BadInput):
     status = 404
 
 
-def _ignore(*_: object) -> None:
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class Progress:
     """What is told of a call's work: each event by its name, and a `check` between steps; either may raise to end the work.
@@ -81,8 +78,8 @@ class Progress:
     A claim may be read for as many `seconds`; what was read by then is weighed.
     """
 
-    tell: Callable[[str, BaseModel], None] = _ignore
-    check: Callable[[], None] = _ignore
+    tell: Callable[[str, BaseModel], None] = ignore_progress
+    check: Callable[[], None] = ignore_progress
     seconds: float | None = None
 
 

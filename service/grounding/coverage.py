@@ -32,7 +32,7 @@ def summary(grounding: Grounding) -> str:
     return f"{opening} in {among}. {support} among {among}.{third}"
 
 
-_READING, _WRITING, _OTHER = 1_150, 4_200, 600
+READING, WRITING, _OTHER = 1_150, 4_200, 600
 """The tokens, reply included, of a request that reads a paper, that writes or checks an answer, and of any other."""
 
 
@@ -42,7 +42,7 @@ def estimate_usage(grounder: Grounder, answers: AnswerConfig | None = None) -> s
         return ""
     papers = (answers.verdict.papers if answers and answers.verdict else None) or grounder.path.read.papers
     # Besides: what papers differ in, or words to search with; what may be asked next; of an answer the draft and its check.
-    requests, tokens = papers + (4 if answers else 2), papers * _READING + 2 * (_OTHER + _WRITING * bool(answers))
+    requests, tokens = papers + (4 if answers else 2), papers * READING + 2 * (_OTHER + WRITING * bool(answers))
     what, budget = ("An answer", answers.budget) if answers else ("A claim", grounder.asked_config.budget)
     most = f", at most {budget}" if budget else ""
     about = min(requests, budget.requests) if budget else requests, min(tokens, budget.tokens) if budget else tokens
@@ -58,4 +58,5 @@ def describe_usage(usage: UsageOut | None) -> str:
     cost = f", {about}{usage.cost:.4f} US dollars" if usage.cost is not None else ""
     kept = f" {usage.cached:,} {'reply was' if usage.cached == 1 else 'replies were'} there from earlier." if usage.cached else ""
     spent = " Its budget is spent; the embedded models did the rest." if usage.spent else ""
+    spent += " Its budget had no room for the passages of some full texts." if usage.shortened else ""
     return f"Language model: {format_count(usage.requests, 'request')}{tokens}{cost}.{kept}{spent}"

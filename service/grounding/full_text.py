@@ -1,6 +1,7 @@
 """Full texts: the few sentences of a paper's text that are read for a claim, and what abstract and text say together.
 
-Of the passages that BM25 finds, the gate's reader takes the window that most surely takes a side.
+Of the passages that BM25 finds, the gate's reader takes the window that most surely takes a side. What a language model is sent
+of them has to fit into its budget, beside the abstracts.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from dataclasses import replace
 
 from counterpoint.nli.judge import FullTextRule, Reader
 from counterpoint.nli.long_text import Window, choose_windows, cut_windows
+from counterpoint.retrieval.core.values import Usage
 from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import CHARACTERS_A_TOKEN
+from counterpoint.retrieval.runtime.usage import record
 from counterpoint.retrieval.store.documents import Entry
 from counterpoint.service.grounding.values import PaperReading
 
@@ -32,6 +36,19 @@ def find_windows(index: Index, reader: Reader, rule: FullTextRule, claim: str, e
         passages = [stored[hit.number].sentences for hit in hits if hit.number < len(stored)]
         papers[entry.pmid] = entry.document.title, [window for one in passages for window in cut_windows(one, rule.words)]
     return {pmid: one.window for pmid, one in choose_windows(reader, claim, papers).items()}
+
+
+def keep_within(windows: Windows, tokens: int, sent: int) -> Windows:
+    """The first of these windows, as many as can be sent so many times within so many tokens; that others are left out is counted
+    in the usage."""
+    kept = dict[str, Window]()
+    for pmid, window in windows.items():
+        tokens -= sent * sum(len(sentence.in_context) for sentence in window) // CHARACTERS_A_TOKEN
+        if tokens < 0:
+            record(Usage(shortened=True))
+            break
+        kept[pmid] = window
+    return kept
 
 
 def join_readings(abstract: PaperReading, text: PaperReading, row_decides: bool) -> PaperReading:

@@ -15,18 +15,20 @@ from counterpoint.nli.judge import Reader, make_reader
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import Claim, Grounding
 from counterpoint.retrieval.index import Index
-from counterpoint.retrieval.runtime.usage import Budget, count_usage
+from counterpoint.retrieval.runtime.asking import AsksInForm
+from counterpoint.retrieval.runtime.usage import Budget, count_usage, find_room
 from counterpoint.retrieval.store.documents import Entry
 from counterpoint.service.configuration.config import GroundingConfig, PathStep, ReadStep, Variant
 from counterpoint.service.configuration.defaults import MOST_READ
 from counterpoint.service.configuration.models import Models
 from counterpoint.service.grounding.claims import state_claim
+from counterpoint.service.grounding.coverage import READING
 from counterpoint.service.grounding.find import Only, find
-from counterpoint.service.grounding.full_text import Windows, find_windows
+from counterpoint.service.grounding.full_text import Windows, find_windows, keep_within
 from counterpoint.service.grounding.gate import gate, take_best, vary
 from counterpoint.service.grounding.read import contrast, read
 from counterpoint.service.grounding.show import list_papers, show
-from counterpoint.service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, tell_nobody
+from counterpoint.service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, ignore_progress
 
 
 class Grounder:
@@ -48,12 +50,13 @@ class Grounder:
         """The same grounder over another index; raises `IndexUnusable` if that lacks vectors that are required."""
         return Grounder(index, self._asked, self._asked_models)
 
-    def over_abstracts(self, budget: Budget | None) -> Grounder:
-        """The same grounder without full texts, for callers that quote abstracts, with their budget for it."""
-        find = self._asked.path.find.model_copy(update={"passages": "ignored"})
-        path = self._asked.path.model_copy(update={"find": find})
-        config = self._asked.model_copy(update={"budget": budget, "path": path})
-        return Grounder(self.index, config, self._asked_models)
+    def for_answers(self, budget: Budget | None) -> Grounder:
+        """The same grounder with an answer's budget; without a language model it leaves out full texts, which the embedded models
+        neither quote in an answer nor check."""
+        path = self._asked.path
+        if not isinstance(self.reader, AsksInForm):
+            path = path.model_copy(update={"find": path.find.model_copy(update={"passages": "ignored"})})
+        return Grounder(self.index, self._asked.model_copy(update={"budget": budget, "path": path}), self._asked_models)
 
     def with_reader(self, reader: Reader) -> Grounder:
         """The same grounder with another reader of papers."""
@@ -85,7 +88,7 @@ class Grounder:
         """
         if papers is not None and not 1 <= papers <= MOST_READ:
             raise BadInput(f"{papers} papers cannot be read for a claim; expected 1 to {MOST_READ}.")
-        tell, stated = on_stage or tell_nobody, _state(claim)
+        tell, stated = on_stage or ignore_progress, _state(claim)
         if full_text:
             only = self._keep_texts(only)
         with count_usage(self.config.budget) as tally:
@@ -166,11 +169,17 @@ class Grounder:
         reader = next(iter(self._gate_readers()), self.reader)
         return find_windows(self.index, reader, self.reader.paper.full_text, claim.text, entries)
 
+    def choose_windows(self, claim: Claim, entries: Sequence[Entry], besides: int, sent: int = 1) -> Windows:
+        """What to read of the full texts of these papers; a language model is sent it `sent` times, as far as the budget has room
+        besides so many tokens."""
+        windows = self._choose_windows(_state(claim), entries)
+        return keep_within(windows, find_room() - besides, sent) if isinstance(self.reader, AsksInForm) else windows
+
     def read(
         self,
         claim: Claim,
         entries: Sequence[Entry],
-        tell: OnStage = tell_nobody,
+        tell: OnStage = ignore_progress,
         until: float | None = None,
         before: Sequence[PaperReading] = (),
         windows: Windows = MappingProxyType({}),
@@ -188,9 +197,9 @@ class Grounder:
             stance = "neutral" if document.retracted else reading.verdict.label
             tell(replace(stage, read=next(done), paper=ReadPaper(reading.pmid, document.title, stance)))
 
-        stated = _state(claim)
-        windows = {**windows, **self._choose_windows(stated, [entry for entry in entries if entry.pmid not in windows])}
-        return read(self.reader, repeat(stated), entries, tell_reading, until, windows)
+        others = [entry for entry in entries if entry.pmid not in windows]
+        windows = {**windows, **self.choose_windows(claim, others, READING * len(entries))}
+        return read(self.reader, repeat(_state(claim)), entries, tell_reading, until, windows)
 
 
 def _state(claim: Claim) -> Claim:

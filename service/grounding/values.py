@@ -52,5 +52,5 @@ class GroundStage:
 OnStage = Callable[[GroundStage], None]
 
 
-def tell_nobody(_stage: GroundStage) -> None:
+def ignore_progress(*_: object) -> None:
     """Report to nobody."""

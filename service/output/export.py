@@ -35,7 +35,7 @@ from counterpoint.service.grounding.schemas import EvidenceOut, GroundResponse
 from counterpoint.service.grounding.weigh import Side, weigh
 from counterpoint.service.output.formats import Format
 from counterpoint.service.output.templates import load_templates
-from counterpoint.service.schemas import RankedPaper
+from counterpoint.service.schemas import RankedPaper, SentenceOut
 
 if TYPE_CHECKING:
     from pylatexenc.latexencode import UnicodeToLatexEncoder
@@ -214,9 +214,11 @@ def find_url(document: Document | RankedPaper | NumberedPaperOut) -> str:
 
 
 Cell = str | int | float
-_OPTIONAL = ("answer", "trial", "people", "number", "effect", "condition")
+_OPTIONAL = ("answer", "trial", "people", "number", "effect", "condition", "location")
 """The columns of the table of papers that it has only where a paper fills them."""
-_READABLE = ("answer", "direction", "design", "trial", "year", "people", "number", "effect", "condition", "quotation", "pmid")
+_READABLE = (
+    "answer", "direction", "design", "trial", "year", "people", "number", "effect", "condition", "quotation", "location", "pmid",
+)  # fmt: skip
 """Those that it has in Markdown."""
 _ORDER: tuple[Side, ...] = ("contradict", "support", "uncertain")
 
@@ -312,17 +314,17 @@ class _Row(NamedTuple):
     effect: str
     condition: str
     quotation: str
+    location: str
     title: str
     pmid: str
     link: str
 
 
 def _write_row(claim: str, answer: str, one: EvidenceOut, condition: str) -> _Row:
-    quotation = one.sentence.text if one.sentence else ""
     details = one.verdict.details or Details()
     return _Row(
         claim, answer, _tell_direction(one), round(one.score, 4), one.design.text, one.trial, one.year or "", details.people,
-        details.number, details.effect, condition, quotation, one.title, one.pmid, find_url(one),
+        details.number, details.effect, condition, *_quote_apart(one.sentence), one.title, one.pmid, find_url(one),
     )  # fmt: skip
 
 
@@ -331,8 +333,13 @@ def _write_other(question: str, found: PaperFinding | PaperFindingOut) -> _Row:
     one = PaperFindingOut.of(found, 0) if isinstance(found, PaperFinding) else found
     return _Row(
         question, "", "on the subject", "", one.design.text, "", one.year or "", "", "", "", "",
-        one.sentence.text if one.sentence else "", one.title, one.pmid, find_url(one),
+        *_quote_apart(one.sentence), one.title, one.pmid, find_url(one),
     )  # fmt: skip
+
+
+def _quote_apart(sentence: SentenceOut | None) -> tuple[str, str]:
+    """A sentence, and where it stands in a full text."""
+    return (sentence.text if sentence else "", sentence.location.text if sentence and sentence.location else "")
 
 
 def _tell_direction(one: EvidenceOut) -> str:
@@ -366,7 +373,7 @@ def _answer_blocks(answer: Answer) -> list[str]:
         cells = [[row[place] for place in kept] for row in rows[: len(answer.rows)]]
         blocks += [f"## {answer.heading}", _table_block([columns[place] for place in kept], cells)]
     if answer.others:
-        said = (f"\n  “{escaped(one.sentence.text)}”" if one.sentence else "" for one in answer.others)
+        said = (f"\n  {_quote_sentence(one.sentence)}" if one.sentence else "" for one in answer.others)
         found = [f"- {_reference(one.document)}{quoted}" for one, quoted in zip(answer.others, said, strict=True)]
         blocks += [f"## {'Other papers' if answer.rows else 'Papers'} on this subject", "\n".join(found)]
     if answer.conflicts:
@@ -397,10 +404,9 @@ def _describe_checks(citations: Sequence[Citation]) -> str:
     """Say how the citations were checked: that the quotes are there word for word, or what a judge says about the paper."""
     quotes = sum(one.verbatim for one in citations)
     others = len(citations) - quotes
-    return (
-        f"of {format_count(len(citations), 'citation')}, {quotes} word for word in the abstract, {others} supported according to "
-        "the judge"
-    )
+    where = "in the abstract or full text" if any(one.sentence.location for one in citations) else "in the abstract"
+    counted = format_count(len(citations), "citation")
+    return f"of {counted}, {quotes} word for word {where}, {others} supported according to the judge"
 
 
 def _grounding_blocks(grounding: Grounding) -> list[str]:
@@ -443,8 +449,8 @@ def _reference(document: Document) -> str:
 
 def _list_borne_out(document: Document, citations: Sequence[Citation]) -> str:
     """List the sentences of a document that support the answer's sentences, each once, as points below it."""
-    texts = dict.fromkeys(one.sentence.text for one in citations if one.document.pmid == document.pmid)
-    return "".join(f"\n   - “{escaped(text)}”" for text in texts)
+    quotes = dict.fromkeys(_quote_sentence(one.sentence) for one in citations if one.document.pmid == document.pmid)
+    return "".join(f"\n   - {quote}" for quote in quotes)
 
 
 def _link(document: Document) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from counterpoint.service.answering.schemas import AnswerResponse, CitationOut, PaperFindingOut, RowOut
     from counterpoint.service.evidence.schemas import EvidenceResponse
     from counterpoint.service.grounding.schemas import EvidenceOut, GroundResponse, PapersOut, VerdictOut
-    from counterpoint.service.schemas import FollowUpOut
+    from counterpoint.service.schemas import FollowUpOut, SentenceOut
 
 _SIDES = (("contradicting", "contradicts", "red"), ("supporting", "supports", "green"), ("uncertain", "uncertain", "yellow"))
 _WRAPPED = ("title", "journal")
@@ -151,8 +151,13 @@ def _print_evidence(evidence: EvidenceOut, console: Console, colour: str, says: 
         for sentence, says in ((evidence.sentence, ""), (evidence.other, "but its full text says")):
             if sentence and sentence.location:
                 quoted = f"{says}: “{sentence.text}” " if says else ""
-                console.print(Padding(Text(f"{quoted}({sentence.location.text})", style="dim"), (0, 0, 0, 3)))
+                console.print(Padding(Text(f"{quoted}{_locate(sentence)}", style="dim"), (0, 0, 0, 3)))
     console.print(Padding(Text(_reason(evidence), style="dim"), (0, 0, 0, 3)))
+
+
+def _locate(sentence: SentenceOut | None) -> str:
+    """Where a sentence stands in a full text, in brackets; "" for one of an abstract."""
+    return f"({sentence.location.text})" if sentence and sentence.location else ""
 
 
 def _first_author(authors: list[str]) -> str:
@@ -268,11 +273,11 @@ def print_answer(response: AnswerResponse) -> None:
     if response.sentences and not tabled:
         console.print(Text("\nEvidence", style="bold green"))
         # The verdict cites what a later sentence quotes: each sentence of a paper is shown once, as it was checked first.
-        cited: dict[tuple[int, int], CitationOut] = {}
+        cited: dict[tuple[int, int, str], CitationOut] = {}
         for citation in (one for sentence in response.sentences for one in sentence.citations):
-            cited.setdefault((citation.number, citation.sentence.start), citation)
+            cited.setdefault((citation.number, citation.sentence.start, _locate(citation.sentence)), citation)
         for citation in cited.values():
-            console.print(Text(f"[{citation.number}] “{citation.sentence.text}”"))
+            console.print(Text(f"[{citation.number}] “{citation.sentence.text}” {_locate(citation.sentence)}".rstrip()))
             console.print(Padding(Text(citation.checked, style="dim"), (0, 0, 0, 4)))
     if response.conflicts:
         console.print(Text("\nContradicting", style="bold red"))
@@ -280,6 +285,8 @@ def print_answer(response: AnswerResponse) -> None:
             one = conflict.evidence
             print_whole_words(console, Text(f"against sentence {conflict.sentence + 1}: {one.title} [{one.pmid}]"))
             console.print(Padding(marked_sentence(one, styled=console.is_terminal), (0, 0, 0, 3)))
+            if one.sentence and one.sentence.location:
+                console.print(Padding(Text(_locate(one.sentence), style="dim"), (0, 0, 0, 3)))
     documents = [document for document in response.documents if document.cited and not tabled]
     if documents:
         console.print(Text("\nDocuments", style="bold"))
@@ -327,7 +334,7 @@ def _tell_row(row: RowOut, verdict: VerdictOut) -> str:
 
 
 def _print_finding(paper: EvidenceOut | PaperFindingOut, trial: str, console: Console) -> None:
-    sentence = f"“{paper.sentence.text}”" if paper.sentence else "(no abstract)"
+    sentence = f"“{paper.sentence.text}” {_locate(paper.sentence)}".rstrip() if paper.sentence else "(no abstract)"
     console.print(Padding(Text(sentence), (0, 0, 0, 3)))
     reports = trial and f"one of several reports of {trial}"
     facts = " · ".join(str(fact) for fact in (paper.design.text, paper.pmid, paper.year, paper.journal, reports) if fact)

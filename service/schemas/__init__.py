@@ -178,6 +178,11 @@ class UsageOut(OfValue):
         description="Whether the budget left no room for a request: the embedded models did the rest.",
         exclude_if=lambda spent: not spent,
     )
+    shortened: bool = Field(
+        False,
+        description="Whether the budget left no room for passages of full texts: of some papers only the abstract was sent.",
+        exclude_if=lambda shortened: not shortened,
+    )
 
     @classmethod
     def of(cls, usage: Usage) -> UsageOut | None:

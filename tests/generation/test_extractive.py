@@ -22,7 +22,7 @@ def source(number: int, text: str, own_findings: frozenset[int] | None = None) -
 def read(number: int, text: str, stance: Stance | None = "support") -> Source:
     """A source whose last sentence states its finding."""
     plain = source(number, text)
-    return Source(number, plain.document, plain.sentences, Finding(len(plain.sentences) - 1, stance, "a randomised trial"))
+    return Source(number, plain.document, plain.sentences, Finding(plain.sentences[-1], stance, "a randomised trial"))
 
 
 def quote(sources: list[Source], sentences: int = 7, words: int = 170) -> Draft:

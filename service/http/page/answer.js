@@ -3,7 +3,7 @@
 import { announce, byId, button, copyOf, count, element, holding, percent } from "./dom.js";
 import { toHash } from "./form.js";
 import { answerVerdictOf } from "./verdict.js";
-import { card, factsOf, fillTerms, openInContext, originOf, source } from "./evidence.js";
+import { card, factsOf, fillTerms, keyOf, openInContext, originOf, source } from "./evidence.js";
 import { fillFollowUps } from "./next.js";
 import { addRows } from "./table.js";
 
@@ -65,8 +65,8 @@ function fillProse(place, { sentences, documents }) {
 }
 
 /** How well a sentence bears out what cites it, for a citation's note and, shorter, for the list of papers. */
-const borneOut = ({ verbatim, verdict }) =>
-  verbatim ? "Quoted word for word from the abstract" : `${percent(verdict.support)} likely to support this, according to the judge`;
+const borneOut = ({ verbatim, verdict, sentence }) =>
+  verbatim ? `Quoted word for word from the ${sentence.location ? "full text" : "abstract"}` : `${percent(verdict.support)} likely to support this, according to the judge`;
 const shortly = ({ verbatim, verdict }) => (verbatim ? "word for word" : `${percent(verdict.support)} likely to support it`);
 
 // ---- Citations -------------------------------------------------------------------------------------------------
@@ -121,10 +121,11 @@ function noteOf(cited, paper) {
   const title = element("span", paper.title || "(no title)", "note-title");
   title.dir = quote.dir = "auto";
   text.id = "note-text";
-  text.append(title, element("span", `${factsOf(paper)}${cited.pmid}`, "note-facts"), quote, element("span", borneOut(cited), "note-how"));
-  const show = button("Show in the abstract", "quiet", () => {
+  const how = [cited.sentence.location?.text, borneOut(cited)].filter(Boolean).join(" · ");
+  text.append(title, element("span", `${factsOf(paper)}${cited.pmid}`, "note-facts"), quote, element("span", how, "note-how"));
+  const show = button(`Show in the ${cited.sentence.location ? "full text" : "abstract"}`, "quiet", () => {
     closeNote();
-    openInContext(byId(`source-${cited.number}`), cited.sentence.index);
+    openInContext(byId(`source-${cited.number}`), cited.sentence);
   });
   note.append(text, show);
   note.addEventListener("pointerenter", () => clearTimeout(closing));
@@ -228,7 +229,7 @@ function fillSources(section, { sentences }, cited) {
   section.querySelector("h2 span").textContent = count(cited.length, "paper");
   for (const paper of cited) {
     const borne = sentences.flatMap((one) => one.citations).filter((one) => one.number === paper.number);
-    const once = new Map(borne.map((one) => [one.sentence.index, { sentence: one.sentence, note: shortly(one) }]));
+    const once = new Map(borne.map((one) => [keyOf(one.sentence), { sentence: one.sentence, note: shortly(one) }]));
     const shown = source(paper, once.values());
     shown.id = `source-${paper.number}`;
     section.querySelector("ol").append(shown);

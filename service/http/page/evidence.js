@@ -180,12 +180,15 @@ function fillBar(shown, verdict) {
 
 // ---- The sentence ----------------------------------------------------------------------------------------------
 
+/** What a sentence of a paper is known by: abstract and full text count their sentences apart. */
+export const keyOf = ({ index, location }) => `${location ? "full text " : ""}${index}`;
+
 /** The sentence as a quotation, with where it stands below it and its abstract folded away. */
 function quoted({ pmid, title }, sentence, marks = {}, note = "") {
   const place = sentence.location ? `${sentence.location.text} of the full text` : `Sentence ${number(sentence.index + 1)} of the abstract`;
   const figure = holding("figure", "", holding("blockquote", "", "“", ...marked(sentence, marks), "”"));
   figure.firstChild.dir = "auto";
-  figure.dataset.sentence = sentence.index;
+  figure.dataset.sentence = keyOf(sentence);
   figure.append(holding("figcaption", "", note ? `${place} · ${note}` : place), inContext(pmid, title, sentence, marks));
   return figure;
 }
@@ -291,8 +294,8 @@ export function scrollToSentence(box) {
 }
 
 /** Opens a sentence of a card in its context, brings it into view and puts the keyboard there. */
-export function openInContext(shown, index) {
-  const figure = [...shown.querySelectorAll("figure")].find((one) => Number(one.dataset.sentence) === index);
+export function openInContext(shown, sentence) {
+  const figure = [...shown.querySelectorAll("figure")].find((one) => one.dataset.sentence === keyOf(sentence));
   const details = figure?.querySelector("details");
   if (!details) return;
   details.open = true;
@@ -326,7 +329,7 @@ export function originOf({ provenance, usage }) {
 /** The requests to language models, if there were any. */
 export function askedOf(usage) {
   if (!usage?.requests) return [];
-  const { requests, prompt_tokens, completion_tokens, cost } = usage;
+  const { requests, prompt_tokens, completion_tokens, cost, shortened } = usage;
   const dollars = cost === null ? "" : `, $${cost.toFixed(4)}`;
-  return [["Language model", `${count(requests, "request")}: ${number(prompt_tokens)} tokens read, ${number(completion_tokens)} written${dollars}`]];
+  return [["Language model", `${count(requests, "request")}: ${number(prompt_tokens)} tokens read, ${number(completion_tokens)} written${dollars}${shortened ? "; no room for the passages of some full texts" : ""}`]];
 }

@@ -49,7 +49,7 @@ function cellsOf(evidence) {
   const words = [people, number, effect, condition].map((one) => Object.assign(element("td", one, "own"), { dir: "auto" }));
   // Of a paper that was not judged as a whole the score is no probability.
   const likely = element("td", verdict?.of === "document" ? percent(score) : "", "figure");
-  return [element("td", directionOf(evidence), side), likely, element("td", `${designOf(design)}${trial ? `; reports ${trial}` : ""}`), element("td", year ?? "", "figure"), ...words, holding("td", "quotation", quote, " ", pmidOf(pmid, doi))];
+  return [element("td", directionOf(evidence), side), likely, element("td", `${designOf(design)}${trial ? `; reports ${trial}` : ""}`), element("td", year ?? "", "figure"), ...words, holding("td", "quotation", quote, sentence?.location ? ` (${sentence.location.text}) ` : " ", pmidOf(pmid, doi))];
 }
 
 /** A claim's papers as a table, best first; filtered, sorted and opened like a column, and sorted by the heads of its columns. */

@@ -13,6 +13,7 @@ from counterpoint.nli.judge import Abstract, Reading
 from counterpoint.retrieval.core.errors import BadConfig
 from counterpoint.retrieval.core.values import Answer, Document, RemovedSentence, Stance, Topic
 from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.rerank.reranker import make_passage
 from counterpoint.retrieval.runtime.chat import ChatUnanswered
 from counterpoint.service.answering.attribution import Attribution, StatedVerdict, find_missing_content, find_other_figures
 from counterpoint.service.configuration.config import load_answer_config
@@ -187,7 +188,7 @@ PAPER = Document(
     ],
 )
 def test_figures_and_most_words_must_be_there(sentence: str, missing: str) -> None:
-    assert find_missing_content(sentence, PAPER) == missing
+    assert find_missing_content(sentence, make_passage(PAPER)) == missing
 
 
 @pytest.mark.parametrize(
@@ -238,7 +239,7 @@ def test_no_sentence_says_the_opposite_of_the_lead_or_of_what_its_paper_was_coun
     tmp_path: Path, counted: Stance | None, first: Stance | None, failure: str
 ) -> None:
     (entry,) = make_index(tmp_path, [{"pmid": "1", "title": "", "abstract": "Zeta is for gout in adults."}]).entries(["1"])
-    source = Source(1, entry.document, entry.sentences(), Finding(0, counted, "a study"))
+    source = Source(1, entry.document, entry.sentences(), Finding(entry.sentences()[0], counted, "a study"))
     check = Attribution(WordReader(), config().attribute, 3, [source], StatedVerdict("zeta helps gout", first)).check
     outcome = check(DraftSentence("Zeta has been shown to be for gout in adults.", (CitedSource(1),)))
     assert outcome.failures == ((failure,) if failure else ())

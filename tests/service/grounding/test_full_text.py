@@ -15,10 +15,12 @@ from counterpoint.nli.judge import Abstract, FullTextRule, Reader
 from counterpoint.nli.long_text import Window, cut_windows
 from counterpoint.nli.reader.judge import LARGE, DocumentReader
 from counterpoint.nli.reader.paper import PaperRead
-from counterpoint.retrieval.core.values import Claim, Label, Location, SectionKind, Sentence, Verdict
+from counterpoint.retrieval.core.values import Claim, Label, Location, SectionKind, Sentence, Usage, Verdict
 from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.runtime.chat import CHARACTERS_A_TOKEN
+from counterpoint.retrieval.runtime.usage import REPLY, Budget, count_usage, find_room, record, spend
 from counterpoint.retrieval.store.documents import Entry
-from counterpoint.service.grounding.full_text import DISAGREE, ROW_ONLY, find_windows, join_readings
+from counterpoint.service.grounding.full_text import DISAGREE, ROW_ONLY, find_windows, join_readings, keep_within
 from counterpoint.service.grounding.schemas import GroundResponse
 from counterpoint.service.grounding.values import PaperReading
 from counterpoint.service.output.export import markdown
@@ -89,7 +91,7 @@ def test_a_row_alone_gives_no_side_and_is_shown_with_its_caption(tmp_path: Path)
 def test_without_full_texts_nothing_changes(tmp_path: Path) -> None:
     index = make_index(tmp_path, NEITHER, {"Results": [FOR]})
     with closing(index):
-        grounding = make_reading_grounder(index).over_abstracts(None).ground(CLAIM)
+        grounding = make_reading_grounder(index).for_answers(None).ground(CLAIM)
     assert not grounding.supporting and [one.document.pmid for one in grounding.silent] == ["1"]
 
 
@@ -142,6 +144,22 @@ def test_abstract_and_full_text_give_one_reading(
     joined = join_readings(make_reading(*abstract), make_reading(*text, kind), row_decides=False)
     assert joined.verdict.label == label
     assert joined.sentence is not None and (joined.sentence.location is not None) == from_text
+
+
+@pytest.mark.parametrize(("tokens", "kept"), [(250, ["1", "2"]), (200, ["1", "2"]), (199, ["1"]), (99, []), (-1, [])])
+def test_windows_are_sent_as_far_as_there_is_room(tokens: int, kept: list[str]) -> None:
+    windows = {pmid: (make_sentence("x" * 50 * CHARACTERS_A_TOKEN),) for pmid in ("1", "2")}
+    with count_usage() as tally:
+        assert [*keep_within(windows, tokens, sent=2)] == kept
+    assert tally.total.shortened == (len(kept) < 2)
+
+
+def test_the_narrowest_budget_of_a_context_says_what_room_there_is() -> None:
+    with count_usage(Budget(tokens=900)), count_usage():
+        record(Usage(1, 100, 50))
+        assert find_room() == 750
+        with count_usage(Budget(tokens=500)), spend(100):
+            assert find_room() == 500 - 100 - REPLY
 
 
 def test_windows_are_short_and_a_row_is_one() -> None:
