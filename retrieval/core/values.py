@@ -37,13 +37,14 @@ class Topic:
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A sentence to be grounded (TREC BioGen Task A): `known_pmids` already support it and are not to be repeated; `own` are
-    the papers that it stands in, which are no evidence for it."""
+    the papers that it stands in, which are no evidence for it. With `words` it is searched for once more, and read without."""
 
     text: str
     question: str = ""
     known_pmids: tuple[str, ...] = ()
     id: str = ""
     own: tuple[str, ...] = ()
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

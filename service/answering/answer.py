@@ -254,7 +254,9 @@ class _AnswerInProgress:
     def _choose_documents(self, grounded: GroundedQuestion | None, table: Table | None) -> FoundDocuments | TooLittle:
         """The documents for the generator: those that were read for the question, or else the best for it."""
         if grounded:
-            read = () if self.extractive else list_papers(grounded.grounding)
+            # Papers that say nothing on the question are written from only where there is little else.
+            silent = grounded.grounding.silent if len(grounded.papers) > 1 else ()
+            read = [] if self.extractive else [one for one in list_papers(grounded.grounding) if one not in silent]
             hits = [Hit(one.document.pmid, one.score) for one in (*grounded.papers, *read) if not one.document.retracted]
             return self._take(hits, collect_findings(grounded))
         if table is None or not (table.rows or table.asked):

@@ -12,6 +12,7 @@ from itertools import zip_longest
 
 from counterpoint.generation.draft import Finding
 from counterpoint.generation.question import YesNoQuestion, parse_question
+from counterpoint.nli.reader.chat import ChatReader
 from counterpoint.nli.text.designs import find_design
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.values import (
@@ -25,6 +26,7 @@ from counterpoint.retrieval.core.values import (
     VerdictOutcome,
 )
 from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.service.answering.asked import ask_words
 from counterpoint.service.answering.attribution import find_missing_content
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.weigh import (
@@ -64,11 +66,17 @@ class GroundedQuestion:
 
 
 def ground_question(grounder: Grounder, question: str, papers: int | None = None) -> GroundedQuestion | None:
-    """What the index's papers say on a question, by so many of them; None if it is not a yes-or-no question."""
+    """What the index's papers say on a question, by so many of them; None if it is not a yes-or-no question.
+
+    A language model that reads also gives the technical words for everyday ones.
+    """
     parsed = parse_question(question)
     if parsed is None:
         return None
-    return weigh_question(parsed, grounder.ground(Claim(parsed.claim), papers=papers, varied=papers is not None))
+    reader = grounder.reader if grounder.reads_papers else None
+    words = ask_words(reader, question) if isinstance(reader, ChatReader) else ""
+    claim = Claim(parsed.claim, words=words)
+    return weigh_question(parsed, grounder.ground(claim, papers=papers, varied=papers is not None))
 
 
 def weigh_question(question: YesNoQuestion, grounding: Grounding) -> GroundedQuestion:

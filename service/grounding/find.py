@@ -19,7 +19,9 @@ Only = Callable[[Sequence[str]], Collection[str]]
 def find(index: Index, models: Models, step: Retrieve, claim: Claim, only: Only | None = None) -> list[Entry]:
     """At most `step.k` papers, best first, without notices of a retraction or correction, which repeat another paper's words."""
     deep = step if only is None else step.model_copy(update={"k": step.k * DEEPER, "each": step.each and step.each * DEEPER})
-    hits = retrieve(deep, [make_query(claim, step.query)], index, models.encoders, claim.own)
+    query = make_query(claim, step.query)
+    queries = [query, f"{query} {claim.words}"] if claim.words else [query]
+    hits = retrieve(deep, queries, index, models.encoders, claim.own)
     if only is not None:
         pmids = only([hit.pmid for hit in hits])
         hits = [hit for hit in hits if hit.pmid in pmids]

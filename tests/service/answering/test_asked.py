@@ -213,6 +213,13 @@ def test_a_question_that_offers_two_options_has_rows_for_both(index: Index, serv
     assert not any(row.evidence.trial for row in asked.answer.rows), "two rows of one paper are no two reports of its trial"
 
 
+def test_a_yes_or_no_question_is_searched_for_in_technical_words_too(index: Index, server: ChatServer) -> None:
+    server.script = script(SAID)
+    Asked(index, server, question="Does zeta improve gout?")
+    asked = [body["messages"][-1]["content"] for body in server.bodies]
+    assert asked.count("Question: Does zeta improve gout?") == 1
+
+
 def test_a_model_writes_from_the_rows(index: Index, server: ChatServer) -> None:
     server.script = script(SAID)
     asked = Asked(index, server, writer=ScriptedGenerator("Gout improved with kappa [1]."))

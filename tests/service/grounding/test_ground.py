@@ -300,3 +300,12 @@ def test_a_reader_with_its_own_way_of_reading_is_asked_for_papers_and_for_what_d
     assert response.contrasts[0].aspect == "dose"
     (one,) = grounder.read(CLAIM, list(grounder.index.entries(["2"])))
     assert one.by == "grading@1 alone", "a cited paper is read in the same way"
+
+
+def test_further_words_find_the_papers_that_use_them_and_are_not_read(tmp_path: Path) -> None:
+    papers = [paper("1", "Zeta and pressure, for it"), paper("2", "Hypertension in adults", "Readings fell.")]
+    with closing(make_index(tmp_path, papers)) as index:
+        grounder = make_reading_grounder(index)
+        assert [one.pmid for one in grounder.find(CLAIM)] == ["1"]
+        assert [one.pmid for one in grounder.find(replace(CLAIM, words="hypertension"))] == ["1", "2"]
+        assert grounder.ground(replace(CLAIM, words="hypertension")).supporting[0].document.pmid == "1"
