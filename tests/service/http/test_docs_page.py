@@ -14,7 +14,7 @@ from lxml import html
 from counterpoint.service.http.app import create_app
 from counterpoint.service.http.reference.docs import example
 from counterpoint.service.operating.libraries import Libraries
-from counterpoint.service.serve.examples import CALLS
+from tests.helpers.api_examples import CALLS
 
 
 @pytest.fixture(scope="module")
