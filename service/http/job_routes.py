@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as PathOnDisk
@@ -15,7 +14,6 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from counterpoint.indexes.fetch.zotero import Collection
 from counterpoint.indexes.fetch.zotero_link import read_link
 from counterpoint.indexes.full_texts import find_doubts
 from counterpoint.indexes.packing import SUFFIX, is_pack, read_pack, write_pack
@@ -39,12 +37,11 @@ from counterpoint.service.http.requests.working import parts_of
 from counterpoint.service.operating import uploads
 from counterpoint.service.operating.jobs import (
     UNFINISHED,
+    JobOut,
     Jobs,
-    LibraryJob,
     NoSuchJob,
     Runner,
     Search,
-    State,
     Work,
     Zotero,
     find_ids,
@@ -54,14 +51,14 @@ from counterpoint.service.operating.libraries import Library, NoSuchLibrary
 from counterpoint.service.operating.searching import list_zotero, list_zotero_web, look_up
 from counterpoint.service.operating.uploads import (
     MOST_CHUNK,
-    Upload,
+    UploadOut,
     add_chunk,
     list_uploads,
     name_draft,
     name_linked,
     remove_upload,
 )
-from counterpoint.service.schemas import RankedPaper, Sent, facts_of
+from counterpoint.service.schemas import OfValue, RankedPaper, Sent, facts_of
 
 _BINARY = {"type": "string", "format": "binary"}
 FILES = r"/v1/libraries/[^/]+/files/[^/]+"
@@ -86,20 +83,6 @@ class DraftOut(BaseModel):
     id: str
     name: str
     files: list[UploadOut] = Field(description="What has been uploaded and not been read yet.")
-
-
-class UploadOut(BaseModel):
-    """An uploaded file."""
-
-    name: str
-    received: int = Field(description="Bytes received so far.")
-    whole: bool = Field(description="Whether all of it is there.")
-    upload: str = Field(description="What tells this upload from others of the same name; send it with every later part.")
-
-    @classmethod
-    def of(cls, upload: Upload) -> UploadOut:
-        """From the file as it lies on disk."""
-        return cls(name=upload.name, received=upload.received, whole=upload.whole, upload=upload.id)
 
 
 class SearchIn(Sent):
@@ -168,20 +151,6 @@ class LibraryWork(Sent):
         return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors, joins=self.joins)
 
 
-class JobOut(BaseModel):
-    """A job on a library."""
-
-    id: str
-    library: str = Field(description="The id of the library.")
-    name: str = Field(description="What the library is called.")
-    at: str = Field(description="When it was asked for.")
-    state: State
-    stage: str = Field(description="What it does now; how it ended or why it failed.")
-    done: int = Field(description="Units done in this stage.")
-    total: int = Field(description="Units of this stage; 0 if unknown.")
-    said: list[str] = Field(description="The last lines of what was told: what came in, what was left out and why.")
-
-
 class JobList(BaseModel):
     """The jobs on the libraries that the sender may see, newest first."""
 
@@ -221,15 +190,10 @@ def _find_kept(request: Request, id: str) -> Library:
     return found
 
 
-def _describe(job: LibraryJob, name: str) -> JobOut:
-    values = {field: getattr(job, field) for field in JobOut.model_fields if field not in ("name", "said")}
-    return JobOut(**values, name=name, said=[*job.said[-30:]])
-
-
 def _see_job(request: Request, id: str) -> JobOut:
     job = _jobs(request).get(id)
     try:
-        return _describe(job, _find(request, job.library).name)
+        return job.show(_find(request, job.library).name)
     except NoSuchLibrary:
         raise NoSuchJob("There is no such job.") from None
 
@@ -253,8 +217,7 @@ def make_library(body: NewLibrary, request: Request) -> DraftOut:
 def list_files(id: LibraryId, request: Request) -> DraftOut:
     """The files that were uploaded for a library and have not been read yet, with how much of each is there."""
     found = _find(request, id)
-    files = [UploadOut.of(one) for one in list_uploads(name_draft(_jobs(request).folder, found.id))]
-    return DraftOut(id=found.id, name=found.name, files=files)
+    return DraftOut(id=found.id, name=found.name, files=list_uploads(name_draft(_jobs(request).folder, found.id)))
 
 
 @changes.put(
@@ -286,11 +249,11 @@ async def upload_file(
         raise problems.Refused(f"Expected at most {MOST_CHUNK:,} bytes at once, got {len(chunk):,}; send the file in parts.", 413)
     jobs, most = _jobs(request), parts_of(request).upload_bytes
 
-    def keep() -> Upload:
+    def keep() -> UploadOut:
         jobs.check_unread(found.id, name)
         return add_chunk(name_draft(jobs.folder, found.id), name, chunk, offset, total, most, upload, sha256)
 
-    return UploadOut.of(await run_sync(keep))
+    return await run_sync(keep)
 
 
 @changes.delete("/v1/libraries/{id}/files/{name}", status_code=204)
@@ -308,7 +271,7 @@ class SearchPreview(BaseModel):
     titles: list[str] = Field(description="The first few.")
 
 
-class CollectionOut(BaseModel):
+class CollectionOut(OfValue):
     """A collection of Zotero."""
 
     key: str
@@ -320,11 +283,6 @@ class CollectionList(BaseModel):
     """The collections of a library of Zotero, as a tree in order."""
 
     collections: list[CollectionOut]
-
-    @classmethod
-    def of(cls, found: Iterable[Collection]) -> CollectionList:
-        """From the collections in their order."""
-        return cls(collections=[CollectionOut(key=one.key, path=list(one.path), items=one.items) for one in found])
 
 
 def _check_at_machine(request: Request) -> None:
@@ -339,7 +297,7 @@ def _check_at_machine(request: Request) -> None:
 def list_zotero_collections(request: Request) -> CollectionList:
     """The collections of the Zotero on this machine, which must be open; for the person at the machine alone."""
     _check_at_machine(request)
-    return CollectionList.of(list_zotero())
+    return CollectionList.model_validate({"collections": list_zotero()})
 
 
 @changes.post("/v1/zotero", responses=problems.responses(502))
@@ -350,7 +308,7 @@ def list_zotero_web_collections(body: ZoteroKey, request: Request) -> Collection
     key = body.key.get_secret_value().strip()
     if not (key.isascii() and key.isalnum()) and key:
         raise BadInput("Expected a key of Zotero's, of letters and digits alone; copy it anew from zotero.org/settings/keys.")
-    return CollectionList.of(list_zotero_web(body.library, key, _place_key(request, body.library)))
+    return CollectionList.model_validate({"collections": list_zotero_web(body.library, key, _place_key(request, body.library))})
 
 
 @changes.delete("/v1/zotero", status_code=204)
@@ -464,7 +422,7 @@ def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
         pack = read_pack(draft / "files" / packs[0])
         _check_room(request, found, work, pack.manifest.counts.documents)
         found, said = _take_id(request, found, pack.library.id)
-    return _describe(jobs.add(found.id, work, said), found.name)
+    return jobs.add(found.id, work, said).show(found.name)
 
 
 def _check_joined(request: Request, library: Library, work: Work, confirmed: bool) -> None:
@@ -557,7 +515,7 @@ def list_jobs(request: Request) -> JobList:
     found = []
     for job in _jobs(request).list():
         try:
-            found.append(_describe(job, _find(request, job.library).name))
+            found.append(job.show(_find(request, job.library).name))
         except NoSuchLibrary:
             continue
     return JobList(jobs=found[:100])
