@@ -94,9 +94,9 @@ def _add_to_history(index: Path, entry: Entry) -> None:
 
     try:
         settings = load_settings()
-        memory = open_memory(settings.state_folder(shared=False), libraries := read_libraries(), settings.history)
+        memory = open_memory(settings.state_folder(shared=False), settings.history)
         if memory and memory.history_on:
-            memory.history.add("", libraries.at(index).id, entry)
+            memory.history.add("", read_libraries().at(index).id, entry)
     except CounterpointError as error:
         print_note(f"The history was not written: {error}")
 

@@ -46,7 +46,7 @@ def read_memory() -> Memory:
         raise BadConfig(
             "Nothing is remembered: the setting state is off, or this user has no home; name a folder with COUNTERPOINT_STATE."
         )
-    return Memory(Database(folder, read_libraries()), settings.history, settings.watch)
+    return Memory(Database(folder), settings.history, settings.watch)
 
 
 def read_whose(holder: str, library: str = "") -> Whose:

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from xml.etree import ElementTree as ET
 
 from counterpoint.retrieval.core.errors import BadInput
-from counterpoint.service.memory.database import Database, Whose
+from counterpoint.service.memory.database import Rows, Whose
 from counterpoint.service.memory.schemas import AlertData, AlertList, AlertOut
 
 MOST_TOLD = 500
@@ -32,17 +32,15 @@ def read_since(text: str) -> str:
         raise BadInput(f"{text[:40]!r} is no date; give one such as 2026-11-22 or 2026-11-22T10:00.") from None
 
 
-class Alerts:
-    """The alerts in the file."""
+class Alerts(Rows):
+    """The alerts in the file; one that is deleted does not come back, since its claim has moved on."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    table, missing = "alerts", "There is no alert with this id."
 
     def find(self, whose: Whose, since: str = "") -> AlertList:
         """Someone's alerts, newest first, from a time on (`read_since`)."""
-        columns, order = "id, library, at, kind, saved, data", "ORDER BY at DESC, rowid DESC LIMIT ?"
-        statement = f"SELECT {columns} FROM alerts WHERE {whose.where} AND at >= ? {order}"
-        rows = self._database.rows(statement, (*whose.values, read_since(since), MOST_TOLD))
+        order = "AND at >= ? ORDER BY at DESC, rowid DESC LIMIT ?"
+        rows = self.select("id, library, at, kind, saved, data", whose, order, (read_since(since), MOST_TOLD))
         return AlertList(
             alerts=[
                 AlertOut(**dict(AlertData.model_validate_json(data)), id=id, library=library, at=at, kind=kind, saved=saved)
@@ -50,13 +48,9 @@ class Alerts:
             ]
         )
 
-    def delete(self, whose: Whose, id: str) -> None:
-        """Delete an alert; raises `NoSuch`. It does not come back, since its claim has moved on."""
-        self._database.delete("alerts", whose, id, "There is no alert with this id.")
-
     def token(self, holder: str) -> str:
         """The token that opens a holder's feed without a key, for programs that cannot send one; created at the first call."""
-        with self._database.change() as change:
+        with self.database.change() as change:
             change.execute("INSERT OR IGNORE INTO feeds VALUES (?, ?)", (holder, secrets.token_urlsafe(24)))
             return str(change.execute("SELECT token FROM feeds WHERE holder = ?", (holder,)).fetchone()[0])
 
@@ -66,7 +60,7 @@ class Alerts:
 
     def holder_of(self, token: str) -> str | None:
         """The holder whose feed a token opens; None if it opens none."""
-        rows = self._database.rows("SELECT holder FROM feeds WHERE token = ?", (token,))
+        rows = self.database.rows("SELECT holder FROM feeds WHERE token = ?", (token,))
         return str(rows[0][0]) if rows else None
 
 

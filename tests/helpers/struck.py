@@ -75,7 +75,7 @@ def main(folder: Path, operation: str, library: str, how: How, at: int, trace: P
     from counterpoint.service.operating.uploads import add_chunk, name_draft
 
     libraries = Libraries(folder=folder)
-    memory = open_memory(folder.parent / "state", libraries)
+    memory = open_memory(folder.parent / "state")
     assert memory
     runner = Runner(Jobs(folder), libraries.find_place, "embedded", libraries.refresh, forget=memory.forget_library)
     Runner._run_step = run_here  # type: ignore[assignment,method-assign]

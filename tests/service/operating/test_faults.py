@@ -101,7 +101,7 @@ class World:
     def run(self) -> None:
         """As the next start of the service, and somebody who resumes what failed."""
         libraries = Libraries(folder=self.folder)
-        memory = open_memory(self.folder.parent / "state", libraries)
+        memory = open_memory(self.folder.parent / "state")
         assert memory
         runner = Runner(Jobs(self.folder), libraries.find_place, "embedded", libraries.refresh, forget=memory.forget_library)
         runner.start()
@@ -312,15 +312,14 @@ def test_damaged_lists_are_told_and_the_libraries_serve(
     shutil.copytree(made_once, folder)
     jobs = Jobs(folder)
     jobs.add(ID, Work(removed=("1",)))
-    libraries = Libraries(folder=folder)
-    assert open_memory(tmp_path / "state", libraries)
+    assert open_memory(tmp_path / "state")
     for left in (folder / FOLDER).glob("jobs.sqlite-*"):
         left.unlink()
     for file in (folder / FOLDER / "jobs.sqlite", tmp_path / "state" / "memory.sqlite"):
         spoil(file)
     with pytest.raises(JobsUnusable, match="check the disk"):
         jobs.list()
-    assert open_memory(tmp_path / "state", libraries) is None and "move a damaged file away" in caplog.text
+    assert open_memory(tmp_path / "state") is None and "move a damaged file away" in caplog.text
     assert set(titles_in(folder)) == {ID, OTHER}
 
 
