@@ -22,15 +22,14 @@ from counterpoint.service.calls.requests import (
 )
 from counterpoint.service.cli.options import takes
 from counterpoint.service.cli.shared import (
-    INDEX_VARIABLE,
     AnswersOption,
     ConfigOption,
     IndexOption,
     ProfileOption,
     UnderAnswersOption,
+    make_index_option,
     print_note,
     read_libraries,
-    read_library,
 )
 from counterpoint.service.cli.usage import check_sentence
 from counterpoint.service.configuration import defaults
@@ -167,12 +166,7 @@ def evidence(
             "a paper in the index.",
         ),
     ],
-    index: Annotated[
-        Path | None,
-        typer.Option(
-            "--index", metavar="INDEX", help="The index of a paper named by its id.", envvar=INDEX_VARIABLE, callback=read_library
-        ),
-    ] = None,
+    index: Annotated[Path | None, make_index_option("The index of a paper named by its id.")] = None,
     profile: ProfileOption = defaults.PROFILE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
