@@ -20,6 +20,7 @@ from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import Label
 from counterpoint.retrieval.runtime.chat import Chat
 from counterpoint.retrieval.runtime.usage import count_usage
+from counterpoint.retrieval.store.manifest import write_atomically
 from counterpoint.service.configuration.files import read_yaml
 
 
@@ -176,10 +177,8 @@ def write_profile(path: Path, address: str, model: str, key_env: str, trial: Tri
     does = "reads the papers and writes answers" if trial.reads else "writes answers; the shipped reader reads the papers"
     server = urlsplit(split_login(address)[0]).netloc
     profile.update(name=name or path.stem, description=f"{model} at {server} {does}. {' '.join(trial.describe())}")
-    part = path.with_name(f"{path.name}.part")
-    part.touch(mode=0o600)
-    part.write_text(yaml.dump(profile, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120), "utf-8")
-    part.replace(path)
+    text = yaml.dump(profile, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120)
+    write_atomically(path, text, mode=0o600)
 
 
 def name_file(model: str) -> Path:

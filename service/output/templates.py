@@ -1,5 +1,6 @@
-"""Templates of HTML and Markdown stored in a package; each may use those beside this file: `head.html`, the head that all pages
-share, `sheet.html`, the page of a result that is taken along, and `table.md`. HTML is escaped by itself, Markdown by `md`."""
+"""Templates of HTML, XML and Markdown stored in a package; each may use those beside this file: `head.html`, the head that all
+pages share, `sheet.html`, the page of a result that is taken along, and `table.md`. Markdown is escaped by the filter `md`, the
+others by themselves."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def load_templates(package: str) -> Environment:
     environment = Environment(
         loader=FunctionLoader(read),
         undefined=StrictUndefined,
-        autoescape=select_autoescape(["html"]),
+        autoescape=select_autoescape(["html", "xml"]),
         trim_blocks=True,
         lstrip_blocks=True,
     )
