@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as PathOnDisk
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import quote
 
 from anyio.to_thread import run_sync
@@ -37,6 +37,7 @@ from counterpoint.service.http.requests.working import parts_of
 from counterpoint.service.operating import uploads
 from counterpoint.service.operating.jobs import (
     UNFINISHED,
+    ZOTERO_LIBRARY,
     JobOut,
     Jobs,
     NoSuchJob,
@@ -44,6 +45,7 @@ from counterpoint.service.operating.jobs import (
     Search,
     Work,
     Zotero,
+    ZoteroIn,
     find_ids,
     name_key,
 )
@@ -85,13 +87,10 @@ class DraftOut(BaseModel):
     files: list[UploadOut] = Field(description="What has been uploaded and not been read yet.")
 
 
-class SearchIn(Sent):
+class SearchIn(Search):
     """A search of PubMed or Europe PMC."""
 
     query: str = Field(min_length=1, max_length=4000, description="As you would type it there.")
-    source: Literal["pubmed", "europepmc"] = "pubmed"
-    most: int = Field(1000, ge=1, le=100_000, description="Fetch at most this many papers.")
-    full_texts: bool = Field(False, description="Also fetch the open-access full texts.")
 
     def check(self) -> None:
         """Raise `BadInput` for a query without words."""
@@ -99,25 +98,12 @@ class SearchIn(Sent):
             raise BadInput("Expected the words of a search, got only blanks or control characters; type it again.")
 
 
-_ZOTERO = r"^((users|groups)/[0-9]{1,12})?$"
-
-
-class ZoteroIn(Sent):
-    """A collection of Zotero; the same again takes what is new, changed or deleted."""
-
-    collection: str = Field(pattern=r"^([A-Z0-9]{1,20}|all)$", description="Its key, or all.")
-    pdfs: bool = Field(True, description="Also take the attached PDFs, as full texts.")
-    library: str = Field(
-        "", pattern=_ZOTERO, description="users/ID or groups/ID at zotero.org; empty: of the Zotero on this machine."
-    )
-
-
 class ZoteroKey(Sent):
     """A library at zotero.org, and the key that may read it."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"library": "users/1234567"}]})
 
-    library: str = Field(pattern=_ZOTERO, min_length=7, description="users/ID or groups/ID.")
+    library: str = Field(pattern=ZOTERO_LIBRARY, min_length=7, description="users/ID or groups/ID.")
     key: SecretStr = Field(
         SecretStr(""), max_length=100, description="A key of zotero.org/settings/keys; empty: the one given before, if any."
     )
@@ -145,7 +131,7 @@ class LibraryWork(Sent):
             raise BadInput(f"“{unknown[0][:60]}” is no PMID, PMCID or DOI; correct it or leave it out.")
         if self.search:
             self.search.check()
-            searches.append(Search(**self.search.model_dump()))
+            searches.append(self.search)
         if any(not 0 < len(one.strip()) <= 500 or not one.isprintable() for one in self.removed):
             raise BadInput("Expected the ids of papers in removed, got one that is empty, too long or not printable.")
         return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors, joins=self.joins)
@@ -313,7 +299,7 @@ def list_zotero_web_collections(body: ZoteroKey, request: Request) -> Collection
 
 @changes.delete("/v1/zotero", status_code=204)
 def forget_zotero_key(
-    request: Request, of: Annotated[str, Query(pattern=_ZOTERO, min_length=7, description="users/ID or groups/ID.")]
+    request: Request, of: Annotated[str, Query(pattern=ZOTERO_LIBRARY, min_length=7, description="users/ID or groups/ID.")]
 ) -> None:
     """Forget the key that you gave for a library at zotero.org."""
     request.app.state.gate.require(request, "admin")
@@ -334,7 +320,8 @@ def _choose_zotero(request: Request, found: Library, body: LibraryWork) -> Zoter
     known = None
     if kept:
         library = kept.source.library if kept.source.interface == "web" else ""
-        known = Zotero(kept.collection or "all", kept.pdfs, library, kept.source.key_from)
+        from_file = kept.source.key_from
+        known = Zotero(collection=kept.collection or "all", pdfs=kept.pdfs, library=library, key_from=from_file)
     if body.sync:
         if known is None:
             raise BadInput(f"{found.name} has no papers of a collection of Zotero yet; choose a collection first.")

@@ -46,6 +46,7 @@ from counterpoint.retrieval.store.library import LibraryFile, read_library_file
 from counterpoint.retrieval.store.manifest import NAME as MANIFEST
 from counterpoint.retrieval.store.manifest import read_manifest
 from counterpoint.service.operating.uploads import DELETED, FOLDER, hold_files, name_deleted, name_draft, name_linked
+from counterpoint.service.schemas import Sent
 
 _log = logging.getLogger("counterpoint")
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -70,24 +71,31 @@ CREATE TABLE IF NOT EXISTS jobs (
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """What PubMed or Europe PMC finds for a query: the first `most` papers, with their open-access full texts if wanted."""
+class Search(Sent):
+    """A search of PubMed or Europe PMC."""
 
     query: str
     source: Literal["pubmed", "europepmc"] = "pubmed"
-    most: int = 1000
-    full_texts: bool = False
+    most: int = Field(1000, ge=1, le=100_000, description="Fetch at most this many papers.")
+    full_texts: bool = Field(False, description="Also fetch the open-access full texts.")
 
 
-@dataclass(frozen=True, slots=True)
-class Zotero:
-    """A collection of Zotero, by its key, or "all", with the attached PDFs if wanted; the same again takes what is new, changed
-    or deleted. It is that of the Zotero on this machine, or of "users/ID" or "groups/ID" at zotero.org with the key in a file."""
+ZOTERO_LIBRARY = r"^((users|groups)/[0-9]{1,12})?$"
 
-    collection: str
-    pdfs: bool = True
-    library: str = ""
+
+class ZoteroIn(Sent):
+    """A collection of Zotero; the same again takes what is new, changed or deleted."""
+
+    collection: str = Field(pattern=r"^([A-Z0-9]{1,20}|all)$", description="Its key, or all.")
+    pdfs: bool = Field(True, description="Also take the attached PDFs, as full texts.")
+    library: str = Field(
+        "", pattern=ZOTERO_LIBRARY, description="users/ID or groups/ID at zotero.org; empty: of the Zotero on this machine."
+    )
+
+
+class Zotero(ZoteroIn):
+    """The same, with the file or the variable that holds the key for a library at zotero.org."""
+
     key_from: str = ""
 
 
@@ -541,9 +549,9 @@ def find_ids(text: str) -> tuple[list[Search], list[str]]:
         ("europepmc", [*dict.fromkeys(others)]),
     ]
     searches = [
-        Search(" OR ".join(part := terms[at : at + _IDS_AT_ONCE]), source, len(part) if source == "pubmed" else 2 * len(part))
+        Search(query=" OR ".join(part), source=source, most=len(part) if source == "pubmed" else 2 * len(part))
         for source, terms in queries
-        for at in range(0, len(terms), _IDS_AT_ONCE)
+        for part in (terms[at : at + _IDS_AT_ONCE] for at in range(0, len(terms), _IDS_AT_ONCE))
     ]
     return searches, unknown
 

@@ -137,12 +137,12 @@ def remove_papers(world: World) -> None:
 
 def fetch(world: World) -> None:
     world.name()
-    world.ask(searches=(Search("zinc", full_texts=True),))
+    world.ask(searches=(Search(query="zinc", full_texts=True),))
 
 
 def fetch_more(world: World) -> None:
     make_library(world.folder, ID, "Heart", 1, 2, 3)
-    world.ask(searches=(Search("zinc"),))
+    world.ask(searches=(Search(query="zinc"),))
 
 
 def take_collection(world: World) -> None:
@@ -152,7 +152,7 @@ def take_collection(world: World) -> None:
     key.chmod(0o600)
     for number in range(3):
         world.zotero.add(title=f"Zeta of Zotero {number}", abstractNote="Zeta is for it.", DOI=f"10.5555/zeta.{number}")
-    world.ask(zotero=Zotero("all", library="users/7", key_from=str(key)))
+    world.ask(zotero=Zotero(collection="all", library="users/7", key_from=str(key)))
 
 
 def sync(world: World) -> None:
@@ -162,7 +162,7 @@ def sync(world: World) -> None:
     world.zotero.delete(first)
     world.zotero.edit(second, title="Zeta of Zotero, edited")
     world.zotero.add(title="Zeta of Zotero, new", abstractNote="Zeta is for it.", DOI="10.5555/zeta.new")
-    world.ask(zotero=Zotero("all", library="users/7", key_from=str(world.folder.parent / "key")))
+    world.ask(zotero=Zotero(collection="all", library="users/7", key_from=str(world.folder.parent / "key")))
 
 
 def delete(world: World) -> None:

@@ -169,7 +169,7 @@ def test_only_one_process_runs_jobs_and_a_dead_one_leaves_none_beside_its_heir(j
 
 
 def test_what_a_search_finds_makes_a_library_or_is_added_to_one(jobs: Jobs, runner: Runner, faked: Path) -> None:
-    searches = (Search("zeta", most=7, full_texts=True), Search("eta", "europepmc"))
+    searches = (Search(query="zeta", most=7, full_texts=True), Search(query="eta", source="europepmc"))
     jobs.add(ID, Work(searches=searches))
     runner.run_waiting()
     first = json.loads((faked / "calls").read_text().splitlines()[0])
