@@ -12,9 +12,9 @@ from counterpoint.service.http.requests import problems
 from counterpoint.service.http.requests.access import admit_request
 from counterpoint.service.http.requests.bodies import route_for
 from counterpoint.service.http.requests.working import parts_of
-from counterpoint.service.operating.page_model import PageModel, check_key_name
+from counterpoint.service.operating.page_model import PageModel, SetUpOut, check_key_name
 from counterpoint.service.operating.work import Job, while_there
-from counterpoint.service.schemas import OfValue, Sent
+from counterpoint.service.schemas import Sent
 
 router = APIRouter(
     route_class=route_for("admin"),
@@ -65,16 +65,6 @@ class ModelNames(BaseModel):
     warning: str = Field(description="What leaves this machine, if it is used; empty for a server on this machine.")
 
 
-class SetUpOut(OfValue):
-    """A model that was tried."""
-
-    model: str
-    address: str
-    key_env: str
-    description: str = Field(description="What it does and what the trial found.")
-    remote: bool = Field(description="Whether claims, questions and abstracts leave this machine for it.")
-
-
 class ModelState(BaseModel):
     """Which language model reads and writes, and which could."""
 
@@ -109,12 +99,7 @@ def _model(request: Request) -> PageModel:
 def read_model(request: Request) -> ModelState:
     """The language model in use, and the one that was tried last."""
     model = _model(request)
-    used, tried = model.read("in use"), model.read("tried")
-    return ModelState(
-        in_use=SetUpOut.model_validate(used) if used else None,
-        tried=SetUpOut.model_validate(tried) if tried else None,
-        profile=model.profile,
-    )
+    return ModelState(in_use=model.read("in use"), tried=model.read("tried"), profile=model.profile)
 
 
 @router.post("/v1/model/names")
