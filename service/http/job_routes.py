@@ -12,7 +12,7 @@ from urllib.parse import quote
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr
 
 from counterpoint.indexes.fetch.zotero_link import read_link
 from counterpoint.indexes.full_texts import find_doubts
@@ -73,8 +73,6 @@ JobId = Annotated[str, Path(max_length=40, description="The id of a job.")]
 class NewLibrary(Sent):
     """What a library is called that is to be made."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Heart failure"}]})
-
     name: str = Field(description=f"1 to {MOST_NAME} characters.")
     description: str = Field("", max_length=MOST_DESCRIPTION)
 
@@ -101,8 +99,6 @@ class SearchIn(Search):
 class ZoteroKey(Sent):
     """A library at zotero.org, and the key that may read it."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"library": "users/1234567"}]})
-
     library: str = Field(pattern=ZOTERO_LIBRARY, min_length=7, description="users/ID or groups/ID.")
     key: SecretStr = Field(
         SecretStr(""), max_length=100, description="A key of zotero.org/settings/keys; empty: the one given before, if any."
@@ -111,8 +107,6 @@ class ZoteroKey(Sent):
 
 class LibraryWork(Sent):
     """What is to be done to a library, as one job; what cannot be read is left out and listed."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"files": ["export.ris"]}]})
 
     files: list[str] = Field(default_factory=list, max_length=uploads.MOST_FILES, description="Names of uploaded files to read.")
     search: SearchIn | None = Field(None, description="Papers to fetch.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from counterpoint.retrieval.core.addresses import split_login
 from counterpoint.service.configuration import language_model
@@ -26,8 +26,6 @@ router = APIRouter(
 class ModelServer(Sent):
     """A server of language models."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"address": "http://127.0.0.1:11434"}]})
-
     address: str = Field(max_length=500, description="That of an OpenAI-compatible server: Ollama, vLLM, LM Studio, OpenAI.")
     key_env: str = Field(
         "OPENAI_API_KEY",
@@ -40,17 +38,11 @@ class ModelServer(Sent):
 class ModelChoice(ModelServer):
     """A model to be tried."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"address": "http://127.0.0.1:11434", "model": "qwen3:8b"}]})
-
     model: str = Field(max_length=200, description="Its name, as the server lists it; empty: the server's only one.")
 
 
 class ModelSwitch(Sent):
     """Whether a model is to be used; it is named as its trial named it."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"on": True, "model": "qwen3:8b", "address": "http://127.0.0.1:11434/v1"}]}
-    )
 
     on: bool = Field(strict=True)
     model: str = Field("", max_length=200)

@@ -1,6 +1,7 @@
 """The API's description: with examples for programs, and as a page for people at /docs, made of files of the package alone.
 
-The examples are real responses over the demo index, kept as files named after the calls; `make examples` makes them anew.
+The examples of bodies that are sent are in one file; the others are real responses over the demo index, kept as files named after
+the calls, and `make examples` makes them anew.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ def example(name: str) -> Any:
 
 
 def add_examples(document: dict[str, Any]) -> dict[str, Any]:
-    """The same OpenAPI document with an example in the response of each call that has one."""
+    """The same OpenAPI document with an example of each body that is sent, and of the response of each call that has one."""
     known = {file.name.removesuffix(".json") for file in files("counterpoint.service.http").joinpath("examples").iterdir()}
     for operation in (one for item in document["paths"].values() for one in item.values()):
         name = operation["operationId"].removesuffix(ALIAS)
         if name in known:
             operation["responses"]["200"]["content"]["application/json"]["example"] = example(name)
+    for name, body in example("requests").items():
+        document["components"]["schemas"][name]["examples"] = [body]
     return document
 
 
