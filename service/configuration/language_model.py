@@ -33,34 +33,11 @@ class Case:
     label: Label
 
 
-_TRIAL = Abstract(
-    "A randomised trial of zetapril in hypertension",
-    (
-        "It is not known whether zetapril lowers blood pressure.",
-        "We gave zetapril or a placebo to 240 adults with hypertension for eight weeks.",
-        "Systolic pressure fell by 2 mm Hg with zetapril and by 2 mm Hg with the placebo.",
-        "Cough was reported by 18 % with zetapril and by 4 % with the placebo (P < 0.001).",
-        "Zetapril was no better than a placebo for blood pressure, and it caused cough.",
-    ),
-)
-_COHORT = Abstract(
-    "Volimab and fractures in older women: a cohort study",
-    (
-        "We followed 3,100 women over 65 with osteoporosis for six years.",
-        "Hip fractures occurred in 2.1 % of women who took volimab and in 4.4 % of those who did not (hazard ratio 0.48).",
-        "Wrist fractures were as frequent in both groups.",
-        "Volimab was associated with fewer hip fractures, but not with fewer wrist fractures.",
-    ),
-)
-CASES = (
-    Case("Zetapril lowers blood pressure in adults.", _TRIAL, "contradict"),
-    Case("Zetapril causes cough.", _TRIAL, "support"),
-    Case("Adults who take zetapril cough no more than those who take a placebo.", _TRIAL, "contradict"),
-    Case("Zetapril prevents strokes.", _TRIAL, "neutral"),
-    Case("Volimab lowers the risk of hip fractures in older women.", _COHORT, "support"),
-    Case("Volimab protects older women from wrist fractures.", _COHORT, "contradict"),
-    Case("More women break a hip while they take volimab.", _COHORT, "contradict"),
-    Case("Volimab lowers blood pressure in older women.", _COHORT, "neutral"),
+_TRIAL = yaml.safe_load(Path(__file__).with_name("trial.yaml").read_text("utf-8"))
+CASES = tuple(
+    Case(claim, Abstract(paper["title"], tuple(paper["sentences"])), label)
+    for paper in _TRIAL
+    for claim, label in paper["claims"].items()
 )
 """What a language model is tried on before it may read."""
 
