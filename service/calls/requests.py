@@ -7,6 +7,8 @@ With `kw_only=False` it may be given by its place in Python; if it is also requi
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -257,9 +259,6 @@ class TextRequest(Request):
         return ReadText.of(self._passage())
 
     def _passage(self) -> Passage:
-        import base64
-        import binascii
-
         from counterpoint.service.checking.parse import read_bytes, read_text
 
         if self.text and self.file:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note
 from counterpoint.service.cli.usage import check_file_name
 from counterpoint.service.configuration import defaults
@@ -49,8 +51,6 @@ def check(
     endings = {FORMATS[one].ending: one for one in get_args(TextExport)}
     format = endings.get(out.suffix.lower()) if out else None
     if out and not format:
-        from counterpoint.retrieval.core.errors import BadInput
-
         raise BadInput(f"{out} has no ending that names a format; end it in {', '.join(endings)}.")
     if out:
         check_target(out, overwrite)
@@ -95,8 +95,6 @@ def _write(reading: ReadText, checker: Checker, out: Path, format: TextExport, t
 
 
 def _print(reading: ReadText, checker: Checker, as_json: bool) -> None:
-    from tempfile import TemporaryDirectory
-
     from counterpoint.service.checking.check import check_once
     from counterpoint.service.checking.export import print_checked
 

@@ -17,6 +17,7 @@ from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
 from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_library, read_place
 from counterpoint.service.configuration import defaults
+from counterpoint.service.schemas import Provenance
 
 if TYPE_CHECKING:
     from counterpoint.indexes.sources import SourcesRead, TextsRead
@@ -594,7 +595,6 @@ def _find_and_keep(place: Path, profile: str) -> int:
     from counterpoint.service.assembly import assemble
     from counterpoint.service.examples.finding import GROUNDED, SAMPLED, find_examples, find_statements
     from counterpoint.service.examples.schemas import ExamplesResponse, keep_examples
-    from counterpoint.service.schemas import Provenance
 
     documents, manifest = open_documents(place)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadConfig, BadInput, Interrupted, translate_write_errors
 from counterpoint.service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, read_libraries
 from counterpoint.service.cli.usage import check_sentence
 from counterpoint.service.configuration import defaults
+from counterpoint.service.schemas import Provenance
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -35,7 +38,6 @@ feedback_app = typer.Typer(help="Export what readers say about verdicts.", no_ar
 
 def read_memory() -> Memory:
     """Open the memory that the settings name; raises `BadConfig` if they name none."""
-    from counterpoint.retrieval.core.errors import BadConfig
     from counterpoint.service.memory.database import Database
     from counterpoint.service.memory.memory import Memory
     from counterpoint.service.operating.settings import load_settings
@@ -89,8 +91,6 @@ def history_delete(
     holder: HolderOption = "",
 ) -> None:
     """Delete an entry, or with --all the whole history."""
-    from counterpoint.retrieval.core.errors import BadInput
-
     if bool(id) == everything:
         raise BadInput("Give the id of an entry, or --all to delete the whole history.")
     entries = read_memory().history
@@ -143,7 +143,6 @@ def saved_add(
     from counterpoint.service.assembly import assemble
     from counterpoint.service.grounding.schemas import GroundResponse
     from counterpoint.service.queries.papers import check_known
-    from counterpoint.service.schemas import Provenance
 
     grounder = assemble(index, config, profile)
     response = GroundResponse.of(grounder.ground(check_known(statement, grounder.index.store)), Provenance.of(grounder))
@@ -180,7 +179,6 @@ def feedback_export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file of that name.")] = False,
 ) -> None:
     """Write what readers said with *Wrong side?*, of all holders, as evaluation data."""
-    from counterpoint.retrieval.core.errors import BadInput, translate_write_errors
     from counterpoint.retrieval.store.manifest import write_atomically
     from counterpoint.service.memory.feedback import write_csv, write_jsonl
     from counterpoint.service.runs.journal import check_target
@@ -202,8 +200,6 @@ def feedback_export(
 
 
 def _print_all(entries: Sequence[BaseModel], lines: Sequence[str], as_json: bool, none: str = "") -> None:
-    import json
-
     if as_json:
         typer.echo(json.dumps([one.model_dump(mode="json") for one in entries], indent=2))
     elif lines:
@@ -242,7 +238,6 @@ def watch(
 @watch_app.command("run")
 def watch_run(index: IndexOption, config: ConfigOption = defaults.CONFIG, profile: ProfileOption = defaults.PROFILE) -> None:
     """Ground the claims saved on an index again, of every holder, against what is new or changed in it; stopped, it resumes."""
-    from counterpoint.retrieval.core.errors import Interrupted
     from counterpoint.service.assembly import assemble
     from counterpoint.service.memory.watching import watch as run_watch
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from counterpoint.retrieval.core.addresses import split_login
 from counterpoint.service.cli.shared import print_note
 
 
@@ -27,7 +28,6 @@ def model(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing profile.")] = False,
 ) -> None:
     """Set up a language model to read the papers and to write answers. It is tried on a few claims, and a profile is written."""
-    from counterpoint.retrieval.core.addresses import split_login
     from counterpoint.service.configuration import language_model
 
     address = language_model.complete_address(url)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
+from counterpoint.retrieval.core.errors import BadConfig
 from counterpoint.service.cli.shared import (
     AnswersOption,
     ConfigOption,
@@ -69,10 +71,6 @@ def mcp(
     profile: ProfileOption = defaults.PROFILE,
 ) -> None:
     """Start an MCP server for language models. It uses standard input and output (ground, answer, check_text, search, …)."""
-    from importlib.util import find_spec
-
-    from counterpoint.retrieval.core.errors import BadConfig
-
     if find_spec("mcp") is None:
         raise BadConfig("`counterpoint mcp` needs the package mcp; run `pip install 'counterpoint[mcp]'`.")
     from counterpoint.service.mcp_server import make_server

@@ -16,6 +16,7 @@ import typer
 from typer._click.core import ParameterSource
 from typer._click.globals import get_current_context
 
+from counterpoint.retrieval.cluster.client import is_address, read_address
 from counterpoint.retrieval.core.errors import CounterpointError, IndexUnusable
 
 if TYPE_CHECKING:
@@ -104,8 +105,6 @@ def read_library(place: Path | None) -> Path | None:
 
 def read_place(place: Path) -> Path:
     """Return the place of an index as given; for an index on a cluster, also apply the settings for reaching it."""
-    from counterpoint.retrieval.cluster.client import is_address, read_address
-
     if is_address(place):
         from counterpoint.service.operating.settings import hand_down_access, load_settings
 
