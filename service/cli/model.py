@@ -29,11 +29,12 @@ def model(
 ) -> None:
     """Set up a language model to read the papers and to write answers. It is tried on a few claims, and a profile is written."""
     from counterpoint.service.configuration import language_model
+    from counterpoint.service.runs.journal import check_target
 
     address = language_model.complete_address(url)
     chosen = language_model.choose_model(address, name, key_env)
     path = out or language_model.name_file(chosen)
-    language_model.check_file(path, overwrite)
+    check_target(path, overwrite)
     if warning := language_model.warn_of_sending(address):
         print_note(warning)
     print_note(f"Trying {chosen} on {len(language_model.CASES)} claims about invented papers …")

@@ -132,12 +132,6 @@ def try_model(address: str, model: str, key_env: str) -> Trial:
     return Trial(len(CASES) - len(wrong), embedded, first, seconds / len(CASES), used // len(CASES), reader.refused)
 
 
-def check_file(path: Path, overwrite: bool) -> None:
-    """Raise `BadInput` for a file that exists, unless `overwrite`."""
-    if path.exists() and not overwrite:
-        raise BadInput(f"{path} exists; name another file with --out, or replace it with --overwrite.")
-
-
 def write_profile(path: Path, address: str, model: str, key_env: str, trial: Trial, name: str = "") -> None:
     """Write the profile `chat` for this server and model, called `name` or else as its file; unless the trial says that it reads,
     it only writes answers.

@@ -75,28 +75,18 @@ def entry_of_claim(response: GroundResponse) -> Entry:
     )
 
 
-def entry_of_question(response: AnswerResponse) -> Entry:
-    """Make an entry of a question and the answer's first sentence."""
-    opening = response.sentences[0].text if response.sentences else response.note
-    return Entry(
-        mode="question",
-        text=response.topic.question,
-        narrative=response.topic.narrative,
-        summary=opening,
-        provenance=response.provenance,
-    )
-
-
 Result = GroundResponse | AnswerResponse | CheckedText
 
 
 def entry_of(result: Result) -> Entry | None:
-    """The entry of a claim or a question; a text is not remembered."""
+    """The entry of a claim, or of a question with the answer's first sentence; a text is not remembered."""
     match result:
         case GroundResponse():
             return entry_of_claim(result)
-        case AnswerResponse():
-            return entry_of_question(result)
+        case AnswerResponse(topic=topic):
+            opening = result.sentences[0].text if result.sentences else result.note
+            asked = {"text": topic.question, "narrative": topic.narrative}
+            return Entry(mode="question", **asked, summary=opening, provenance=result.provenance)
     return None
 
 

@@ -346,14 +346,14 @@ class Runner:
                 finish(self.jobs.folder, job)
                 self.when_changed()
         except CounterpointError as error:
-            report.fail(str(error))
+            report.end("failed", str(error))
         except Exception:
             _log.exception("a job failed")
-            report.fail("This failed unexpectedly; see the service's log.")
+            report.end("failed", "This failed unexpectedly; see the service's log.")
         else:
             report.end("done", "Done")
         finally:
-            if report.is_gone():  # the library was deleted while this was writing
+            if report.read_state() is None:  # the library was deleted while this was writing
                 shutil.rmtree(name_draft(self.jobs.folder, job.library), ignore_errors=True)
 
     def _plan(self, job: JobOut) -> Iterator[Step]:
@@ -496,24 +496,17 @@ class _Report:
 
     def is_stopped(self) -> bool:
         """Whether somebody stopped the job, even if it waits again by now, or deleted it with its library."""
-        return self._read_state() != "running"
+        return self.read_state() != "running"
 
-    def is_gone(self) -> bool:
-        """Whether it was deleted with its library."""
-        return self._read_state() is None
-
-    def _read_state(self) -> State | None:
+    def read_state(self) -> State | None:
+        """The state of the job; None if it was deleted with its library."""
         try:
             return self._jobs.state(self._id)
         except (CounterpointError, sqlite3.Error):
             return "running"  # as far as anybody knows
 
-    def fail(self, sentence: str) -> None:
-        """The job has failed, with this sentence."""
-        self.end("failed", sentence)
-
     def end(self, state: State, stage: str) -> None:
-        """The job has ended."""
+        """The job has ended in this state; `stage` says how."""
         self._jobs.set(self._id, "stopped", state=state, stage=stage, said=json.dumps(self._said))
 
 
