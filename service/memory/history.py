@@ -85,8 +85,13 @@ def entry_of(result: Result) -> Entry | None:
             return entry_of_claim(result)
         case AnswerResponse(topic=topic):
             opening = result.sentences[0].text if result.sentences else result.note
-            asked = {"text": topic.question, "narrative": topic.narrative}
-            return Entry(mode="question", **asked, summary=opening, provenance=result.provenance)
+            return Entry(
+                mode="question",
+                text=topic.question,
+                narrative=topic.narrative,
+                summary=opening,
+                provenance=result.provenance,
+            )
     return None
 
 

@@ -76,8 +76,8 @@ class Search(Sent):
 
     query: str
     source: Literal["pubmed", "europepmc"] = "pubmed"
-    most: int = Field(1000, ge=1, le=100_000, description="Fetch at most this many papers.")
-    full_texts: bool = Field(False, description="Also fetch the open-access full texts.")
+    most: int = Field(default=1000, ge=1, le=100_000, description="Fetch at most this many papers.")
+    full_texts: bool = Field(default=False, description="Also fetch the open-access full texts.")
 
 
 ZOTERO_LIBRARY = r"^((users|groups)/[0-9]{1,12})?$"
@@ -87,9 +87,11 @@ class ZoteroIn(Sent):
     """A collection of Zotero; the same again takes what is new, changed or deleted."""
 
     collection: str = Field(pattern=r"^([A-Z0-9]{1,20}|all)$", description="Its key, or all.")
-    pdfs: bool = Field(True, description="Also take the attached PDFs, as full texts.")
+    pdfs: bool = Field(default=True, description="Also take the attached PDFs, as full texts.")
     library: str = Field(
-        "", pattern=ZOTERO_LIBRARY, description="users/ID or groups/ID at zotero.org; empty: of the Zotero on this machine."
+        default="",
+        pattern=ZOTERO_LIBRARY,
+        description="users/ID or groups/ID at zotero.org; empty: of the Zotero on this machine.",
     )
 
 

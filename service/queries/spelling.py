@@ -38,13 +38,13 @@ class SuggestionOut(BaseModel):
     instead: str
 
 
-def suggest_words(index: Index, text: str) -> list[SuggestionOut]:
+def suggest_words(index: Index, text: str) -> tuple[SuggestionOut, ...]:
     """A suggestion for each word of a text that no document contains, if the index has a similar one."""
     unknown = [word for word in find_missing(index, text) if _is_word(word) and _is_rare(word)]
     offers = ((word, _find_offer(index, word.lower())) for word in unknown)
-    return [
+    return tuple(
         SuggestionOut(word=word, instead=offer.capitalize() if word[0].isupper() else offer) for word, offer in offers if offer
-    ]
+    )
 
 
 def find_missing(index: Index, text: str) -> tuple[str, ...]:

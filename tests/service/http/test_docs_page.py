@@ -83,7 +83,7 @@ def test_every_call_is_there_with_its_parameters_fields_answers_and_an_example(c
 
 def _read_calls(page: str) -> dict[str, Any]:
     """The section of each call, by its name."""
-    return {one.get("aria-labelledby"): one for one in html.fromstring(page).iter("section") if one.find("h2") is not None}
+    return {str(one.get("aria-labelledby")): one for one in html.fromstring(page).iter("section") if one.find("h2") is not None}
 
 
 def _read_column(section: Any, caption: str, cell: str) -> list[str]:

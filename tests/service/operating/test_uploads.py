@@ -17,7 +17,7 @@ from counterpoint.service.operating.uploads import OutOfStep, add_chunk, list_up
 DATA = bytes(range(256)) * 4
 
 
-def send(draft: Path, start: int, end: int, name: str = "a.ris", most: int = 10_000, id: str = "") -> uploads.Upload:
+def send(draft: Path, start: int, end: int, name: str = "a.ris", most: int = 10_000, id: str = "") -> uploads.UploadOut:
     return add_chunk(draft, name, DATA[start:end], start, len(DATA), most, id)
 
 
