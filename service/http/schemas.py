@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field, WrapValidator
 
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 MOST_CLAIMS = 100
 
 
-def _keep_value(value: Any, _handler: object) -> Any:
-    return value
-
-
-Unread = Annotated[GroundRequest, WrapValidator(_keep_value)]
+Unread = Annotated[GroundRequest, WrapValidator(lambda value, _handler: value)]
 """A request kept as it came but described by the name of what it should be, so that a generated client has one class for both."""
 
 
