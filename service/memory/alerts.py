@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.service.memory.database import Rows, Whose
 from counterpoint.service.memory.schemas import AlertData, AlertList, AlertOut
-from counterpoint.service.output.templates import load_templates
 
 MOST_TOLD = 500
 """The most alerts in one list or feed."""
@@ -62,14 +59,3 @@ class Alerts(Rows):
         """The holder whose feed a token opens; None if it opens none."""
         rows = self.database.rows("SELECT holder FROM feeds WHERE token = ?", (token,))
         return str(rows[0][0]) if rows else None
-
-
-MEDIA_TYPE = "application/atom+xml; charset=utf-8"
-# What XML 1.0 cannot hold, not even escaped.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def write_feed(alerts: Sequence[AlertOut], base: str, name: str, id: str) -> str:
-    """Write the alerts, newest first, as a feed of that name and id; `base` is the page's address, the start of the links."""
-    template = load_templates("counterpoint.service.memory").get_template("feed.xml")
-    return _NOT_XML.sub(" ", template.render(alerts=alerts, base=base, name=name, id=id))
