@@ -21,6 +21,7 @@ from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.values import (
     Answer,
     Author,
+    Citation,
     Details,
     Document,
     Evidence,
