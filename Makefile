@@ -71,7 +71,7 @@ lint: $(INSTALLED)
 
 # The answers that the API's description shows (/docs, openapi.json), from the demo index and the shipped models.
 examples: $(DEMO)/manifest.json
-	$(BIN)/python -m counterpoint.service.serve.examples $(DEMO)
+	$(BIN)/python -m tests.helpers.api_examples $(DEMO)
 
 # Every installed package with its version and licence (docs/licences.md). The tool stays in an environment of its own.
 sbom: $(INSTALLED)

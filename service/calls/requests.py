@@ -7,13 +7,15 @@ With `kw_only=False` it may be given by its place in Python; if it is also requi
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, JsonValue, StrictInt, model_validator
+from pydantic import Field, StrictInt, model_validator
 from pydantic.fields import FieldInfo
 
 from counterpoint.retrieval.core.errors import BadInput
@@ -58,10 +60,6 @@ class Shown:
 _FOR_PROGRAMS = Shown(option=None, to_models=False)
 
 
-def _example(body: dict[str, JsonValue]) -> ConfigDict:
-    return ConfigDict(json_schema_extra={"examples": [body]})
-
-
 class Request(Sent):
     """What is asked; the docstring describes the call at every door."""
 
@@ -72,14 +70,6 @@ class Request(Sent):
 
 class GroundRequest(Request):
     """Find the papers that contradict a claim and those that support it, each with its exact sentence."""
-
-    model_config = _example(
-        {
-            "claim": "Hormone therapy prevents coronary heart disease in postmenopausal women.",
-            "question": "Should hormone therapy be used to prevent heart disease?",
-            "known_pmids": [],
-        }
-    )
 
     claim: str = Field(
         kw_only=False, description="One sentence that can be true or false; or a PMID or DOI, for what that paper finds."
@@ -114,14 +104,6 @@ class GroundRequest(Request):
 class AnswerRequest(Request):
     """Answer a question in at most 250 words, every citation checked, and list the papers that contradict the answer."""
 
-    model_config = _example(
-        {
-            "question": "Does hormone therapy prevent heart disease after menopause?",
-            "narrative": "A woman of 60 asks whether to start it for her heart.",
-            "topic": "hormone therapy and heart disease",
-        }
-    )
-
     question: str = Field(kw_only=False, description="The question to answer.")
     narrative: str = Field(
         default="", description="Who is asking, and why; used to rank documents that fit the question equally well."
@@ -144,18 +126,6 @@ class AnswerRequest(Request):
 
 class EvidenceRequest(Request):
     """Find the sentences of one paper that together carry the most evidence for or against a hypothesis."""
-
-    model_config = _example(
-        {
-            "hypothesis": "Beta-carotene reduces the risk of lung cancer.",
-            "sentences": [
-                "We gave 29,133 male smokers beta-carotene or placebo.",
-                "Lung cancer was 18 % more frequent with beta-carotene.",
-                "Smoking is harmful.",
-            ],
-            "k": 2,
-        }
-    )
 
     hypothesis: str = Field(kw_only=False, description="One sentence that the paper may support or contradict.")
     pmid: Annotated[str | StrictInt | None, Shown(option=None)] = Field(
@@ -244,8 +214,6 @@ class DocumentRequest(Request):
 class ClassifyRequest(Request):
     """Say what kind of input this is (claim, question, keywords, paper, text or another language), and what can be done."""
 
-    model_config = _example({"text": "Does beta-carotene prevent lung cancer?"})
-
     text: str = Field(kw_only=False, description="A claim, a question, keywords, a PMID or DOI, or a text.")
 
     def check(self) -> dict[str, str | int]:
@@ -259,13 +227,6 @@ class ClassifyRequest(Request):
 
 class TextRequest(Request):
     """Check each sentence of a text: whether it makes a claim, what papers say, and whether its citations bear it out."""
-
-    model_config = _example(
-        {
-            "text": "Does beta-carotene prevent cancer? Beta-carotene reduces the risk of lung cancer "
-            "(PMID demo-betacarotene-atbc-1994). Intensive insulin therapy lowers mortality in critically ill patients."
-        }
-    )
 
     text: str = Field(
         default="",
@@ -298,9 +259,6 @@ class TextRequest(Request):
         return ReadText.of(self._passage())
 
     def _passage(self) -> Passage:
-        import base64
-        import binascii
-
         from counterpoint.service.checking.parse import read_bytes, read_text
 
         if self.text and self.file:

@@ -264,10 +264,13 @@ def _tell_citations(statuses: list[CitedStatus]) -> str:
     return f"{format_count(len(statuses), 'citation')}: {', '.join(parts)}."
 
 
-def check_kept(reading: ReadText, checker: Checker, run_journal: RunJournal) -> CheckedText:
+_KEPT = "they are saved, and the same command resumes from there"
+
+
+def check_kept(reading: ReadText, checker: Checker, run_journal: RunJournal, kept: str = _KEPT) -> CheckedText:
     """Check a text, a few claims at once, with a progress bar; claims already in the journal are not checked again.
 
-    Raises `Interrupted` if the user stops it; the journal then holds what was finished.
+    Raises `Interrupted` if the user stops it; the journal then holds what was finished, of which `kept` says what becomes of it.
     """
     own, budget = checker.find_itself(reading), checker.share_budget(reading)
     claims = {key_of(one, own): one for one in reading.claims}
@@ -276,24 +279,15 @@ def check_kept(reading: ReadText, checker: Checker, run_journal: RunJournal) -> 
         work(run_journal, list(jobs.values()), "checking", "claims")
     except Interrupted:
         progress = f"{sum(key in run_journal.records for key in jobs):,} of {format_count(len(jobs), 'claim')}"
-        raise Interrupted(f"Stopped after {progress}; they are saved, and the same command resumes from there.") from None
+        raise Interrupted(f"Stopped after {progress}; {kept}.") from None
     results = {key: ClaimResult.model_validate_json(run_journal.records[key]) for key in jobs}
     return checker.join_results(reading, results, own)
 
 
 def check_once(reading: ReadText, checker: Checker, folder: Path) -> CheckedText:
-    """The same if nothing should outlive the command: the journal is in a temporary `folder`.
-
-    Raises `Interrupted` if the user stops it.
-    """
+    """The same if nothing should outlive the command: the journal is in a temporary `folder`."""
     with journal(folder / "check", facts(checker.grounder)) as run_journal:
-        try:
-            return check_kept(reading, checker, run_journal)
-        except Interrupted:
-            raise Interrupted(
-                f"Stopped after {len(run_journal.records):,} of {format_count(len(reading.claims), 'claim')}; "
-                "with --out FILE they would be kept."
-            ) from None
+        return check_kept(reading, checker, run_journal, "with --out FILE they would be kept")
 
 
 def facts(grounder: Grounder) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from counterpoint.retrieval.core.english import format_count
+from counterpoint.retrieval.core.errors import BadInput, CounterpointError
 from counterpoint.service.calls.requests import (
     MOST_HITS,
     AnswerRequest,
@@ -22,18 +23,18 @@ from counterpoint.service.calls.requests import (
 )
 from counterpoint.service.cli.options import takes
 from counterpoint.service.cli.shared import (
-    INDEX_VARIABLE,
     AnswersOption,
     ConfigOption,
     IndexOption,
     ProfileOption,
     UnderAnswersOption,
+    make_index_option,
     print_note,
     read_libraries,
-    read_library,
 )
 from counterpoint.service.cli.usage import check_sentence
 from counterpoint.service.configuration import defaults
+from counterpoint.service.grounding.coverage import estimate_usage
 from counterpoint.service.output.formats import Format
 
 if TYPE_CHECKING:
@@ -66,7 +67,6 @@ def ground(
     request.check()
     from counterpoint.service.assembly import Opened
     from counterpoint.service.calls import calls
-    from counterpoint.service.grounding.coverage import estimate_usage
     from counterpoint.service.memory.history import entry_of_claim
     from counterpoint.service.output.terminal import print_grounding, print_grounding_table
 
@@ -88,15 +88,14 @@ def ground(
 
 def _add_to_history(index: Path, entry: Entry) -> None:
     """Add an entry to the history, if there is one; a history that cannot be written does not hold back the result."""
-    from counterpoint.retrieval.core.errors import CounterpointError
     from counterpoint.service.memory.memory import open_memory
     from counterpoint.service.operating.settings import load_settings
 
     try:
         settings = load_settings()
-        memory = open_memory(settings.state_folder(shared=False), libraries := read_libraries(), settings.history)
+        memory = open_memory(settings.state_folder(shared=False), settings.history)
         if memory and memory.history_on:
-            memory.history.add("", libraries.at(index).id, entry)
+            memory.history.add("", read_libraries().at(index).id, entry)
     except CounterpointError as error:
         print_note(f"The history was not written: {error}")
 
@@ -135,7 +134,6 @@ def answer(
     from counterpoint.service.answering.schemas import StageEvent
     from counterpoint.service.assembly import Opened
     from counterpoint.service.calls import calls
-    from counterpoint.service.grounding.coverage import estimate_usage
     from counterpoint.service.output.terminal import print_answer
 
     output_format = "json" if as_json else format
@@ -167,12 +165,7 @@ def evidence(
             "a paper in the index.",
         ),
     ],
-    index: Annotated[
-        Path | None,
-        typer.Option(
-            "--index", metavar="INDEX", help="The index of a paper named by its id.", envvar=INDEX_VARIABLE, callback=read_library
-        ),
-    ] = None,
+    index: Annotated[Path | None, make_index_option("The index of a paper named by its id.")] = None,
     profile: ProfileOption = defaults.PROFILE,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
 ) -> None:
@@ -199,7 +192,6 @@ def evidence(
 
 def _open_paper(paper: str, index: Path | None) -> FullText:
     """Read the paper in a file, or the paper of an index that has this id."""
-    from counterpoint.retrieval.core.errors import BadInput
     from counterpoint.retrieval.index import open_documents
     from counterpoint.service.evidence.papers import read_paper_file, take_paper
 

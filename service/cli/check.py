@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from counterpoint.retrieval.core.english import format_count
-from counterpoint.service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note
 from counterpoint.service.cli.usage import check_file_name
 from counterpoint.service.configuration import defaults
 from counterpoint.service.grounding.coverage import describe_usage
@@ -43,29 +45,26 @@ def check(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a result of that name.")] = False,
 ) -> None:
     """Check every claim of a text or of a list of claims. A stopped run with --out resumes where it stopped."""
-    with report_errors():
-        from counterpoint.service.checking.check import Checker, ReadText
-        from counterpoint.service.runs.journal import check_target
+    from counterpoint.service.checking.check import Checker, ReadText
+    from counterpoint.service.runs.journal import check_target
 
-        endings = {FORMATS[one].ending: one for one in get_args(TextExport)}
-        format = endings.get(out.suffix.lower()) if out else None
-        if out and not format:
-            from counterpoint.retrieval.core.errors import BadInput
+    endings = {FORMATS[one].ending: one for one in get_args(TextExport)}
+    format = endings.get(out.suffix.lower()) if out else None
+    if out and not format:
+        raise BadInput(f"{out} has no ending that names a format; end it in {', '.join(endings)}.")
+    if out:
+        check_target(out, overwrite)
+    if file != _STANDARD_INPUT:
+        check_file_name(file, index)
+    reading = ReadText.of(_read(file, column, lines))
+    from counterpoint.service.assembly import assemble
 
-            raise BadInput(f"{out} has no ending that names a format; end it in {', '.join(endings)}.")
-        if out:
-            check_target(out, overwrite)
-        if file != _STANDARD_INPUT:
-            check_file_name(file, index)
-        reading = ReadText.of(_read(file, column, lines))
-        from counterpoint.service.assembly import assemble
-
-        checker = Checker(assemble(index, config, profile))
-        print_note(reading.plan.detail)
-        if out and format:
-            _write(reading, checker, out, format, "Checked text" if file == _STANDARD_INPUT else Path(file).name)
-        else:
-            _print(reading, checker, as_json)
+    checker = Checker(assemble(index, config, profile))
+    print_note(reading.plan.detail)
+    if out and format:
+        _write(reading, checker, out, format, "Checked text" if file == _STANDARD_INPUT else Path(file).name)
+    else:
+        _print(reading, checker, as_json)
 
 
 def _read(file: str, column: str, lines: bool) -> Passage:
@@ -96,8 +95,6 @@ def _write(reading: ReadText, checker: Checker, out: Path, format: TextExport, t
 
 
 def _print(reading: ReadText, checker: Checker, as_json: bool) -> None:
-    from tempfile import TemporaryDirectory
-
     from counterpoint.service.checking.check import check_once
     from counterpoint.service.checking.export import print_checked
 

@@ -5,6 +5,7 @@ A command imports heavy modules only when it runs, so that --help answers at onc
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -40,8 +41,6 @@ app.add_typer(feedback_app, name="feedback")
 
 def _tell_version(flag: bool) -> None:
     if flag:
-        from importlib.metadata import version
-
         typer.echo(f"counterpoint {version('counterpoint')}")
         raise typer.Exit
 

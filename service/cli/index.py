@@ -15,8 +15,9 @@ import typer
 from counterpoint.retrieval.cluster.client import is_address, read_address, show_place
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
-from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_library, read_place, report_errors
+from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, print_note, read_library, read_place
 from counterpoint.service.configuration import defaults
+from counterpoint.service.schemas import Provenance
 
 if TYPE_CHECKING:
     from counterpoint.indexes.sources import SourcesRead, TextsRead
@@ -130,29 +131,28 @@ def index_build(
     from counterpoint.indexes.cluster.places import build_at
     from counterpoint.retrieval.dense.codes import check_factory
 
-    with report_errors():
-        # Report a missing model before hours of work, not after them.
-        model = _load_encoder(profile, encoder) if dense else None
-        if factory and model is None:
-            raise BadInput("--factory says how vectors are kept; add --dense to encode them.")
-        if factory and model:
-            check_factory(model.queries(["width"]).shape[1], factory)
-        print_note(f"Building an index at {show_place(out)}.")
-        start = time.monotonic()
-        _check_sources(sources, full_text)
-        columns = _parse_columns(column)
-        report = build_at(sources, out, format, skip_bad, overwrite, columns, description.strip(), analyzer, full_text)
-        counts, seconds = report.manifest.counts, time.monotonic() - start
-        _list_left_out(report.read)
-        added = report.read.changes.touched
-        resumed = f"; {format_count(added, 'document')} since it was resumed" if added < counts.documents else ""
-        print_note(
-            f"Built {show_place(out)}: {format_count(counts.documents, 'document')}, "
-            f"{format_count(counts.sentences, 'sentence')}, "
-            f"{format_count(counts.cues, 'negation cue')}{resumed}, in {seconds:.1f} s ({added / seconds:,.0f} "
-            "documents a second)."
-        )
-        _complete(out, model, dense, profile if examples else None, factory=factory)
+    # Report a missing model before hours of work, not after them.
+    model = _load_encoder(profile, encoder) if dense else None
+    if factory and model is None:
+        raise BadInput("--factory says how vectors are kept; add --dense to encode them.")
+    if factory and model:
+        check_factory(model.queries(["width"]).shape[1], factory)
+    print_note(f"Building an index at {show_place(out)}.")
+    start = time.monotonic()
+    _check_sources(sources, full_text)
+    columns = _parse_columns(column)
+    report = build_at(sources, out, format, skip_bad, overwrite, columns, description.strip(), analyzer, full_text)
+    counts, seconds = report.manifest.counts, time.monotonic() - start
+    _list_left_out(report.read)
+    added = report.read.changes.touched
+    resumed = f"; {format_count(added, 'document')} since it was resumed" if added < counts.documents else ""
+    print_note(
+        f"Built {show_place(out)}: {format_count(counts.documents, 'document')}, "
+        f"{format_count(counts.sentences, 'sentence')}, "
+        f"{format_count(counts.cues, 'negation cue')}{resumed}, in {seconds:.1f} s ({added / seconds:,.0f} "
+        "documents a second)."
+    )
+    _complete(out, model, dense, profile if examples else None, factory=factory)
 
 
 @index_app.command("update")
@@ -178,7 +178,7 @@ def index_update(
     from counterpoint.indexes.cluster.places import update_at
     from counterpoint.indexes.full_texts import join_to
 
-    with report_errors(), ExitStack() as stack:
+    with ExitStack() as stack:
         model = _load_encoder(profile, encoder) if dense else None
         print_note(f"Updating the index at {show_place(index)}.")
         _check_sources(sources, full_text)
@@ -219,30 +219,29 @@ def index_fetch(
     from counterpoint.indexes.fetch.fetching import TEXTS, fetch_papers, mark_built, name_papers_folder
     from counterpoint.service.operating.searching import connect
 
-    with report_errors():
-        # Report an unusable --out before hours of work, not after them.
-        check_target(out, overwrite)
-        model = _load_encoder(profile, encoder) if dense else None
-        papers = name_papers_folder(out)
-        remote = connect(source)
-        try:
-            search = fetch_papers(remote, query, papers, most, print_note, full_text)
-        finally:
-            remote.close()
-        print_note(
-            f"{format_count(search.fetched, 'paper')} {'is' if search.fetched == 1 else 'are'} in {papers}. "
-            f"Building an index at {show_place(out)}."
-        )
-        kind = "PubMed" if source == "pubmed" else "Europe PMC"
-        what = f"papers that {kind} finds for “{query.strip()}”"
-        # A record that cannot be read would come again however often it is fetched: it is left out and named.
-        parts, texts = sorted(papers.glob("part-*.gz")), papers / TEXTS
-        texts_had = [texts] if full_text and any(texts.glob("*.gz")) else []
-        report = build_at(parts, out, skip_bad=search.fetched, overwrite=overwrite, description=what, full_texts=texts_had)
-        mark_built(papers, search)
-        _list_left_out(report.read)
-        print_note(f"Built {show_place(out)}: {format_count(report.manifest.counts.documents, 'document')}.")
-        _complete(out, model, dense, profile if examples else None)
+    # Report an unusable --out before hours of work, not after them.
+    check_target(out, overwrite)
+    model = _load_encoder(profile, encoder) if dense else None
+    papers = name_papers_folder(out)
+    remote = connect(source)
+    try:
+        search = fetch_papers(remote, query, papers, most, print_note, full_text)
+    finally:
+        remote.close()
+    print_note(
+        f"{format_count(search.fetched, 'paper')} {'is' if search.fetched == 1 else 'are'} in {papers}. "
+        f"Building an index at {show_place(out)}."
+    )
+    kind = "PubMed" if source == "pubmed" else "Europe PMC"
+    what = f"papers that {kind} finds for “{query.strip()}”"
+    # A record that cannot be read would come again however often it is fetched: it is left out and named.
+    parts, texts = sorted(papers.glob("part-*.gz")), papers / TEXTS
+    texts_had = [texts] if full_text and any(texts.glob("*.gz")) else []
+    report = build_at(parts, out, skip_bad=search.fetched, overwrite=overwrite, description=what, full_texts=texts_had)
+    mark_built(papers, search)
+    _list_left_out(report.read)
+    print_note(f"Built {show_place(out)}: {format_count(report.manifest.counts.documents, 'document')}.")
+    _complete(out, model, dense, profile if examples else None)
 
 
 @index_app.command("zotero")
@@ -276,41 +275,40 @@ def index_zotero(
     from counterpoint.retrieval.store.manifest import NAME as MANIFEST
     from counterpoint.service.operating.settings import load_settings
 
-    with report_errors():
-        settings = load_settings()
-        address = settings.zotero_url if web else settings.zotero_local_url
-        source = ZoteroSource("web" if web else "local", library, key_from, address)
-        if not collection or out is None:
-            for one in list_collections(source):
-                typer.echo(f"{one.key}  {'  ' * (len(one.path) - 1)}{one.path[-1]} ({one.items:,})")
-            return
-        if is_address(out):
-            raise BadInput(f"Expected a folder for the index of a collection of Zotero, got the address {show_place(out)}.")
-        papers = papers or name_papers_folder(out)
-        known, is_update = read_link(papers), (out / MANIFEST).is_file()
-        if not is_update:
-            check_target(out, overwrite=False)
-        model = _load_encoder(profile, encoder) if dense else None
-        wanted = None if collection == "all" else find_collection(list_collections(source), collection)
-        link = Link(source, wanted.key if wanted else "", "/".join(wanted.path) if wanted else "", pdfs)
-        synced = sync(link, papers)
-        for line in synced.list_lines():
-            print_note(line)
-        records, texts = list_sources(papers, whole=not (is_update and known and known.built))
-        if not (is_update or synced.records or texts):
-            raise BadInput("This collection has no paper, so no index is built of it; choose another collection.")
-        if not records:
-            print_note(f"{show_place(out)} stays as it is.")
-            return
-        if is_update:
-            report = update_at(out, records, skip_bad=synced.records, full_texts=texts)
-        else:
-            what = f"papers of {'/'.join(wanted.path) if wanted else 'a library'} in Zotero"
-            report = build_at(records, out, skip_bad=synced.records, description=what, full_texts=texts)
-        mark_built(papers)
-        _list_left_out(report.read)
-        print_note(f"{show_place(out)} has {format_count(report.manifest.counts.documents, 'document')} now.")
-        _complete(out, model, dense, profile if examples else None, is_new=not (model and is_update))
+    settings = load_settings()
+    address = settings.zotero_url if web else settings.zotero_local_url
+    source = ZoteroSource("web" if web else "local", library, key_from, address)
+    if not collection or out is None:
+        for one in list_collections(source):
+            typer.echo(f"{one.key}  {'  ' * (len(one.path) - 1)}{one.path[-1]} ({one.items:,})")
+        return
+    if is_address(out):
+        raise BadInput(f"Expected a folder for the index of a collection of Zotero, got the address {show_place(out)}.")
+    papers = papers or name_papers_folder(out)
+    known, is_update = read_link(papers), (out / MANIFEST).is_file()
+    if not is_update:
+        check_target(out, overwrite=False)
+    model = _load_encoder(profile, encoder) if dense else None
+    wanted = None if collection == "all" else find_collection(list_collections(source), collection)
+    link = Link(source, wanted.key if wanted else "", "/".join(wanted.path) if wanted else "", pdfs)
+    synced = sync(link, papers)
+    for line in synced.list_lines():
+        print_note(line)
+    records, texts = list_sources(papers, whole=not (is_update and known and known.built))
+    if not (is_update or synced.records or texts):
+        raise BadInput("This collection has no paper, so no index is built of it; choose another collection.")
+    if not records:
+        print_note(f"{show_place(out)} stays as it is.")
+        return
+    if is_update:
+        report = update_at(out, records, skip_bad=synced.records, full_texts=texts)
+    else:
+        what = f"papers of {'/'.join(wanted.path) if wanted else 'a library'} in Zotero"
+        report = build_at(records, out, skip_bad=synced.records, description=what, full_texts=texts)
+    mark_built(papers)
+    _list_left_out(report.read)
+    print_note(f"{show_place(out)} has {format_count(report.manifest.counts.documents, 'document')} now.")
+    _complete(out, model, dense, profile if examples else None, is_new=not (model and is_update))
 
 
 @index_app.command("dense")
@@ -325,11 +323,10 @@ def index_dense(
     """Encode the vectors for dense retrieval or update them: only texts without a vector are encoded."""
     from counterpoint.retrieval.store.manifest import read_manifest
 
-    with report_errors():
-        if not is_address(index):
-            read_manifest(index)
-        _add_vectors_to(index, _load_encoder(profile, encoder), dense, overwrite, factory)
-        _make_examples(index, profile)
+    if not is_address(index):
+        read_manifest(index)
+    _add_vectors_to(index, _load_encoder(profile, encoder), dense, overwrite, factory)
+    _make_examples(index, profile)
 
 
 @index_app.command("info")
@@ -340,9 +337,8 @@ def index_info(
     from counterpoint.retrieval.index import read_index_manifest
     from counterpoint.service.output.terminal import manifest_lines
 
-    with report_errors():
-        manifest = read_index_manifest(index)
-        typer.echo(json.dumps(manifest.to_json(), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
+    manifest = read_index_manifest(index)
+    typer.echo(json.dumps(manifest.to_json(), indent=2) if as_json else "\n".join(manifest_lines(index, manifest)))
 
 
 @index_app.command("follow")
@@ -361,18 +357,17 @@ def index_follow(
     from counterpoint.retrieval.index import read_index_manifest
     from counterpoint.service.examples.schemas import has_examples
 
-    with report_errors():
-        seconds = read_interval(every)
-        model = _load_encoder(profile, encoder) if dense else None
+    seconds = read_interval(every)
+    model = _load_encoder(profile, encoder) if dense else None
 
-        def bring_up_to_date() -> None:
-            if model and not read_index_manifest(index).vectors_fit:
-                _add_vectors_to(index, model, dense)
-            if not is_address(index) and not has_examples(index, read_index_manifest(index).version):
-                _make_examples(index, profile)
+    def bring_up_to_date() -> None:
+        if model and not read_index_manifest(index).vectors_fit:
+            _add_vectors_to(index, model, dense)
+        if not is_address(index) and not has_examples(index, read_index_manifest(index).version):
+            _make_examples(index, profile)
 
-        if not follow(index, source, seconds, print_note, skip_bad, once, bring_up_to_date):
-            print_note(f"Nothing in {source} is new.")
+    if not follow(index, source, seconds, print_note, skip_bad, once, bring_up_to_date):
+        print_note(f"Nothing in {source} is new.")
 
 
 @index_app.command("copy")
@@ -385,21 +380,19 @@ def index_copy(
     from counterpoint.indexes.cluster.places import copy_to_cluster, copy_to_folder
     from counterpoint.retrieval.index import read_index_manifest
 
-    with report_errors():
-        if is_address(source) == is_address(out):
-            raise BadInput("One of the two places should be a folder and the other an opensearch:// address.")
-        part = read_index_manifest(source).dense
-        if is_address(out):
-            manifest = copy_to_cluster(source, read_address(out), overwrite)
-        else:
-            manifest = copy_to_folder(read_address(source), out)
-        print_note(
-            f"Copied {format_count(manifest.counts.documents, 'document')} to {show_place(out)}; texts "
-            f"{manifest.corpus_sha256[:12]}."
-        )
-        if part:
-            command = f"counterpoint index dense {show_place(out)} --dense {part.view}"
-            print_note(f"Its vectors stay behind, because a cluster keeps them in another form: `{command}` makes them anew.")
+    if is_address(source) == is_address(out):
+        raise BadInput("One of the two places should be a folder and the other an opensearch:// address.")
+    part = read_index_manifest(source).dense
+    if is_address(out):
+        manifest = copy_to_cluster(source, read_address(out), overwrite)
+    else:
+        manifest = copy_to_folder(read_address(source), out)
+    print_note(
+        f"Copied {format_count(manifest.counts.documents, 'document')} to {show_place(out)}; texts {manifest.corpus_sha256[:12]}."
+    )
+    if part:
+        command = f"counterpoint index dense {show_place(out)} --dense {part.view}"
+        print_note(f"Its vectors stay behind, because a cluster keeps them in another form: `{command}` makes them anew.")
 
 
 @index_app.command("pack")
@@ -411,15 +404,14 @@ def index_pack(
     from counterpoint.indexes.packing import write_pack
     from counterpoint.retrieval.store.manifest import write_atomically
 
-    with report_errors():
-        if is_address(index):
-            raise BadInput("An index on a cluster is not packed; copy it to a folder with `counterpoint index copy`.")
-        if out.exists():
-            raise BadInput(f"{out} exists already; name a new file.")
-        size, pieces = write_pack(index)
-        with translate_write_errors("the pack", out.parent):
-            write_atomically(out, lambda file: file.writelines(pieces))
-        print_note(f"Packed {show_place(index)} into {out}: {size:,} bytes.")
+    if is_address(index):
+        raise BadInput("An index on a cluster is not packed; copy it to a folder with `counterpoint index copy`.")
+    if out.exists():
+        raise BadInput(f"{out} exists already; name a new file.")
+    size, pieces = write_pack(index)
+    with translate_write_errors("the pack", out.parent):
+        write_atomically(out, lambda file: file.writelines(pieces))
+    print_note(f"Packed {show_place(index)} into {out}: {size:,} bytes.")
 
 
 @index_app.command("unpack")
@@ -433,15 +425,14 @@ def index_unpack(
     from counterpoint.indexes.packing import read_pack, unpack
     from counterpoint.service.operating.libraries import Libraries
 
-    with report_errors():
-        id = read_pack(pack).library.id
-        is_taken = any(one.id == id for one in Libraries(folder=out.resolve().parent).list_all())
-        manifest = unpack(pack, out, new_id=is_taken).manifest
-        print_note(f"Unpacked {pack} to {out}: {format_count(manifest.counts.documents, 'document')}.")
-        if is_taken:
-            print_note("It has a new id: a library beside it has the one in the pack.")
-        if examples:
-            _make_examples(out, profile)
+    id = read_pack(pack).library.id
+    is_taken = any(one.id == id for one in Libraries(folder=out.resolve().parent).list_all())
+    manifest = unpack(pack, out, new_id=is_taken).manifest
+    print_note(f"Unpacked {pack} to {out}: {format_count(manifest.counts.documents, 'document')}.")
+    if is_taken:
+        print_note("It has a new id: a library beside it has the one in the pack.")
+    if examples:
+        _make_examples(out, profile)
 
 
 @index_app.command("merge")
@@ -455,10 +446,9 @@ def index_merge(
     """Merge an index, so that replaced and deleted documents no longer count in its word statistics."""
     from counterpoint.indexes.cluster.places import merge_at
 
-    with report_errors():
-        merge_at(index, analyzer)
-        print_note(f"Merged {show_place(index)}.")
-        _make_examples(index, defaults.PROFILE)
+    merge_at(index, analyzer)
+    print_note(f"Merged {show_place(index)}.")
+    _make_examples(index, defaults.PROFILE)
 
 
 def _complete(
@@ -605,7 +595,6 @@ def _find_and_keep(place: Path, profile: str) -> int:
     from counterpoint.service.assembly import assemble
     from counterpoint.service.examples.finding import GROUNDED, SAMPLED, find_examples, find_statements
     from counterpoint.service.examples.schemas import ExamplesResponse, keep_examples
-    from counterpoint.service.schemas import Provenance
 
     documents, manifest = open_documents(place)
     try:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from counterpoint.service.cli.shared import print_note, report_errors
+from counterpoint.retrieval.core.addresses import split_login
+from counterpoint.service.cli.shared import print_note
 
 
 def model(
@@ -27,20 +28,19 @@ def model(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing profile.")] = False,
 ) -> None:
     """Set up a language model to read the papers and to write answers. It is tried on a few claims, and a profile is written."""
-    with report_errors():
-        from counterpoint.retrieval.core.addresses import split_login
-        from counterpoint.service.configuration import language_model
+    from counterpoint.service.configuration import language_model
+    from counterpoint.service.runs.journal import check_target
 
-        address = language_model.complete_address(url)
-        chosen = language_model.choose_model(address, name, key_env)
-        path = out or language_model.name_file(chosen)
-        language_model.check_file(path, overwrite)
-        if warning := language_model.warn_of_sending(address):
-            print_note(warning)
-        print_note(f"Trying {chosen} on {len(language_model.CASES)} claims about invented papers …")
-        trial = language_model.try_model(address, chosen, key_env)
-        language_model.write_profile(path, address, chosen, key_env, trial)
-        typer.echo("\n".join(trial.describe()))
-        if split_login(address)[1]:
-            print_note(f"{path} holds the user name and password of the address; keep it to yourself.")
-        typer.echo(f"Wrote {path}. Use it with --profile {path}, or COUNTERPOINT_PROFILE={path} for the service.")
+    address = language_model.complete_address(url)
+    chosen = language_model.choose_model(address, name, key_env)
+    path = out or language_model.name_file(chosen)
+    check_target(path, overwrite)
+    if warning := language_model.warn_of_sending(address):
+        print_note(warning)
+    print_note(f"Trying {chosen} on {len(language_model.CASES)} claims about invented papers …")
+    trial = language_model.try_model(address, chosen, key_env)
+    language_model.write_profile(path, address, chosen, key_env, trial)
+    typer.echo("\n".join(trial.describe()))
+    if split_login(address)[1]:
+        print_note(f"{path} holds the user name and password of the address; keep it to yourself.")
+    typer.echo(f"Wrote {path}. Use it with --profile {path}, or COUNTERPOINT_PROFILE={path} for the service.")

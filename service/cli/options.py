@@ -10,7 +10,6 @@ from typing import Annotated, Any, TypeVar, get_origin
 import typer
 
 from counterpoint.service.calls.requests import Request, list_parameters, shown
-from counterpoint.service.cli.shared import report_errors
 
 _Request = TypeVar("_Request", bound=Request)
 _KINDS: tuple[Any, ...] = (bool, int, int | None)
@@ -29,8 +28,7 @@ def takes(model: type[_Request], more: str = "") -> Callable[[Callable[..., None
         def run(**given: Any) -> None:
             values = {one.name: given.pop(one.name) for one in fields}
             values |= {name: values[name].split(",") for name in lists}
-            with report_errors():
-                command(partial(model.of, **values), **given)
+            command(partial(model.of, **values), **given)
 
         own = [*map(partial(_make_option, model), fields), *[*signature(command, eval_str=True).parameters.values()][1:]]
         parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in own]

@@ -10,16 +10,13 @@ import typer
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.service.cli.shared import (
-    INDEX_VARIABLE,
     AnswersOption,
     ConfigOption,
     IndexOption,
     ProfileOption,
     UnderAnswersOption,
+    make_index_option,
     print_note,
-    read_library,
-    read_place,
-    report_errors,
 )
 from counterpoint.service.configuration import defaults
 
@@ -30,8 +27,7 @@ if TYPE_CHECKING:
 def _check_id(parameter: typer.CallbackParam, value: str) -> str:
     """The id as given; one without a character is refused now, not by the check of the finished run."""
     if not value.strip():
-        with report_errors():
-            raise BadInput(f"{parameter.opts[0]} is empty; give the id that the track knows you by, or one of your own.")
+        raise BadInput(f"{parameter.opts[0]} is empty; give the id that the track knows you by, or one of your own.")
     return value
 
 
@@ -75,24 +71,23 @@ def run_task_a(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Ground every answer sentence of INPUT (TREC BioGen 2025 Task A); a stopped run resumes."""
-    with report_errors():
-        from counterpoint.service.runs.journal import check_target
-        from counterpoint.service.trec.task_a import read_items, run
+    from counterpoint.service.runs.journal import check_target
+    from counterpoint.service.trec.task_a import read_items, run
 
-        items = read_items(input)
-        check_target(out, overwrite)
-        corpus = _corpus(corpus_pmids)
-        from counterpoint.service.assembly import assemble
+    items = read_items(input)
+    check_target(out, overwrite)
+    corpus = _corpus(corpus_pmids)
+    from counterpoint.service.assembly import assemble
 
-        grounder = assemble(index, config, profile, records_only=True, full_texts=full_text)
-        grounder.index.within = corpus
-        sentences = format_count(sum(len(item.answer) for item in items), "sentence")
-        print_note(f"Grounding {sentences} of {format_count(len(items), 'item')} with {config} over {index}.")
-        report = run(items, input, grounder, out, team, run_id, fill)
-        print_note(
-            f"Wrote {out}: {format_count(report.sentences, 'sentence')}, {report.with_support:,} with support, "
-            f"{report.with_contradiction:,} with a contradiction {_resumed(report.resumed, 'item')}."
-        )
+    grounder = assemble(index, config, profile, records_only=True, full_texts=full_text)
+    grounder.index.within = corpus
+    sentences = format_count(sum(len(item.answer) for item in items), "sentence")
+    print_note(f"Grounding {sentences} of {format_count(len(items), 'item')} with {config} over {index}.")
+    report = run(items, input, grounder, out, team, run_id, fill)
+    print_note(
+        f"Wrote {out}: {format_count(report.sentences, 'sentence')}, {report.with_support:,} with support, "
+        f"{report.with_contradiction:,} with a contradiction {_resumed(report.resumed, 'item')}."
+    )
 
 
 @run_app.command("task-b")
@@ -111,29 +106,28 @@ def run_task_b(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Answer every topic of TOPICS (TREC BioGen Task B); a stopped run resumes."""
-    with report_errors():
-        from counterpoint.service.runs.journal import check_target
-        from counterpoint.service.trec.task_b import answers_path, read_topics, run
+    from counterpoint.service.runs.journal import check_target
+    from counterpoint.service.trec.task_b import answers_path, read_topics, run
 
-        questions = read_topics(topics)
-        check_target(out, overwrite)
-        corpus = _corpus(corpus_pmids)
-        from counterpoint.service.assembly import assemble_answerer
+    questions = read_topics(topics)
+    check_target(out, overwrite)
+    corpus = _corpus(corpus_pmids)
+    from counterpoint.service.assembly import assemble_answerer
 
-        answerer = assemble_answerer(index, answers, profile, config, records_only=True, full_texts=full_text)
-        answerer.index.within = corpus
-        print_note(f"Answering {format_count(len(questions), 'topic')} with {answers} over {index}.")
-        report = run(questions, topics, answerer, out, team, run_id, fill)
-        print_note(
-            f"Wrote {out}: {format_count(report.topics, 'topic')}, {format_count(report.sentences, 'sentence')}; "
-            f"on {format_count(report.too_little, 'topic')} the index "
-            f"has too little{f', {report.empty:,} without a sentence' if fill else ''}. "
-            f"{format_count(report.removed, 'sentence')} {'was' if report.removed == 1 else 'were'} removed, "
-            f"{format_count(report.conflicts, 'conflict')} found"
-            + (f", {format_count(report.tokens, 'token')} used" if report.tokens else "")
-            + (f" for {report.cost:,.2f} dollars" if report.cost else "")
-            + f" {_resumed(report.resumed, 'topic')}. The evidence is in {answers_path(out)}."
-        )
+    answerer = assemble_answerer(index, answers, profile, config, records_only=True, full_texts=full_text)
+    answerer.index.within = corpus
+    print_note(f"Answering {format_count(len(questions), 'topic')} with {answers} over {index}.")
+    report = run(questions, topics, answerer, out, team, run_id, fill)
+    print_note(
+        f"Wrote {out}: {format_count(report.topics, 'topic')}, {format_count(report.sentences, 'sentence')}; "
+        f"on {format_count(report.too_little, 'topic')} the index "
+        f"has too little{f', {report.empty:,} without a sentence' if fill else ''}. "
+        f"{format_count(report.removed, 'sentence')} {'was' if report.removed == 1 else 'were'} removed, "
+        f"{format_count(report.conflicts, 'conflict')} found"
+        + (f", {format_count(report.tokens, 'token')} used" if report.tokens else "")
+        + (f" for {report.cost:,.2f} dollars" if report.cost else "")
+        + f" {_resumed(report.resumed, 'topic')}. The evidence is in {answers_path(out)}."
+    )
 
 
 def _resumed(count: int, unit: str) -> str:
@@ -148,18 +142,7 @@ def _corpus(path: Path | None) -> Corpus | None:
 
 check_app = typer.Typer(help="Check TREC run files before you submit them.", no_args_is_help=True)
 
-NoIndexOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--index",
-        metavar="INDEX",
-        help="The index that the run was made from; not needed with --corpus-pmids.",
-        show_default=False,
-        envvar=INDEX_VARIABLE,
-        show_envvar=True,
-        callback=read_library,
-    ),
-]
+NoIndexOption = Annotated[Path | None, make_index_option("The index that the run was made from; not needed with --corpus-pmids.")]
 YearOption = Annotated[
     int | None,
     typer.Option("--year", metavar="YYYY", help="Also check that the input is that of this year's track.", show_default=False),
@@ -176,19 +159,18 @@ def check_task_a(
     corpus_pmids: CorpusOption = None,
 ) -> None:
     """Check a Task A run against its input and the index; report every fault by item and sentence (exit code 1)."""
-    with report_errors():
-        from counterpoint.retrieval.index import open_documents
-        from counterpoint.service.trec.records import check_year
-        from counterpoint.service.trec.task_a import SHAPE, check, read_items
+    from counterpoint.retrieval.index import open_documents
+    from counterpoint.service.trec.records import check_year
+    from counterpoint.service.trec.task_a import SHAPE, check, read_items
 
-        items = read_items(input)
-        if year:
-            check_year(input, SHAPE, [item.qa_id for item in items], year)
-        _list_faults(check(run, items, open_documents(index)[0], _corpus(corpus_pmids)), run)
-        print_note(
-            f"{run} is a valid Task A run: {format_count(len(items), 'item')}, "
-            f"{format_count(sum(len(item.answer) for item in items), 'sentence')}."
-        )
+    items = read_items(input)
+    if year:
+        check_year(input, SHAPE, [item.qa_id for item in items], year)
+    _list_faults(check(run, items, open_documents(index)[0], _corpus(corpus_pmids)), run)
+    print_note(
+        f"{run} is a valid Task A run: {format_count(len(items), 'item')}, "
+        f"{format_count(sum(len(item.answer) for item in items), 'sentence')}."
+    )
 
 
 @check_app.command("task-b")
@@ -200,19 +182,18 @@ def check_task_b(
     corpus_pmids: CorpusOption = None,
 ) -> None:
     """Check a Task B run against its topics and the index, or the track's PMIDs alone; report every fault (exit code 1)."""
-    with report_errors():
-        from counterpoint.retrieval.index import open_documents
-        from counterpoint.service.trec.records import check_year
-        from counterpoint.service.trec.task_b import SHAPE, check, read_topics
+    from counterpoint.retrieval.index import open_documents
+    from counterpoint.service.trec.records import check_year
+    from counterpoint.service.trec.task_b import SHAPE, check, read_topics
 
-        questions = read_topics(topics)
-        if year:
-            check_year(topics, SHAPE, [topic.id for topic in questions], year)
-        if index is None and corpus_pmids is None:
-            raise BadInput("Name what may be cited: an index (--index) or the track's PMIDs (--corpus-pmids).")
-        store = open_documents(read_place(index))[0] if index is not None else None
-        _list_faults(check(run, questions, store, _corpus(corpus_pmids)), run)
-        print_note(f"{run} is a valid Task B run: {format_count(len(questions), 'topic')}.")
+    questions = read_topics(topics)
+    if year:
+        check_year(topics, SHAPE, [topic.id for topic in questions], year)
+    if index is None and corpus_pmids is None:
+        raise BadInput("Name what may be cited: an index (--index) or the track's PMIDs (--corpus-pmids).")
+    store = open_documents(index)[0] if index is not None else None
+    _list_faults(check(run, questions, store, _corpus(corpus_pmids)), run)
+    print_note(f"{run} is a valid Task B run: {format_count(len(questions), 'topic')}.")
 
 
 def _list_faults(faults: list[str], run: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
+from counterpoint.retrieval.core.errors import BadConfig
 from counterpoint.service.cli.shared import (
     AnswersOption,
     ConfigOption,
@@ -14,7 +16,6 @@ from counterpoint.service.cli.shared import (
     ProfileOption,
     ServedIndexOption,
     print_note,
-    report_errors,
 )
 from counterpoint.service.configuration import defaults
 
@@ -36,32 +37,30 @@ def serve(
         "index": index, "libraries": libraries, "port": port, "host": host, "config": config, "answers": answers,
         "profile": profile, "workers": workers,
     }  # fmt: skip
-    with report_errors():
-        from counterpoint.service.operating.settings import hand_down_access, load_settings, with_token
-        from counterpoint.service.serve.server import check_settings, listen, run, write_address
+    from counterpoint.service.operating.settings import hand_down_access, load_settings, with_token
+    from counterpoint.service.serve.server import check_settings, listen, run, write_address
 
-        settings = with_token(load_settings(**options))
-        hand_down_access(settings)
-        check_settings(settings)
-        listener = listen(settings.host, settings.port)
-        with suppress(OSError):  # a log on a full disk is no reason not to serve
-            address = write_address(settings.host, settings.port)
-            print_note(f"Counterpoint is listening on {address} (stop it with Ctrl-C).")
-            if folder := settings.libraries_folder():
-                print_note(f"Its libraries are in {folder}.")
-            if settings.token:
-                print_note(f"To change libraries, open {address}/?token={settings.token.get_secret_value()}")
-        run(settings, listener)
+    settings = with_token(load_settings(**options))
+    hand_down_access(settings)
+    check_settings(settings)
+    listener = listen(settings.host, settings.port)
+    with suppress(OSError):  # a log on a full disk is no reason not to serve
+        address = write_address(settings.host, settings.port)
+        print_note(f"Counterpoint is listening on {address} (stop it with Ctrl-C).")
+        if folder := settings.libraries_folder():
+            print_note(f"Its libraries are in {folder}.")
+        if settings.token:
+            print_note(f"To change libraries, open {address}/?token={settings.token.get_secret_value()}")
+    run(settings, listener)
 
 
 def config() -> None:
     """Show every setting of the service. Each has its value (of keys only the names) and where it comes from."""
-    with report_errors():
-        from counterpoint.service.operating.settings import PREFIX, Settings, find_origins, load_settings, show_settings
+    from counterpoint.service.operating.settings import PREFIX, Settings, find_origins, load_settings, show_settings
 
-        values, origins = show_settings(load_settings()), find_origins({})
-        for name, field in Settings.model_fields.items():
-            typer.echo(f"{name:<17} {values[name] or '-':<16} {origins[name]:<12} {PREFIX}{name.upper()}: {field.description}")
+    values, origins = show_settings(load_settings()), find_origins({})
+    for name, field in Settings.model_fields.items():
+        typer.echo(f"{name:<17} {values[name] or '-':<16} {origins[name]:<12} {PREFIX}{name.upper()}: {field.description}")
 
 
 def mcp(
@@ -72,18 +71,13 @@ def mcp(
     profile: ProfileOption = defaults.PROFILE,
 ) -> None:
     """Start an MCP server for language models. It uses standard input and output (ground, answer, check_text, search, …)."""
-    with report_errors():
-        from importlib.util import find_spec
+    if find_spec("mcp") is None:
+        raise BadConfig("`counterpoint mcp` needs the package mcp; run `pip install 'counterpoint[mcp]'`.")
+    from counterpoint.service.mcp_server import make_server
+    from counterpoint.service.operating.settings import load_settings
+    from counterpoint.service.serve.server import check_settings, open_libraries
 
-        from counterpoint.retrieval.core.errors import BadConfig
-
-        if find_spec("mcp") is None:
-            raise BadConfig("`counterpoint mcp` needs the package mcp; run `pip install 'counterpoint[mcp]'`.")
-        from counterpoint.service.mcp_server import make_server
-        from counterpoint.service.operating.settings import load_settings
-        from counterpoint.service.serve.server import check_settings, open_libraries
-
-        options = {"index": index, "libraries": libraries, "config": config, "answers": answers, "profile": profile}
-        settings = load_settings(**options)
-        check_settings(settings)
-        make_server(open_libraries(settings)).run()
+    options = {"index": index, "libraries": libraries, "config": config, "answers": answers, "profile": profile}
+    settings = load_settings(**options)
+    check_settings(settings)
+    make_server(open_libraries(settings)).run()

@@ -10,23 +10,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 from typer._click.core import ParameterSource
 from typer._click.globals import get_current_context
 
+from counterpoint.retrieval.cluster.client import is_address, read_address
 from counterpoint.retrieval.core.errors import CounterpointError, IndexUnusable
 
 if TYPE_CHECKING:
     from counterpoint.service.operating.libraries import Libraries
 
 INDEX_VARIABLE = "COUNTERPOINT_INDEX"
+_FROM_VARIABLE = "counterpoint.index_from_variable"
 
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Turn every error that the user can fix into one sentence and exit code 2."""
+    """Turn every error that the user can fix into one sentence and exit code 2; the whole command line runs in it."""
     try:
         yield
     except IndexUnusable as error:
@@ -72,7 +74,7 @@ def _stop(sentence: str) -> NoReturn:
 def _name_origin() -> str:
     """Say that the index was named by the environment, if it was."""
     context = get_current_context(silent=True)
-    named = context and context.get_parameter_source("index") is ParameterSource.ENVIRONMENT
+    named = context and context.meta.get(_FROM_VARIABLE)
     return f" (the variable {INDEX_VARIABLE} names this index; --index names another)" if named else ""
 
 
@@ -94,49 +96,41 @@ def read_library(place: Path | None) -> Path | None:
     """Return the place of an index: what is there as given, or else that of the library with this name or id; as `read_place`."""
     if place is None:
         return None
-    with report_errors():
-        if not place.exists():
-            from counterpoint.service.operating.libraries import find_index
+    if not place.exists():
+        from counterpoint.service.operating.libraries import find_index
 
-            place = find_index(place)
+        place = find_index(place)
     return read_place(place)
 
 
 def read_place(place: Path) -> Path:
     """Return the place of an index as given; for an index on a cluster, also apply the settings for reaching it."""
-    from counterpoint.retrieval.cluster.client import is_address, read_address
-
     if is_address(place):
-        with report_errors():
-            from counterpoint.service.operating.settings import hand_down_access, load_settings
+        from counterpoint.service.operating.settings import hand_down_access, load_settings
 
-            read_address(place)
-            hand_down_access(load_settings())
+        read_address(place)
+        hand_down_access(load_settings())
     return place
+
+
+def _read_index(context: typer.Context, parameter: typer.CallbackParam, place: Path | None) -> Path | None:
+    context.meta[_FROM_VARIABLE] = context.get_parameter_source(str(parameter.name)) is ParameterSource.ENVIRONMENT
+    return read_library(place)
+
+
+def make_index_option(help: str) -> Any:
+    """The option --index of a command."""
+    return typer.Option("--index", metavar="INDEX", help=help, show_default=False, envvar=INDEX_VARIABLE, callback=_read_index)
 
 
 IndexOption = Annotated[
     Path,
-    typer.Option(
-        "--index",
-        metavar="INDEX",
-        help="The folder of an index, the name of a library, or an address on a cluster, such as opensearch://host:9200/pubmed.",
-        show_default=False,
-        envvar=INDEX_VARIABLE,
-        show_envvar=True,
-        callback=read_library,
+    make_index_option(
+        "The folder of an index, the name of a library, or an address on a cluster, such as opensearch://host:9200/pubmed."
     ),
 ]
 ServedIndexOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--index",
-        metavar="INDEX",
-        help="The folder of an index, the name of a library, or the address of an index on a cluster.",
-        show_default=False,
-        envvar=INDEX_VARIABLE,
-        callback=read_library,
-    ),
+    Path | None, make_index_option("The folder of an index, the name of a library, or the address of an index on a cluster.")
 ]
 LibrariesOption = Annotated[
     Path | None,

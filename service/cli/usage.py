@@ -6,12 +6,14 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from typer._click.core import Command, Context, Parameter
 from typer._click.exceptions import MissingParameter, NoArgsIsHelpError, NoSuchOption, UsageError
 from typer.core import TyperGroup
+from typer.main import get_group
 
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.service.cli.shared import INDEX_VARIABLE, accept_any_letter, report_errors
@@ -43,10 +45,6 @@ class CommandLine(TyperGroup):
         return super().get_command(ctx, cmd_name)
 
     def _add_plugins(self) -> None:
-        from importlib.metadata import entry_points
-
-        from typer.main import get_group
-
         for plugin in entry_points(group=PLUGINS):
             if plugin.name not in self.commands:
                 self.commands[plugin.name] = get_group(plugin.load())

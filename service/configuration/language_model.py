@@ -20,6 +20,7 @@ from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import Label
 from counterpoint.retrieval.runtime.chat import Chat
 from counterpoint.retrieval.runtime.usage import count_usage
+from counterpoint.retrieval.store.manifest import write_atomically
 from counterpoint.service.configuration.files import read_yaml
 
 
@@ -32,34 +33,11 @@ class Case:
     label: Label
 
 
-_TRIAL = Abstract(
-    "A randomised trial of zetapril in hypertension",
-    (
-        "It is not known whether zetapril lowers blood pressure.",
-        "We gave zetapril or a placebo to 240 adults with hypertension for eight weeks.",
-        "Systolic pressure fell by 2 mm Hg with zetapril and by 2 mm Hg with the placebo.",
-        "Cough was reported by 18 % with zetapril and by 4 % with the placebo (P < 0.001).",
-        "Zetapril was no better than a placebo for blood pressure, and it caused cough.",
-    ),
-)
-_COHORT = Abstract(
-    "Volimab and fractures in older women: a cohort study",
-    (
-        "We followed 3,100 women over 65 with osteoporosis for six years.",
-        "Hip fractures occurred in 2.1 % of women who took volimab and in 4.4 % of those who did not (hazard ratio 0.48).",
-        "Wrist fractures were as frequent in both groups.",
-        "Volimab was associated with fewer hip fractures, but not with fewer wrist fractures.",
-    ),
-)
-CASES = (
-    Case("Zetapril lowers blood pressure in adults.", _TRIAL, "contradict"),
-    Case("Zetapril causes cough.", _TRIAL, "support"),
-    Case("Adults who take zetapril cough no more than those who take a placebo.", _TRIAL, "contradict"),
-    Case("Zetapril prevents strokes.", _TRIAL, "neutral"),
-    Case("Volimab lowers the risk of hip fractures in older women.", _COHORT, "support"),
-    Case("Volimab protects older women from wrist fractures.", _COHORT, "contradict"),
-    Case("More women break a hip while they take volimab.", _COHORT, "contradict"),
-    Case("Volimab lowers blood pressure in older women.", _COHORT, "neutral"),
+_TRIAL = yaml.safe_load(Path(__file__).with_name("trial.yaml").read_text("utf-8"))
+CASES = tuple(
+    Case(claim, Abstract(paper["title"], tuple(paper["sentences"])), label)
+    for paper in _TRIAL
+    for claim, label in paper["claims"].items()
 )
 """What a language model is tried on before it may read."""
 
@@ -154,12 +132,6 @@ def try_model(address: str, model: str, key_env: str) -> Trial:
     return Trial(len(CASES) - len(wrong), embedded, first, seconds / len(CASES), used // len(CASES), reader.refused)
 
 
-def check_file(path: Path, overwrite: bool) -> None:
-    """Raise `BadInput` for a file that exists, unless `overwrite`."""
-    if path.exists() and not overwrite:
-        raise BadInput(f"{path} exists; name another file with --out, or replace it with --overwrite.")
-
-
 def write_profile(path: Path, address: str, model: str, key_env: str, trial: Trial, name: str = "") -> None:
     """Write the profile `chat` for this server and model, called `name` or else as its file; unless the trial says that it reads,
     it only writes answers.
@@ -176,10 +148,8 @@ def write_profile(path: Path, address: str, model: str, key_env: str, trial: Tri
     does = "reads the papers and writes answers" if trial.reads else "writes answers; the shipped reader reads the papers"
     server = urlsplit(split_login(address)[0]).netloc
     profile.update(name=name or path.stem, description=f"{model} at {server} {does}. {' '.join(trial.describe())}")
-    part = path.with_name(f"{path.name}.part")
-    part.touch(mode=0o600)
-    part.write_text(yaml.dump(profile, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120), "utf-8")
-    part.replace(path)
+    text = yaml.dump(profile, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120)
+    write_atomically(path, text, mode=0o600)
 
 
 def name_file(model: str) -> Path:

@@ -12,20 +12,17 @@ from typing import Any
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel
 
 from counterpoint.retrieval.cluster.client import RETRY_SECONDS, EngineState, look_at_engine
 from counterpoint.service.grounding.coverage import estimate_usage
 from counterpoint.service.http import call_routes, job_routes, library_routes, memory_routes, model_routes
-from counterpoint.service.http.model_routes import ModelChoice, ModelServer, ModelSwitch
 from counterpoint.service.http.page import files
 from counterpoint.service.http.reference.docs import add_examples
 from counterpoint.service.http.requests import problems
 from counterpoint.service.http.requests.access import AccessControl, OuterMiddleware, require_key
 from counterpoint.service.http.requests.working import Parts, parts_of
-from counterpoint.service.http.schemas import Health, LibraryChange, SaveRequest
+from counterpoint.service.http.schemas import Health
 from counterpoint.service.memory.memory import open_memory
-from counterpoint.service.memory.schemas import FeedbackRequest, ShareRequest
 from counterpoint.service.memory.watching import Watcher
 from counterpoint.service.operating import metrics
 from counterpoint.service.operating.jobs import Jobs, Runner
@@ -42,19 +39,6 @@ _DESCRIPTION = (
     "For a biomedical claim: the papers that contradict it and the papers that support it, each with its exact sentence. "
     "`provenance` says where every figure comes from. Errors are problem details (RFC 9457)."
 )
-_BODIES: dict[str, type[BaseModel]] = {
-    **call_routes.BODIES,
-    "saved": SaveRequest,
-    "feedback": FeedbackRequest,
-    "shared": ShareRequest,
-    "libraries": LibraryChange,
-    "model": ModelSwitch,
-    "names": ModelServer,
-    "trial": ModelChoice,
-}
-"""The model of a request's body, by the last matching part of the path."""
-
-
 _FILES = re.compile("|".join((*call_routes.FILES, job_routes.FILES, memory_routes.SHARED)))
 """The paths that take files."""
 
@@ -76,7 +60,7 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         workers = Workers(options.limits())
-        memory = await asyncio.to_thread(open_memory, options.state_folder(), libraries, options.history, options.watch)
+        memory = await asyncio.to_thread(open_memory, options.state_folder(), options.history, options.watch)
         runner, most = None, options.library_papers
         if libraries.folder:
             runner = Runner(Jobs(libraries.folder), libraries.find_place, options.profile, libraries.refresh, most)
@@ -107,7 +91,7 @@ def create_app(libraries: Libraries, settings: Settings | None = None, when_load
     )  # fmt: skip
     app.state.gate = AccessControl(options)
     app.add_middleware(OuterMiddleware, settings=options, files=_FILES)
-    problems.install(app, _BODIES)
+    problems.install(app)
     for routes in (call_routes, job_routes, library_routes, model_routes, memory_routes):
         app.include_router(routes.router)
     app.include_router(memory_routes.feed_router)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from inspect import Parameter, Signature, getdoc
 from typing import Annotated, Any, get_args
 
@@ -192,9 +192,3 @@ _add(calls.EVIDENCE, faults=(502,))
 _add(calls.DOCUMENT, faults=(404,))
 _add(calls.SEARCH)
 _add(calls.CLASSIFY)
-
-BODIES: Mapping[str, type[BaseModel]] = {
-    **{call.name: call.model for call in (calls.GROUND, calls.ANSWER, calls.EVIDENCE, calls.TEXT, calls.CLASSIFY)},
-    "batch": BatchRequest,
-}
-"""The model of a request's body, by the last matching part of the path."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path as PathOnDisk
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import quote
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr
 
-from counterpoint.indexes.fetch.zotero import Collection
 from counterpoint.indexes.fetch.zotero_link import read_link
 from counterpoint.indexes.full_texts import find_doubts
 from counterpoint.indexes.packing import SUFFIX, is_pack, read_pack, write_pack
@@ -39,14 +37,15 @@ from counterpoint.service.http.requests.working import parts_of
 from counterpoint.service.operating import uploads
 from counterpoint.service.operating.jobs import (
     UNFINISHED,
+    ZOTERO_LIBRARY,
+    JobOut,
     Jobs,
-    LibraryJob,
     NoSuchJob,
     Runner,
     Search,
-    State,
     Work,
     Zotero,
+    ZoteroIn,
     find_ids,
     name_key,
 )
@@ -54,14 +53,14 @@ from counterpoint.service.operating.libraries import Library, NoSuchLibrary
 from counterpoint.service.operating.searching import list_zotero, list_zotero_web, look_up
 from counterpoint.service.operating.uploads import (
     MOST_CHUNK,
-    Upload,
+    UploadOut,
     add_chunk,
     list_uploads,
     name_draft,
     name_linked,
     remove_upload,
 )
-from counterpoint.service.schemas import RankedPaper, Sent, facts_of
+from counterpoint.service.schemas import OfValue, RankedPaper, Sent, facts_of
 
 _BINARY = {"type": "string", "format": "binary"}
 FILES = r"/v1/libraries/[^/]+/files/[^/]+"
@@ -73,8 +72,6 @@ JobId = Annotated[str, Path(max_length=40, description="The id of a job.")]
 
 class NewLibrary(Sent):
     """What a library is called that is to be made."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Heart failure"}]})
 
     name: str = Field(description=f"1 to {MOST_NAME} characters.")
     description: str = Field("", max_length=MOST_DESCRIPTION)
@@ -88,27 +85,10 @@ class DraftOut(BaseModel):
     files: list[UploadOut] = Field(description="What has been uploaded and not been read yet.")
 
 
-class UploadOut(BaseModel):
-    """An uploaded file."""
-
-    name: str
-    received: int = Field(description="Bytes received so far.")
-    whole: bool = Field(description="Whether all of it is there.")
-    upload: str = Field(description="What tells this upload from others of the same name; send it with every later part.")
-
-    @classmethod
-    def of(cls, upload: Upload) -> UploadOut:
-        """From the file as it lies on disk."""
-        return cls(name=upload.name, received=upload.received, whole=upload.whole, upload=upload.id)
-
-
-class SearchIn(Sent):
+class SearchIn(Search):
     """A search of PubMed or Europe PMC."""
 
     query: str = Field(min_length=1, max_length=4000, description="As you would type it there.")
-    source: Literal["pubmed", "europepmc"] = "pubmed"
-    most: int = Field(1000, ge=1, le=100_000, description="Fetch at most this many papers.")
-    full_texts: bool = Field(False, description="Also fetch the open-access full texts.")
 
     def check(self) -> None:
         """Raise `BadInput` for a query without words."""
@@ -116,25 +96,10 @@ class SearchIn(Sent):
             raise BadInput("Expected the words of a search, got only blanks or control characters; type it again.")
 
 
-_ZOTERO = r"^((users|groups)/[0-9]{1,12})?$"
-
-
-class ZoteroIn(Sent):
-    """A collection of Zotero; the same again takes what is new, changed or deleted."""
-
-    collection: str = Field(pattern=r"^([A-Z0-9]{1,20}|all)$", description="Its key, or all.")
-    pdfs: bool = Field(True, description="Also take the attached PDFs, as full texts.")
-    library: str = Field(
-        "", pattern=_ZOTERO, description="users/ID or groups/ID at zotero.org; empty: of the Zotero on this machine."
-    )
-
-
 class ZoteroKey(Sent):
     """A library at zotero.org, and the key that may read it."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"library": "users/1234567"}]})
-
-    library: str = Field(pattern=_ZOTERO, min_length=7, description="users/ID or groups/ID.")
+    library: str = Field(pattern=ZOTERO_LIBRARY, min_length=7, description="users/ID or groups/ID.")
     key: SecretStr = Field(
         SecretStr(""), max_length=100, description="A key of zotero.org/settings/keys; empty: the one given before, if any."
     )
@@ -142,8 +107,6 @@ class ZoteroKey(Sent):
 
 class LibraryWork(Sent):
     """What is to be done to a library, as one job; what cannot be read is left out and listed."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"files": ["export.ris"]}]})
 
     files: list[str] = Field(default_factory=list, max_length=uploads.MOST_FILES, description="Names of uploaded files to read.")
     search: SearchIn | None = Field(None, description="Papers to fetch.")
@@ -162,24 +125,10 @@ class LibraryWork(Sent):
             raise BadInput(f"“{unknown[0][:60]}” is no PMID, PMCID or DOI; correct it or leave it out.")
         if self.search:
             self.search.check()
-            searches.append(Search(**self.search.model_dump()))
+            searches.append(self.search)
         if any(not 0 < len(one.strip()) <= 500 or not one.isprintable() for one in self.removed):
             raise BadInput("Expected the ids of papers in removed, got one that is empty, too long or not printable.")
         return Work(tuple(self.files), tuple(searches), tuple(self.removed), self.vectors, joins=self.joins)
-
-
-class JobOut(BaseModel):
-    """A job on a library."""
-
-    id: str
-    library: str = Field(description="The id of the library.")
-    name: str = Field(description="What the library is called.")
-    at: str = Field(description="When it was asked for.")
-    state: State
-    stage: str = Field(description="What it does now; how it ended or why it failed.")
-    done: int = Field(description="Units done in this stage.")
-    total: int = Field(description="Units of this stage; 0 if unknown.")
-    said: list[str] = Field(description="The last lines of what was told: what came in, what was left out and why.")
 
 
 class JobList(BaseModel):
@@ -221,15 +170,10 @@ def _find_kept(request: Request, id: str) -> Library:
     return found
 
 
-def _describe(job: LibraryJob, name: str) -> JobOut:
-    values = {field: getattr(job, field) for field in JobOut.model_fields if field not in ("name", "said")}
-    return JobOut(**values, name=name, said=[*job.said[-30:]])
-
-
 def _see_job(request: Request, id: str) -> JobOut:
     job = _jobs(request).get(id)
     try:
-        return _describe(job, _find(request, job.library).name)
+        return job.show(_find(request, job.library).name)
     except NoSuchLibrary:
         raise NoSuchJob("There is no such job.") from None
 
@@ -253,8 +197,7 @@ def make_library(body: NewLibrary, request: Request) -> DraftOut:
 def list_files(id: LibraryId, request: Request) -> DraftOut:
     """The files that were uploaded for a library and have not been read yet, with how much of each is there."""
     found = _find(request, id)
-    files = [UploadOut.of(one) for one in list_uploads(name_draft(_jobs(request).folder, found.id))]
-    return DraftOut(id=found.id, name=found.name, files=files)
+    return DraftOut(id=found.id, name=found.name, files=list_uploads(name_draft(_jobs(request).folder, found.id)))
 
 
 @changes.put(
@@ -286,11 +229,11 @@ async def upload_file(
         raise problems.Refused(f"Expected at most {MOST_CHUNK:,} bytes at once, got {len(chunk):,}; send the file in parts.", 413)
     jobs, most = _jobs(request), parts_of(request).upload_bytes
 
-    def keep() -> Upload:
+    def keep() -> UploadOut:
         jobs.check_unread(found.id, name)
         return add_chunk(name_draft(jobs.folder, found.id), name, chunk, offset, total, most, upload, sha256)
 
-    return UploadOut.of(await run_sync(keep))
+    return await run_sync(keep)
 
 
 @changes.delete("/v1/libraries/{id}/files/{name}", status_code=204)
@@ -308,7 +251,7 @@ class SearchPreview(BaseModel):
     titles: list[str] = Field(description="The first few.")
 
 
-class CollectionOut(BaseModel):
+class CollectionOut(OfValue):
     """A collection of Zotero."""
 
     key: str
@@ -320,11 +263,6 @@ class CollectionList(BaseModel):
     """The collections of a library of Zotero, as a tree in order."""
 
     collections: list[CollectionOut]
-
-    @classmethod
-    def of(cls, found: Iterable[Collection]) -> CollectionList:
-        """From the collections in their order."""
-        return cls(collections=[CollectionOut(key=one.key, path=list(one.path), items=one.items) for one in found])
 
 
 def _check_at_machine(request: Request) -> None:
@@ -339,7 +277,7 @@ def _check_at_machine(request: Request) -> None:
 def list_zotero_collections(request: Request) -> CollectionList:
     """The collections of the Zotero on this machine, which must be open; for the person at the machine alone."""
     _check_at_machine(request)
-    return CollectionList.of(list_zotero())
+    return CollectionList.model_validate({"collections": list_zotero()})
 
 
 @changes.post("/v1/zotero", responses=problems.responses(502))
@@ -350,12 +288,12 @@ def list_zotero_web_collections(body: ZoteroKey, request: Request) -> Collection
     key = body.key.get_secret_value().strip()
     if not (key.isascii() and key.isalnum()) and key:
         raise BadInput("Expected a key of Zotero's, of letters and digits alone; copy it anew from zotero.org/settings/keys.")
-    return CollectionList.of(list_zotero_web(body.library, key, _place_key(request, body.library)))
+    return CollectionList.model_validate({"collections": list_zotero_web(body.library, key, _place_key(request, body.library))})
 
 
 @changes.delete("/v1/zotero", status_code=204)
 def forget_zotero_key(
-    request: Request, of: Annotated[str, Query(pattern=_ZOTERO, min_length=7, description="users/ID or groups/ID.")]
+    request: Request, of: Annotated[str, Query(pattern=ZOTERO_LIBRARY, min_length=7, description="users/ID or groups/ID.")]
 ) -> None:
     """Forget the key that you gave for a library at zotero.org."""
     request.app.state.gate.require(request, "admin")
@@ -376,7 +314,8 @@ def _choose_zotero(request: Request, found: Library, body: LibraryWork) -> Zoter
     known = None
     if kept:
         library = kept.source.library if kept.source.interface == "web" else ""
-        known = Zotero(kept.collection or "all", kept.pdfs, library, kept.source.key_from)
+        from_file = kept.source.key_from
+        known = Zotero(collection=kept.collection or "all", pdfs=kept.pdfs, library=library, key_from=from_file)
     if body.sync:
         if known is None:
             raise BadInput(f"{found.name} has no papers of a collection of Zotero yet; choose a collection first.")
@@ -464,7 +403,7 @@ def start_job(id: LibraryId, body: LibraryWork, request: Request) -> JobOut:
         pack = read_pack(draft / "files" / packs[0])
         _check_room(request, found, work, pack.manifest.counts.documents)
         found, said = _take_id(request, found, pack.library.id)
-    return _describe(jobs.add(found.id, work, said), found.name)
+    return jobs.add(found.id, work, said).show(found.name)
 
 
 def _check_joined(request: Request, library: Library, work: Work, confirmed: bool) -> None:
@@ -557,7 +496,7 @@ def list_jobs(request: Request) -> JobList:
     found = []
     for job in _jobs(request).list():
         try:
-            found.append(_describe(job, _find(request, job.library).name))
+            found.append(job.show(_find(request, job.library).name))
         except NoSuchLibrary:
             continue
     return JobList(jobs=found[:100])

@@ -23,7 +23,6 @@ from counterpoint.service.http.requests.access import bearer_key, header_key, re
 from counterpoint.service.http.requests.bodies import JsonRoute, describe_formats, write_json, write_response
 from counterpoint.service.http.requests.working import ON_LIBRARY, live_of, note, parts_of, watch, whose_memory
 from counterpoint.service.http.schemas import SaveRequest
-from counterpoint.service.memory.alerts import MEDIA_TYPE, write_feed
 from counterpoint.service.memory.database import Whose
 from counterpoint.service.memory.history import Now
 from counterpoint.service.memory.memory import Memory
@@ -46,6 +45,7 @@ from counterpoint.service.memory.schemas import (
 from counterpoint.service.operating.live_index import NotReady, Serving
 from counterpoint.service.operating.work import Job, while_there
 from counterpoint.service.output.export import export_text
+from counterpoint.service.output.feed import MEDIA_TYPE, write_feed
 from counterpoint.service.output.formats import KeptFormat
 from counterpoint.service.queries.classify import refuse_keywords
 from counterpoint.service.queries.papers import check_known

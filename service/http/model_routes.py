@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from counterpoint.retrieval.core.addresses import split_login
 from counterpoint.service.configuration import language_model
@@ -12,9 +12,9 @@ from counterpoint.service.http.requests import problems
 from counterpoint.service.http.requests.access import admit_request
 from counterpoint.service.http.requests.bodies import route_for
 from counterpoint.service.http.requests.working import parts_of
-from counterpoint.service.operating.page_model import PageModel, check_key_name
+from counterpoint.service.operating.page_model import PageModel, SetUpOut, check_key_name
 from counterpoint.service.operating.work import Job, while_there
-from counterpoint.service.schemas import OfValue, Sent
+from counterpoint.service.schemas import Sent
 
 router = APIRouter(
     route_class=route_for("admin"),
@@ -25,8 +25,6 @@ router = APIRouter(
 
 class ModelServer(Sent):
     """A server of language models."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"address": "http://127.0.0.1:11434"}]})
 
     address: str = Field(max_length=500, description="That of an OpenAI-compatible server: Ollama, vLLM, LM Studio, OpenAI.")
     key_env: str = Field(
@@ -40,17 +38,11 @@ class ModelServer(Sent):
 class ModelChoice(ModelServer):
     """A model to be tried."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"address": "http://127.0.0.1:11434", "model": "qwen3:8b"}]})
-
     model: str = Field(max_length=200, description="Its name, as the server lists it; empty: the server's only one.")
 
 
 class ModelSwitch(Sent):
     """Whether a model is to be used; it is named as its trial named it."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"on": True, "model": "qwen3:8b", "address": "http://127.0.0.1:11434/v1"}]}
-    )
 
     on: bool = Field(strict=True)
     model: str = Field("", max_length=200)
@@ -63,16 +55,6 @@ class ModelNames(BaseModel):
     address: str = Field(description="The address of its API, without a login.")
     models: list[str] = Field(description="Empty where it lists none: then name the model.")
     warning: str = Field(description="What leaves this machine, if it is used; empty for a server on this machine.")
-
-
-class SetUpOut(OfValue):
-    """A model that was tried."""
-
-    model: str
-    address: str
-    key_env: str
-    description: str = Field(description="What it does and what the trial found.")
-    remote: bool = Field(description="Whether claims, questions and abstracts leave this machine for it.")
 
 
 class ModelState(BaseModel):
@@ -109,12 +91,7 @@ def _model(request: Request) -> PageModel:
 def read_model(request: Request) -> ModelState:
     """The language model in use, and the one that was tried last."""
     model = _model(request)
-    used, tried = model.read("in use"), model.read("tried")
-    return ModelState(
-        in_use=SetUpOut.model_validate(used) if used else None,
-        tried=SetUpOut.model_validate(tried) if tried else None,
-        profile=model.profile,
-    )
+    return ModelState(in_use=model.read("in use"), tried=model.read("tried"), profile=model.profile)
 
 
 @router.post("/v1/model/names")

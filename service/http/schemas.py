@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, WrapValidator
+from pydantic import BaseModel, Field, WrapValidator
 
 from counterpoint.retrieval.store.library import MOST_DESCRIPTION, MOST_NAME
 from counterpoint.service.calls.requests import GroundRequest
@@ -20,29 +20,12 @@ if TYPE_CHECKING:
 MOST_CLAIMS = 100
 
 
-def _keep_value(value: Any, _handler: object) -> Any:
-    return value
-
-
-Unread = Annotated[GroundRequest, WrapValidator(_keep_value)]
+Unread = Annotated[GroundRequest, WrapValidator(lambda value, _handler: value)]
 """A request kept as it came but described by the name of what it should be, so that a generated client has one class for both."""
 
 
 class BatchRequest(Sent):
     """Claims to ground; each is validated separately, so an invalid claim does not affect the others."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "claims": [
-                        {"claim": "Beta-carotene reduces the risk of lung cancer."},
-                        {"claim": "Tight glucose control reduces mortality in intensive care."},
-                    ]
-                }
-            ]
-        },
-    )
 
     claims: list[Unread] = Field(min_length=1, max_length=MOST_CLAIMS)
 
@@ -133,8 +116,6 @@ class LibraryList(BaseModel):
 
 class LibraryChange(Sent):
     """What is to change of a library; what is left out stays."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Heart", "description": "The department's guidelines."}]})
 
     name: str | None = Field(default=None, description=f"1 to {MOST_NAME} characters.")
     description: str | None = Field(default=None, max_length=MOST_DESCRIPTION)

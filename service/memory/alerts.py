@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from xml.etree import ElementTree as ET
 
 from counterpoint.retrieval.core.errors import BadInput
-from counterpoint.service.memory.database import Database, Whose
+from counterpoint.service.memory.database import Rows, Whose
 from counterpoint.service.memory.schemas import AlertData, AlertList, AlertOut
 
 MOST_TOLD = 500
@@ -32,17 +29,15 @@ def read_since(text: str) -> str:
         raise BadInput(f"{text[:40]!r} is no date; give one such as 2026-11-22 or 2026-11-22T10:00.") from None
 
 
-class Alerts:
-    """The alerts in the file."""
+class Alerts(Rows):
+    """The alerts in the file; one that is deleted does not come back, since its claim has moved on."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    table, missing = "alerts", "There is no alert with this id."
 
     def find(self, whose: Whose, since: str = "") -> AlertList:
         """Someone's alerts, newest first, from a time on (`read_since`)."""
-        columns, order = "id, library, at, kind, saved, data", "ORDER BY at DESC, rowid DESC LIMIT ?"
-        statement = f"SELECT {columns} FROM alerts WHERE {whose.where} AND at >= ? {order}"
-        rows = self._database.rows(statement, (*whose.values, read_since(since), MOST_TOLD))
+        order = "AND at >= ? ORDER BY at DESC, rowid DESC LIMIT ?"
+        rows = self.select("id, library, at, kind, saved, data", whose, order, (read_since(since), MOST_TOLD))
         return AlertList(
             alerts=[
                 AlertOut(**dict(AlertData.model_validate_json(data)), id=id, library=library, at=at, kind=kind, saved=saved)
@@ -50,13 +45,9 @@ class Alerts:
             ]
         )
 
-    def delete(self, whose: Whose, id: str) -> None:
-        """Delete an alert; raises `NoSuch`. It does not come back, since its claim has moved on."""
-        self._database.delete("alerts", whose, id, "There is no alert with this id.")
-
     def token(self, holder: str) -> str:
         """The token that opens a holder's feed without a key, for programs that cannot send one; created at the first call."""
-        with self._database.change() as change:
+        with self.database.change() as change:
             change.execute("INSERT OR IGNORE INTO feeds VALUES (?, ?)", (holder, secrets.token_urlsafe(24)))
             return str(change.execute("SELECT token FROM feeds WHERE holder = ?", (holder,)).fetchone()[0])
 
@@ -66,46 +57,5 @@ class Alerts:
 
     def holder_of(self, token: str) -> str | None:
         """The holder whose feed a token opens; None if it opens none."""
-        rows = self._database.rows("SELECT holder FROM feeds WHERE token = ?", (token,))
+        rows = self.database.rows("SELECT holder FROM feeds WHERE token = ?", (token,))
         return str(rows[0][0]) if rows else None
-
-
-MEDIA_TYPE = "application/atom+xml; charset=utf-8"
-_ATOM = "http://www.w3.org/2005/Atom"
-_NEVER = "2000-01-01T00:00:00+00:00"
-# What XML 1.0 cannot hold, not even escaped.
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def write_feed(alerts: Sequence[AlertOut], base: str, name: str, id: str) -> bytes:
-    """Write the alerts, newest first, as a feed of that name and id; `base` is the page's address, the start of the links."""
-    ET.register_namespace("", _ATOM)
-    feed = ET.Element(_tag("feed"))
-    _add(feed, "title", name)
-    _add(feed, "id", id)
-    _add(feed, "updated", alerts[0].at if alerts else _NEVER)
-    _add(ET.SubElement(feed, _tag("author")), "name", "Counterpoint")
-    ET.SubElement(feed, _tag("link"), href=base)
-    for alert in alerts:
-        entry = ET.SubElement(feed, _tag("entry"))
-        _add(entry, "title", f"{alert.kind.capitalize()}: {alert.claim}")
-        _add(entry, "id", f"urn:counterpoint:alert:{alert.id}")
-        _add(entry, "updated", alert.at)
-        ET.SubElement(entry, _tag("link"), href=f"{base}{alert.link}")
-        ET.SubElement(entry, _tag("category"), term=alert.kind)
-        _add(entry, "summary", _describe(alert))
-    document: bytes = ET.tostring(feed, "utf-8", xml_declaration=True)
-    return document
-
-
-def _describe(alert: AlertOut) -> str:
-    quote = f" “{alert.paper.sentence}”" if alert.paper.sentence else ""
-    return f"{alert.detail}{quote} (document {alert.paper.pmid}, index {alert.index})"
-
-
-def _add(parent: ET.Element, name: str, text: str) -> None:
-    ET.SubElement(parent, _tag(name)).text = _NOT_XML.sub(" ", text)
-
-
-def _tag(name: str) -> str:
-    return f"{{{_ATOM}}}{name}"

@@ -16,44 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
-from counterpoint.service.operating.libraries import Libraries
 
 NAME = "memory.sqlite"
 _VERSION = 3
 _BUSY_SECONDS = 10.0
-# at: UTC in ISO 8601, so that the texts sort by time. data: the rest of the row as JSON; the values that are searched for have
-# columns of their own. library: the id of the library that was asked ("" for what fits none that is known). A saved claim's
-# version, index_id and sources say on which state of its index it was last grounded. A feed is a holder's, of all libraries.
-# made: the results that may be shared, by their digest.
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS history (
-    id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, data TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS history_by_time ON history (holder, at);
-CREATE TABLE IF NOT EXISTS saved (
-    id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, asked TEXT NOT NULL,
-    version INTEGER NOT NULL, index_id TEXT NOT NULL, sources TEXT NOT NULL, data TEXT NOT NULL,
-    UNIQUE (holder, library, asked)
-);
-CREATE TABLE IF NOT EXISTS alerts (
-    id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, saved TEXT NOT NULL, kind TEXT NOT NULL,
-    pmid TEXT NOT NULL, data TEXT NOT NULL, UNIQUE (saved, kind, pmid)
-);
-CREATE INDEX IF NOT EXISTS alerts_by_time ON alerts (holder, at);
-CREATE TABLE IF NOT EXISTS feedback (
-    id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, claim TEXT NOT NULL, pmid TEXT NOT NULL,
-    data TEXT NOT NULL, UNIQUE (holder, library, claim, pmid)
-);
-CREATE TABLE IF NOT EXISTS feeds (holder TEXT PRIMARY KEY, token TEXT NOT NULL UNIQUE);
-CREATE TABLE IF NOT EXISTS shared (
-    id TEXT PRIMARY KEY, holder TEXT NOT NULL, library TEXT NOT NULL, at TEXT NOT NULL, data TEXT NOT NULL, result BLOB NOT NULL
-);
-CREATE TABLE IF NOT EXISTS made (
-    holder TEXT NOT NULL, library TEXT NOT NULL, digest TEXT NOT NULL, at TEXT NOT NULL, mode TEXT NOT NULL,
-    UNIQUE (holder, library, digest)
-);
-"""
-_OF_LIBRARIES = ("history", "saved", "alerts", "feedback")
+_SCHEMA = Path(__file__).with_name("schema.sql")
 TABLES = ("history", "saved", "alerts", "feedback", "shared", "made")
 """The tables with a holder and a library; `feeds` has a holder alone."""
 
@@ -103,8 +70,8 @@ class Whose:
 class Database:
     """The file in a folder, created if missing; safe to use from several threads and processes at once."""
 
-    def __init__(self, folder: Path, libraries: Libraries) -> None:
-        """Rows that fit no library go to the first of `libraries`. Raises `MemoryUnusable` if the file cannot be written."""
+    def __init__(self, folder: Path) -> None:
+        """Raises `MemoryUnusable` if the file cannot be written, or was made by another version of Counterpoint."""
         self.path = folder / NAME
         try:
             # Nobody else may read what was asked.
@@ -114,15 +81,9 @@ class Database:
                 connection.execute("BEGIN IMMEDIATE")
                 version = int(connection.execute("PRAGMA user_version").fetchone()[0])
                 if version not in (0, _VERSION):
-                    newer, older = (
-                        "was written by a newer Counterpoint; install that",
-                        "is of a form that is no longer read; move it away",
-                    )
-                    raise MemoryUnusable(f"{self.path} {newer if version > _VERSION else older}, or name another folder.")
-                for statement in _SCHEMA.split(";\n"):
+                    raise MemoryUnusable(f"{self.path} was made by another version of Counterpoint: rename it, or delete it.")
+                for statement in _SCHEMA.read_text("utf-8").split(";\n"):
                     connection.execute(statement)
-                for table in _OF_LIBRARIES if (first := libraries.first()) else ():
-                    connection.execute(f"UPDATE OR IGNORE {table} SET library = ? WHERE library = ''", (first,))
                 connection.execute(f"PRAGMA user_version={_VERSION}")
                 connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
@@ -135,12 +96,6 @@ class Database:
                 return connection.execute(statement, values).fetchall()
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
-
-    def delete(self, table: str, whose: Whose, id: str, missing: str) -> None:
-        """Delete one of someone's rows; raises `NoSuch` with the sentence `missing`."""
-        with self.change() as change:
-            if not change.execute(f"DELETE FROM {table} WHERE {whose.where} AND id = ?", (*whose.values, id)).rowcount:
-                raise NoSuch(missing)
 
     @contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
@@ -167,3 +122,33 @@ class Database:
             f"{self.path} cannot be used ({error}); make its folder writable, name another with COUNTERPOINT_STATE, or move a "
             "damaged file away."
         )
+
+
+class Rows:
+    """The rows of one table; `missing` is the sentence on an id that none of someone's rows has."""
+
+    table: str
+    missing: str
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def select(self, columns: str, whose: Whose, more: str = "", values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Someone's rows; `more` of the statement follows the condition, with its own values."""
+        return self.database.rows(f"SELECT {columns} FROM {self.table} WHERE {whose.where} {more}", (*whose.values, *values))
+
+    def get_row(self, columns: str, whose: Whose, id: str) -> tuple[Any, ...]:
+        """One of someone's rows; raises `NoSuch`."""
+        for row in self.select(columns, whose, "AND id = ?", (id,)):
+            return row
+        raise NoSuch(self.missing)
+
+    def delete(self, whose: Whose, id: str) -> None:
+        """Delete one of someone's rows; raises `NoSuch`."""
+        with self.database.change() as change:
+            self.delete_in(change, whose, id)
+
+    def delete_in(self, change: sqlite3.Connection, whose: Whose, id: str) -> None:
+        """The same within a transaction."""
+        if not change.execute(f"DELETE FROM {self.table} WHERE {whose.where} AND id = ?", (*whose.values, id)).rowcount:
+            raise NoSuch(self.missing)

@@ -10,22 +10,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from counterpoint.retrieval.core.errors import BadInput
-from counterpoint.service.memory.database import Database, Whose, make_id, tell_time
+from counterpoint.service.memory.database import Rows, Whose, make_id, tell_time
 from counterpoint.service.memory.schemas import FeedbackList, FeedbackOut, Opinion
 
 MOST = 10_000
 """The most pieces of feedback that are kept for a holder."""
 
 
-class Feedback:
+class Feedback(Rows):
     """The feedback in the file: for each holder, library, claim and paper, the last piece given."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    table, missing = "feedback", "There is no feedback with this id."
 
     def add(self, holder: str, library: str, opinion: Opinion) -> FeedbackOut:
         """Keep a piece of feedback; it replaces the holder's earlier one on the same paper. Raises `BadInput` beyond `MOST`."""
-        with self._database.change() as change:
+        with self.database.change() as change:
             count = change.execute("SELECT count(*) FROM feedback WHERE holder = ?", (holder,)).fetchone()[0]
             if count >= MOST:
                 raise BadInput(f"{MOST:,} pieces of feedback are stored, which is the most; delete some first.")
@@ -36,17 +35,12 @@ class Feedback:
 
     def find(self, whose: Whose) -> FeedbackList:
         """All feedback that someone gave, newest first."""
-        columns = "id, library, at, data"
-        rows = self._database.rows(f"SELECT {columns} FROM feedback WHERE {whose.where} ORDER BY at DESC, id", whose.values)
+        rows = self.select("id, library, at, data", whose, "ORDER BY at DESC, id")
         return FeedbackList(feedback=[_read_row(*row) for row in rows])
-
-    def delete(self, whose: Whose, id: str) -> None:
-        """Delete one piece; raises `NoSuch`."""
-        self._database.delete("feedback", whose, id, "There is no feedback with this id.")
 
     def every(self) -> list[tuple[str, FeedbackOut]]:
         """All feedback of all holders, oldest first, each piece with its holder."""
-        rows = self._database.rows("SELECT holder, id, library, at, data FROM feedback ORDER BY at, id")
+        rows = self.database.rows("SELECT holder, id, library, at, data FROM feedback ORDER BY at, id")
         return [(holder, _read_row(*row)) for holder, *row in rows]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 from urllib.parse import quote
 
 from counterpoint.service.answering.schemas import AnswerResponse
 from counterpoint.service.checking.schemas import CheckedText
 from counterpoint.service.grounding.schemas import GroundResponse
-from counterpoint.service.memory.database import Database, NoSuch, Whose, make_id, tell_time
+from counterpoint.service.memory.database import Rows, Whose, make_id, tell_time
 from counterpoint.service.memory.schemas import Entry, HistoryOut, HistoryPage, papers_of
 from counterpoint.service.schemas import Provenance
 
@@ -60,9 +61,6 @@ def nothing(_library: str) -> Mapping[str, Provenance]:
     return {}
 
 
-_NO_ENTRY = "The history has no entry with this id."
-
-
 def entry_of_claim(response: GroundResponse) -> Entry:
     """Make an entry of a claim and what was found for it."""
     claim = response.claim
@@ -77,43 +75,37 @@ def entry_of_claim(response: GroundResponse) -> Entry:
     )
 
 
-def entry_of_question(response: AnswerResponse) -> Entry:
-    """Make an entry of a question and the answer's first sentence."""
-    opening = response.sentences[0].text if response.sentences else response.note
-    return Entry(
-        mode="question",
-        text=response.topic.question,
-        narrative=response.topic.narrative,
-        summary=opening,
-        provenance=response.provenance,
-    )
-
-
 Result = GroundResponse | AnswerResponse | CheckedText
 
 
 def entry_of(result: Result) -> Entry | None:
-    """The entry of a claim or a question; a text is not remembered."""
+    """The entry of a claim, or of a question with the answer's first sentence; a text is not remembered."""
     match result:
         case GroundResponse():
             return entry_of_claim(result)
-        case AnswerResponse():
-            return entry_of_question(result)
+        case AnswerResponse(topic=topic):
+            opening = result.sentences[0].text if result.sentences else result.note
+            return Entry(
+                mode="question",
+                text=topic.question,
+                narrative=topic.narrative,
+                summary=opening,
+                provenance=result.provenance,
+            )
     return None
 
 
-class History:
+class History(Rows):
     """The history in the file."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    table, missing = "history", "The history has no entry with this id."
 
     def add(self, holder: str, library: str, entry: Entry) -> None:
         """Keep an entry; if the same was asked of the library before, it replaces the earlier one."""
         data = entry.model_dump_json()
         asked = "'$.mode', '$.text', '$.question', '$.known_pmids', '$.narrative'"
         same = f"library = ? AND json_extract(data, {asked}) = json_extract(?, {asked})"
-        with self._database.change() as change:
+        with self.database.change() as change:
             change.execute(f"DELETE FROM history WHERE holder = ? AND {same}", (holder, library, data))
             change.execute("INSERT INTO history VALUES (?, ?, ?, ?, ?)", (make_id(), holder, library, tell_time(), data))
             oldest = "SELECT id FROM history WHERE holder = ? ORDER BY at DESC, id DESC LIMIT -1 OFFSET ?"
@@ -121,32 +113,25 @@ class History:
 
     def find(self, whose: Whose, limit: int, before: str = "", now: Now = nothing) -> HistoryPage:
         """The newest entries, or the newest of those before a time; `now` is what they are compared with."""
-        statement = f"{_SELECT} WHERE {whose.where} AND (? = '' OR at < ?) ORDER BY at DESC, id DESC LIMIT ?"
-        rows = self._database.rows(statement, (*whose.values, before, before, limit + 1))
+        page = "AND (? = '' OR at < ?) ORDER BY at DESC, id DESC LIMIT ?"
+        rows = self.select(_COLUMNS, whose, page, (before, before, limit + 1))
         entries = [_read_row(row, now) for row in rows[:limit]]
         return HistoryPage(entries=entries, next_before=entries[-1].at if len(rows) > limit else None)
 
     def get(self, whose: Whose, id: str, now: Now = nothing) -> HistoryOut:
         """One entry; raises `NoSuch`."""
-        rows = self._database.rows(f"{_SELECT} WHERE {whose.where} AND id = ?", (*whose.values, id))
-        if not rows:
-            raise NoSuch(_NO_ENTRY)
-        return _read_row(rows[0], now)
-
-    def delete(self, whose: Whose, id: str) -> None:
-        """Delete one entry; raises `NoSuch`."""
-        self._database.delete("history", whose, id, _NO_ENTRY)
+        return _read_row(self.get_row(_COLUMNS, whose, id), now)
 
     def clear(self, whose: Whose) -> int:
         """Delete a whole history, and return how many entries it had."""
-        with self._database.change() as change:
+        with self.database.change() as change:
             return change.execute(f"DELETE FROM history WHERE {whose.where}", whose.values).rowcount
 
 
-_SELECT = "SELECT id, library, at, data FROM history"
+_COLUMNS = "id, library, at, data"
 
 
-def _read_row(row: tuple[str, str, str, str], now: Now) -> HistoryOut:
+def _read_row(row: tuple[Any, ...], now: Now) -> HistoryOut:
     id, library, at, data = row
     entry = Entry.model_validate_json(data)
     changes = list_changes(entry.provenance, now(library).get(entry.mode))

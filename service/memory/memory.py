@@ -12,7 +12,6 @@ from counterpoint.service.memory.history import History
 from counterpoint.service.memory.saved import SavedClaims
 from counterpoint.service.memory.schemas import MemoryOut
 from counterpoint.service.memory.shared import Shares
-from counterpoint.service.operating.libraries import Libraries
 
 _log = logging.getLogger("counterpoint")
 
@@ -54,10 +53,10 @@ class Memory:
                 change.execute(f"DELETE FROM {table} WHERE library = ?", (library,))
 
 
-def open_memory(folder: Path | None, libraries: Libraries, history_on: bool = True, watching: bool = True) -> Memory | None:
+def open_memory(folder: Path | None, history_on: bool = True, watching: bool = True) -> Memory | None:
     """Open the memory in a folder; None if nothing is to be remembered, or if nothing can be, which is logged."""
     try:
-        return Memory(Database(folder, libraries), history_on, watching) if folder else None
+        return Memory(Database(folder), history_on, watching) if folder else None
     except MemoryUnusable as error:
         _log.warning("nothing is remembered: %s", error)
         return None

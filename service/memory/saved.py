@@ -6,13 +6,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any
 
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import Claim
 from counterpoint.retrieval.store.journal import hash_json
 from counterpoint.retrieval.store.manifest import Manifest
 from counterpoint.service.grounding.schemas import GroundResponse
-from counterpoint.service.memory.database import Database, NoSuch, Whose, make_id, tell_time
+from counterpoint.service.memory.database import Rows, Whose, make_id, tell_time
 from counterpoint.service.memory.history import Now, entry_of_claim, list_changes, make_link, nothing
 from counterpoint.service.memory.schemas import AlertData, Kind, Saved, SavedList, SavedOut
 
@@ -64,12 +66,10 @@ class NewAlert:
     data: AlertData
 
 
-class SavedClaims:
+class SavedClaims(Rows):
     """The saved claims in the file; each belongs to the library in which it was grounded."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self.folder = database.path.parent
+    table, missing = "saved", "There is no saved claim with this id."
 
     def add(self, holder: str, library: str, manifest: Manifest, response: GroundResponse, note: str = "") -> SavedOut:
         """Save a claim with what was found for it; if it was saved before, it keeps its id and gets the new note and result.
@@ -79,7 +79,7 @@ class SavedClaims:
         entry = Saved(**dict(entry_of_claim(response)), note=note)
         key = json.dumps([entry.text, entry.question, entry.known_pmids])
         state = IndexState.of(manifest)
-        with self._database.change() as change:
+        with self.database.change() as change:
             same = (holder, library, key)
             row = change.execute("SELECT id FROM saved WHERE holder = ? AND library = ? AND asked = ?", same).fetchone()
             count = change.execute("SELECT count(*) FROM saved WHERE holder = ?", (holder,)).fetchone()[0]
@@ -95,27 +95,21 @@ class SavedClaims:
 
     def find(self, whose: Whose, now: Now = nothing) -> SavedList:
         """Someone's saved claims, newest first."""
-        rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE {whose.where} ORDER BY at DESC, id", whose.values)
-        return SavedList(saved=[_read_row(row, now) for row in rows])
+        return SavedList(saved=[_read_row(row, now) for row in self.select(_COLUMNS, whose, "ORDER BY at DESC, id")])
 
     def get(self, whose: Whose, id: str, now: Now = nothing) -> SavedOut:
         """One saved claim; raises `NoSuch`."""
-        rows = self._database.rows(f"SELECT {_COLUMNS} FROM saved WHERE {whose.where} AND id = ?", (*whose.values, id))
-        if not rows:
-            raise NoSuch("There is no saved claim with this id.")
-        return _read_row(rows[0], now)
+        return _read_row(self.get_row(_COLUMNS, whose, id), now)
 
-    def delete(self, whose: Whose, id: str) -> None:
+    def delete_in(self, change: Connection, whose: Whose, id: str) -> None:
         """Delete a saved claim with its alerts; raises `NoSuch`."""
-        with self._database.change() as change:
-            if not change.execute(f"DELETE FROM saved WHERE {whose.where} AND id = ?", (*whose.values, id)).rowcount:
-                raise NoSuch("There is no saved claim with this id.")
-            change.execute("DELETE FROM alerts WHERE saved = ?", (id,))
+        super().delete_in(change, whose, id)
+        change.execute("DELETE FROM alerts WHERE saved = ?", (id,))
 
     def due(self, library: str, manifest: Manifest) -> list[Watched]:
         """The claims of every holder saved in a library and not yet grounded on the present state of its index."""
         statement = f"SELECT {_COLUMNS} FROM saved WHERE library = ? AND (version != ? OR index_id != ?) ORDER BY at, id"
-        rows = self._database.rows(statement, (library, manifest.version, manifest.id))
+        rows = self.database.rows(statement, (library, manifest.version, manifest.id))
         return [
             Watched(id, holder, library, IndexState(version, index, sources), Saved.model_validate_json(data))
             for id, holder, library, _at, version, index, sources, data in rows
@@ -123,11 +117,11 @@ class SavedClaims:
 
     def libraries(self) -> set[str]:
         """The ids of the libraries in which claims are saved."""
-        return {row[0] for row in self._database.rows("SELECT DISTINCT library FROM saved")}
+        return {row[0] for row in self.database.rows("SELECT DISTINCT library FROM saved")}
 
     def count(self, library: str) -> tuple[int, int]:
         """How many claims were saved in this library, and how many in others."""
-        [(ours, others)] = self._database.rows("SELECT sum(library = ?), sum(library != ?) FROM saved", (library,) * 2)
+        [(ours, others)] = self.database.rows("SELECT sum(library = ?), sum(library != ?) FROM saved", (library,) * 2)
         return ours or 0, others or 0
 
     def advance(self, watched: Watched, to: IndexState, entry: Saved, alerts: Sequence[NewAlert]) -> int:
@@ -136,7 +130,7 @@ class SavedClaims:
         If another process was faster, or the claim was deleted meanwhile, nothing is done.
         """
         count = 0
-        with self._database.change() as change:
+        with self.database.change() as change:
             row_count = change.execute(
                 "UPDATE saved SET version = ?, index_id = ?, sources = ?, data = ? WHERE id = ? AND version = ? AND index_id = ?",
                 (to.version, to.index, to.sources, entry.model_dump_json(), watched.id, watched.seen.version, watched.seen.index),
@@ -148,7 +142,7 @@ class SavedClaims:
         return count
 
 
-def _read_row(row: tuple[str, str, str, str, int, str, str, str], now: Now) -> SavedOut:
+def _read_row(row: tuple[Any, ...], now: Now) -> SavedOut:
     id, _holder, library, at, version, _index, _sources, data = row
     entry = Saved.model_validate_json(data)
     changes = list_changes(entry.provenance, now(library).get("claim"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from counterpoint.service.answering.schemas import AnswerResponse
 from counterpoint.service.checking.schemas import CheckedText
@@ -133,20 +133,6 @@ class AlertList(BaseModel):
 class FeedbackRequest(Sent):
     """What a reader says about one result: the side that the paper is really on."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {
-                    "claim": "Hormone therapy prevents coronary heart disease in postmenopausal women.",
-                    "pmid": "demo-hrt-hers-1998",
-                    "sentence": "",
-                    "shown": "support",
-                    "right": "contradict",
-                }
-            ]
-        }
-    )
-
     claim: str = Field(max_length=MAX_CHARACTERS)
     question: str = Field(default="", max_length=MAX_CHARACTERS)
     pmid: str = Field(max_length=200)
@@ -194,8 +180,6 @@ RESULTS: dict[str, type[GroundedInput | AnswerResponse | CheckedText]] = {
 
 class ShareRequest(Sent):
     """A result to share."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"result": {"claim": {"text": "Zinc shortens colds."}}}]})
 
     result: dict[str, Any] = Field(description="The JSON of /v1/ground, /v1/answer or /v1/text, unchanged.")
     name: str = Field(default="", max_length=MOST_NAME, description="What a checked text is called, such as its file's name.")

@@ -9,33 +9,31 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.store.journal import hash_json
 from counterpoint.service.checking.schemas import CheckedText
-from counterpoint.service.memory.database import Database, NoSuch, Whose, tell_time
+from counterpoint.service.memory.database import Rows, Whose, tell_time
 from counterpoint.service.memory.history import Now, Result, entry_of, list_changes, make_link, nothing
 from counterpoint.service.memory.schemas import RESULTS, Shared, SharedOut, SharedResult
 
 MOST = 1000
 """The most results that a holder may share, and of how many of those given last the digest is known."""
-_NO_SHARE = "There is no shared result with this id; it may have been withdrawn."
 
 
-class Shares:
+class Shares(Rows):
     """The shared results in the file."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    table, missing = "shared", "There is no shared result with this id; it may have been withdrawn."
 
     def note(self, holder: str, library: str, result: Result) -> None:
         """Note that this result was given to a holder."""
         mode = next(mode for mode, kind in RESULTS.items() if isinstance(result, kind))
         row = (holder, library, _digest(result.model_dump(mode="json")), tell_time(), mode)
-        with self._database.change() as change:
+        with self.database.change() as change:
             change.execute("INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?)", row)
             oldest = "SELECT rowid FROM made WHERE holder = ? ORDER BY at DESC LIMIT -1 OFFSET ?"
             change.execute(f"DELETE FROM made WHERE rowid IN ({oldest})", (holder, MOST))
@@ -46,7 +44,7 @@ class Shares:
         Raises `BadInput` for a result that this service did not give, and beyond `MOST`.
         """
         statement = f"SELECT library, mode FROM made WHERE {whose.where} AND digest = ? ORDER BY at DESC"
-        rows = self._database.rows(statement, (*whose.values, _digest(result)))
+        rows = self.database.rows(statement, (*whose.values, _digest(result)))
         if not rows:
             raise BadInput("This service did not give you this result, or long ago; ask again, and share what comes unchanged.")
         library, mode = rows[0]
@@ -61,41 +59,38 @@ class Shares:
             provenance=whole.provenance,
         )
         packed = zlib.compress(whole.model_dump_json().encode())
-        with self._database.change() as change:
+        with self.database.change() as change:
             if change.execute("SELECT count(*) FROM shared WHERE holder = ?", (whose.holder,)).fetchone()[0] >= MOST:
                 raise BadInput(f"{MOST:,} results are shared, which is the most; withdraw one first.")
             row = (id, whose.holder, library, tell_time(), data.model_dump_json(), packed)
             change.execute("INSERT INTO shared VALUES (?, ?, ?, ?, ?, ?)", row)
-        return self.find(whose, id=id)[0]
+        return _read_row(row[:-1], nothing)
 
     def get(self, whose: Whose, id: str, now: Now = nothing) -> SharedResult:
         """What anybody shares of these libraries, with the result; raises `NoSuch`."""
         whose = replace(whose, everyone=True)
-        found = self.find(whose, now, id)
-        rows = self._database.rows(f"SELECT result FROM shared WHERE {whose.where} AND id = ?", (*whose.values, id))
-        if not found or not rows:
-            raise NoSuch(_NO_SHARE)
-        return SharedResult(**dict(found[0]), result=RESULTS[found[0].mode].model_validate_json(zlib.decompress(rows[0][0])))
-
-    def delete(self, whose: Whose, id: str) -> None:
-        """Withdraw a result; raises `NoSuch`."""
-        self._database.delete("shared", whose, id, _NO_SHARE)
+        *row, packed = self.get_row(f"{_COLUMNS}, result", whose, id)
+        shared = _read_row(row, now)
+        return SharedResult(**dict(shared), result=RESULTS[shared.mode].model_validate_json(zlib.decompress(packed)))
 
     def count(self, library: str) -> int:
         """How many results of a library are shared."""
-        return int(self._database.rows("SELECT count(*) FROM shared WHERE library = ?", (library,))[0][0])
+        return int(self.database.rows("SELECT count(*) FROM shared WHERE library = ?", (library,))[0][0])
 
-    def find(self, whose: Whose, now: Now = nothing, id: str = "") -> list[SharedOut]:
-        """What someone shares, newest first; with an `id` that one alone."""
-        columns = "id, holder, library, at, data"
-        statement = f"SELECT {columns} FROM shared WHERE {whose.where} AND ? IN ('', id) ORDER BY at DESC"
-        shares = []
-        for one, holder, library, at, data in self._database.rows(statement, (*whose.values, id)):
-            shared = Shared.model_validate_json(data)
-            changed = list_changes(shared.provenance, now(library).get(shared.mode))
-            link = f"#shared={one}&library={library}"
-            shares.append(SharedOut(**dict(shared), id=one, by=holder, library=library, at=at, link=link, changed=changed))
-        return shares
+    def find(self, whose: Whose, now: Now = nothing) -> list[SharedOut]:
+        """What someone shares, newest first."""
+        return [_read_row(row, now) for row in self.select(_COLUMNS, whose, "ORDER BY at DESC")]
+
+
+_COLUMNS = "id, holder, library, at, data"
+
+
+def _read_row(row: Sequence[str], now: Now) -> SharedOut:
+    id, holder, library, at, data = row
+    shared = Shared.model_validate_json(data)
+    changed = list_changes(shared.provenance, now(library).get(shared.mode))
+    link = f"#shared={id}&library={library}"
+    return SharedOut(**dict(shared), id=id, by=holder, library=library, at=at, link=link, changed=changed)
 
 
 def _digest(result: Mapping[str, Any]) -> str:

@@ -243,7 +243,10 @@ class Watcher:
         """Ground the claims that are due, and return how many alerts resulted."""
         alerts = 0
         try:
-            with suppress(Timeout, NotReady), FileLock(self._claims.folder / LOCK, blocking=False, fallback_to_soft=False):
+            with (
+                suppress(Timeout, NotReady),
+                FileLock(self._claims.database.path.parent / LOCK, blocking=False, fallback_to_soft=False),
+            ):
                 watched = self._claims.libraries()
                 for library in self._libraries.seen_by(None) if watched else ():
                     if library.id in watched and (manifest := library.with_manifest().manifest):

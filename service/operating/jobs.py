@@ -24,11 +24,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 from xml.sax.saxutils import escape
+
+from pydantic import BaseModel, Field, TypeAdapter
 
 from counterpoint.indexes.fetch.fetching import TEXTS, name_papers_folder
 from counterpoint.indexes.fetch.zotero_link import remove_records
@@ -44,6 +46,7 @@ from counterpoint.retrieval.store.library import LibraryFile, read_library_file
 from counterpoint.retrieval.store.manifest import NAME as MANIFEST
 from counterpoint.retrieval.store.manifest import read_manifest
 from counterpoint.service.operating.uploads import DELETED, FOLDER, hold_files, name_deleted, name_draft, name_linked
+from counterpoint.service.schemas import Sent
 
 _log = logging.getLogger("counterpoint")
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -68,24 +71,33 @@ CREATE TABLE IF NOT EXISTS jobs (
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
-    """What PubMed or Europe PMC finds for a query: the first `most` papers, with their open-access full texts if wanted."""
+class Search(Sent):
+    """A search of PubMed or Europe PMC."""
 
     query: str
     source: Literal["pubmed", "europepmc"] = "pubmed"
-    most: int = 1000
-    full_texts: bool = False
+    most: int = Field(default=1000, ge=1, le=100_000, description="Fetch at most this many papers.")
+    full_texts: bool = Field(default=False, description="Also fetch the open-access full texts.")
 
 
-@dataclass(frozen=True, slots=True)
-class Zotero:
-    """A collection of Zotero, by its key, or "all", with the attached PDFs if wanted; the same again takes what is new, changed
-    or deleted. It is that of the Zotero on this machine, or of "users/ID" or "groups/ID" at zotero.org with the key in a file."""
+ZOTERO_LIBRARY = r"^((users|groups)/[0-9]{1,12})?$"
 
-    collection: str
-    pdfs: bool = True
-    library: str = ""
+
+class ZoteroIn(Sent):
+    """A collection of Zotero; the same again takes what is new, changed or deleted."""
+
+    collection: str = Field(pattern=r"^([A-Z0-9]{1,20}|all)$", description="Its key, or all.")
+    pdfs: bool = Field(default=True, description="Also take the attached PDFs, as full texts.")
+    library: str = Field(
+        default="",
+        pattern=ZOTERO_LIBRARY,
+        description="users/ID or groups/ID at zotero.org; empty: of the Zotero on this machine.",
+    )
+
+
+class Zotero(ZoteroIn):
+    """The same, with the file or the variable that holds the key for a library at zotero.org."""
+
     key_from: str = ""
 
 
@@ -101,32 +113,27 @@ class Work:
     zotero: Zotero | None = None
     joins: str = ""
 
-    def to_json(self) -> str:
-        """As a row keeps it."""
-        return json.dumps(asdict(self))
 
-    @classmethod
-    def of(cls, text: str) -> Work:
-        """From a row."""
-        data = json.loads(text)
-        searches = tuple(Search(**one) for one in data["searches"])
-        zotero = Zotero(**data["zotero"]) if data.get("zotero") else None
-        return cls(tuple(data["files"]), searches, tuple(data["removed"]), data["vectors"], zotero, data.get("joins", ""))
+_WORK = TypeAdapter(Work)
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryJob:
-    """A job as it stands: `stage` says in words what it does, `done` of `total` how far that is, `said` what was told so far."""
+class JobOut(BaseModel):
+    """A job on a library."""
 
     id: str
-    library: str
-    at: str
+    library: str = Field(description="The id of the library.")
+    name: str = Field(description="What the library is called.")
+    at: str = Field(description="When it was asked for.")
     state: State
-    work: Work
-    stage: str = ""
-    done: int = 0
-    total: int = 0
-    said: tuple[str, ...] = ()
+    stage: str = Field(description="What it does now; how it ended or why it failed.")
+    done: int = Field(description="Units done in this stage.")
+    total: int = Field(description="Units of this stage; 0 if unknown.")
+    said: list[str] = Field(description="The last lines of what was told: what came in, what was left out and why.")
+    work: Work = Field(exclude=True)
+
+    def show(self, name: str) -> JobOut:
+        """The job as it is sent: with what its library is called, and the last of what was told."""
+        return self.model_copy(update={"name": name, "said": self.said[-30:]})
 
 
 class NoSuchJob(BadInput):
@@ -165,11 +172,11 @@ class Jobs:
         db.execute(_SCHEMA)
         return db
 
-    def add(self, library: str, work: Work, said: Sequence[str] = ()) -> LibraryJob:
+    def add(self, library: str, work: Work, said: Sequence[str] = ()) -> JobOut:
         """Queue work on a library, of which this was told; raises `BadInput` if it does nothing, or too many jobs wait."""
         if not (work.files or work.searches or work.removed or work.zotero):
             raise BadInput("There is nothing to do: name uploaded files, a search, ids, a collection, or papers to remove.")
-        job = LibraryJob(secrets.token_hex(6), library, datetime.now(UTC).isoformat(timespec="microseconds"), "waiting", work)
+        id, at = secrets.token_hex(6), datetime.now(UTC).isoformat(timespec="microseconds")
         with self._open() as db:
             (waiting,) = db.execute("SELECT count(*) FROM jobs WHERE state IN (?, ?)", UNFINISHED).fetchone()
             if waiting >= MOST_WAITING:
@@ -178,18 +185,18 @@ class Jobs:
             kept = (*UNFINISHED, MOST_KEPT)
             db.execute(f"DELETE FROM jobs WHERE state NOT IN (?, ?) AND rowid NOT IN ({newest})", kept)
             db.execute(
-                "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, '', 0, 0, ?)",
-                (job.id, library, job.at, job.state, work.to_json(), json.dumps(said)),
+                "INSERT INTO jobs VALUES (?, ?, ?, 'waiting', ?, '', 0, 0, ?)",
+                (id, library, at, _WORK.dump_json(work).decode(), json.dumps(said)),
             )
-        return job
+        return self.get(id)
 
-    def list(self, libraries: Iterable[str] | None = None) -> list[LibraryJob]:
+    def list(self, libraries: Iterable[str] | None = None) -> list[JobOut]:
         """The jobs of these libraries, or of all, newest first."""
         wanted = None if libraries is None else {*libraries}
         rows = self._select("SELECT * FROM jobs ORDER BY rowid DESC")
         return [_read_row(row) for row in rows if wanted is None or row[1] in wanted]
 
-    def get(self, id: str) -> LibraryJob:
+    def get(self, id: str) -> JobOut:
         """One job; raises `NoSuchJob`."""
         for row in self._select("SELECT * FROM jobs WHERE id = ?", id):
             return _read_row(row)
@@ -199,7 +206,7 @@ class Jobs:
         """The state of a job; None if there is no such job."""
         return next((state for (state,) in self._select("SELECT state FROM jobs WHERE id = ?", id)), None)
 
-    def next(self) -> LibraryJob | None:
+    def next(self) -> JobOut | None:
         """The job that has waited longest or was running when its process died; None if there is none."""
         rows = self._select("SELECT * FROM jobs WHERE state IN (?, ?) ORDER BY rowid LIMIT 1", *UNFINISHED)
         return _read_row(rows[0]) if rows else None
@@ -226,13 +233,13 @@ class Jobs:
             )
             return changed.rowcount > 0
 
-    def stop(self, id: str) -> LibraryJob:
+    def stop(self, id: str) -> JobOut:
         """Stop a job that waits or runs; what it has read so far is kept for when it is started again."""
         self.get(id)
         self.set(id, "done", "failed", "stopped", state="stopped")
         return self.get(id)
 
-    def restart(self, id: str) -> LibraryJob:
+    def restart(self, id: str) -> JobOut:
         """Let a job that was stopped or failed wait again; it goes on where it was."""
         self.get(id)
         self.set(id, "done", "running", "waiting", state="waiting", stage="", done=0, total=0)
@@ -246,9 +253,12 @@ class Jobs:
             db.execute("DELETE FROM jobs WHERE library = ?", (library,))
 
 
-def _read_row(row: Sequence[Any]) -> LibraryJob:
+def _read_row(row: Sequence[Any]) -> JobOut:
     id, library, at, state, work, stage, done, total, said = row
-    return LibraryJob(id, library, at, state, Work.of(work), stage, done, total, tuple(json.loads(said)))
+    return JobOut(
+        id=id, library=library, name="", at=at, state=state, stage=stage, done=done, total=total, said=json.loads(said),
+        work=_WORK.validate_json(work),
+    )  # fmt: skip
 
 
 _Arguments = Sequence[str | Path]
@@ -325,7 +335,7 @@ class Runner:
                     return
                 self._run(job, lock.fileno())
 
-    def _run(self, job: LibraryJob, lock: int) -> None:
+    def _run(self, job: JobOut, lock: int) -> None:
         report = _Report(self.jobs, job)
         self.jobs.set(job.id, "stopped", state="running")
         try:
@@ -338,17 +348,17 @@ class Runner:
                 finish(self.jobs.folder, job)
                 self.when_changed()
         except CounterpointError as error:
-            report.fail(str(error))
+            report.end("failed", str(error))
         except Exception:
             _log.exception("a job failed")
-            report.fail("This failed unexpectedly; see the service's log.")
+            report.end("failed", "This failed unexpectedly; see the service's log.")
         else:
             report.end("done", "Done")
         finally:
-            if report.is_gone():  # the library was deleted while this was writing
+            if report.read_state() is None:  # the library was deleted while this was writing
                 shutil.rmtree(name_draft(self.jobs.folder, job.library), ignore_errors=True)
 
-    def _plan(self, job: LibraryJob) -> Iterator[Step]:
+    def _plan(self, job: JobOut) -> Iterator[Step]:
         """The steps of a job, each planned when those before it are done; a library that is built is put in place on the way."""
         place, draft = self.find(job.library), name_draft(self.jobs.folder, job.library)
         if place is None and not (draft / LIBRARY).exists():
@@ -459,7 +469,7 @@ _LONGEST_LINE, _MOST_LINES = 2000, 20_000
 class _Report:
     """What a job tells, written into its row every half second."""
 
-    def __init__(self, jobs: Jobs, job: LibraryJob) -> None:
+    def __init__(self, jobs: Jobs, job: JobOut) -> None:
         self._jobs, self._id, self._said = jobs, job.id, [*job.said]
         self.error = ""
 
@@ -488,24 +498,17 @@ class _Report:
 
     def is_stopped(self) -> bool:
         """Whether somebody stopped the job, even if it waits again by now, or deleted it with its library."""
-        return self._read_state() != "running"
+        return self.read_state() != "running"
 
-    def is_gone(self) -> bool:
-        """Whether it was deleted with its library."""
-        return self._read_state() is None
-
-    def _read_state(self) -> State | None:
+    def read_state(self) -> State | None:
+        """The state of the job; None if it was deleted with its library."""
         try:
             return self._jobs.state(self._id)
         except (CounterpointError, sqlite3.Error):
             return "running"  # as far as anybody knows
 
-    def fail(self, sentence: str) -> None:
-        """The job has failed, with this sentence."""
-        self.end("failed", sentence)
-
     def end(self, state: State, stage: str) -> None:
-        """The job has ended."""
+        """The job has ended in this state; `stage` says how."""
         self._jobs.set(self._id, "stopped", state=state, stage=stage, said=json.dumps(self._said))
 
 
@@ -541,9 +544,9 @@ def find_ids(text: str) -> tuple[list[Search], list[str]]:
         ("europepmc", [*dict.fromkeys(others)]),
     ]
     searches = [
-        Search(" OR ".join(part := terms[at : at + _IDS_AT_ONCE]), source, len(part) if source == "pubmed" else 2 * len(part))
+        Search(query=" OR ".join(part), source=source, most=len(part) if source == "pubmed" else 2 * len(part))
         for source, terms in queries
-        for at in range(0, len(terms), _IDS_AT_ONCE)
+        for part in (terms[at : at + _IDS_AT_ONCE] for at in range(0, len(terms), _IDS_AT_ONCE))
     ]
     return searches, unknown
 
@@ -577,7 +580,7 @@ def publish(folder: Path, id: str) -> Path:
     return place
 
 
-def finish(folder: Path, job: LibraryJob) -> None:
+def finish(folder: Path, job: JobOut) -> None:
     """Remove what a job that is done worked with."""
     draft = name_draft(folder, job.library)
     with hold_files(draft) as files:

@@ -190,13 +190,6 @@ class Libraries:
             os.rename(draft, deleted)
         self.refresh()
 
-    def first(self) -> str:
-        """The id of the library that requests go to by default; "" if there is none."""
-        try:
-            return self.find().id
-        except NoSuchLibrary:
-            return ""
-
     def _all(self) -> list[Library]:
         """Every library, without those hidden from a holder; what has not changed on disk since it was read is not read again."""
         first = [self._look(self._index)] if self._index else []

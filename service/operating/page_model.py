@@ -8,9 +8,10 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
+
+from pydantic import BaseModel, Field
 
 from counterpoint.retrieval.core.addresses import is_loopback, split_login
 from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
@@ -24,19 +25,14 @@ _KEY_NAME = re.compile(r"(?!COUNTERPOINT_)[A-Z][A-Z0-9_]*_API_KEY")
 _Made = TypeVar("_Made")
 
 
-@dataclass(frozen=True, slots=True)
-class SetUp:
-    """A model that was tried; `description` says what the trial found, and `address` has no login."""
+class SetUpOut(BaseModel):
+    """A model that was tried."""
 
     model: str
     address: str
     key_env: str
-    description: str
-
-    @property
-    def remote(self) -> bool:
-        """Whether texts leave this machine for it."""
-        return not is_loopback(self.address)
+    description: str = Field(description="What it does and what the trial found.")
+    remote: bool = Field(description="Whether claims, questions and abstracts leave this machine for it.")
 
 
 class PageModel:
@@ -62,7 +58,7 @@ class PageModel:
                 _log.warning("the language model of the page is not used: %s", error)
         return make(self.profile)
 
-    def read(self, place: Place) -> SetUp | None:
+    def read(self, place: Place) -> SetUpOut | None:
         """The model in use, or the one that was tried last; None if there is none, or its file cannot be read."""
         try:
             path = self._find(place)
@@ -70,7 +66,8 @@ class PageModel:
                 return None
             profile = load_profile(str(path))
             writer = profile.generators["writer"].list_options()
-            return SetUp(writer["model"], split_login(writer["base_url"])[0], writer["key_env"], profile.description)
+            address, own = split_login(writer["base_url"])[0], {"model": writer["model"], "key_env": writer["key_env"]}
+            return SetUpOut(**own, address=address, description=profile.description, remote=not is_loopback(address))
         except (CounterpointError, OSError, KeyError) as error:
             _log.warning("the model %s cannot be read: %s", place, error)
             return None

@@ -12,8 +12,9 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import BaseModel, Field
 
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, CounterpointError, translate_write_errors
@@ -44,14 +45,13 @@ class OutOfStep(CounterpointError):
         self.received = received
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A file as far as it has been received; `id` tells an upload from others of the same name."""
+class UploadOut(BaseModel):
+    """An uploaded file."""
 
     name: str
-    received: int
-    whole: bool
-    id: str = ""
+    received: int = Field(description="Bytes received so far.")
+    whole: bool = Field(description="Whether all of it is there.")
+    upload: str = Field(description="What tells this upload from others of the same name; send it with every later part.")
 
 
 def name_draft(folder: Path, library: str) -> Path:
@@ -69,12 +69,13 @@ def name_deleted(folder: Path, library: str) -> Path:
     return folder / FOLDER / f"{library}{DELETED}"
 
 
-def list_uploads(draft: Path) -> list[Upload]:
+def list_uploads(draft: Path) -> list[UploadOut]:
     """The files that wait to be read, by name."""
-    found = list[Upload]()
+    found = list[UploadOut]()
     for one in sorted(draft.glob("files/*")):
         with suppress(FileNotFoundError):  # read or removed just now
-            found.append(Upload(_name_of(one), one.stat().st_size, one.suffix != _PARTIAL, _id_of(one)))
+            name, size, whole = _name_of(one), one.stat().st_size, one.suffix != _PARTIAL
+            found.append(UploadOut(name=name, received=size, whole=whole, upload=_id_of(one)))
     return found
 
 
@@ -108,7 +109,9 @@ def hold_files(draft: Path) -> Iterator[Path]:
         yield folder
 
 
-def add_chunk(draft: Path, name: str, chunk: bytes, offset: int, total: int, most: int, id: str = "", sha256: str = "") -> Upload:
+def add_chunk(
+    draft: Path, name: str, chunk: bytes, offset: int, total: int, most: int, id: str = "", sha256: str = ""
+) -> UploadOut:
     """Append a chunk of a file of `total` bytes, which begins at `offset`, to the upload with this id; at 0 it begins anew, and
     without an id as an upload of its own. Later chunks may leave the id out if it is the only one of this name and length.
 
@@ -126,7 +129,7 @@ def add_chunk(draft: Path, name: str, chunk: bytes, offset: int, total: int, mos
         return _append(folder, name, chunk, offset, total, most, id, sha256.lower())
 
 
-def _append(folder: Path, name: str, chunk: bytes, offset: int, total: int, most: int, id: str, sha256: str) -> Upload:
+def _append(folder: Path, name: str, chunk: bytes, offset: int, total: int, most: int, id: str, sha256: str) -> UploadOut:
     whole, files = folder / name, [*folder.iterdir()]
     begun = [one for one in files if _name_of(one) == name and one.name.startswith(f"{name}.{total}-")]
     if not offset and not id:
@@ -167,7 +170,7 @@ def _append(folder: Path, name: str, chunk: bytes, offset: int, total: int, most
         made_by.parent.mkdir(exist_ok=True)
         made_by.write_text(f"{total}-{id}")
         os.replace(partial, whole)
-    return Upload(name, received, received == total, id)
+    return UploadOut(name=name, received=received, whole=received == total, upload=id)
 
 
 def check_file_name(name: str) -> None:

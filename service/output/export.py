@@ -34,7 +34,7 @@ from counterpoint.service.grounding.reasons import tell_contrasts, tell_directio
 from counterpoint.service.grounding.schemas import EvidenceOut, GroundResponse
 from counterpoint.service.grounding.weigh import Side, weigh
 from counterpoint.service.output.formats import Format
-from counterpoint.service.output.templates import load_templates
+from counterpoint.service.output.templates import escaped, load_templates, to_one_line, write_markdown
 from counterpoint.service.schemas import RankedPaper, SentenceOut
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ _KEY = re.compile(r"[^A-Za-z0-9:+/-]+")
 RETRACTED = "Retracted publication"
 """What a reference says about a retracted paper."""
 _MOST_AUTHORS = 3
+_PACKAGE = "counterpoint.service.output"
 # What BibTeX would take as the end of a name.
 _SEPARATOR = re.compile(r",|\band\b", re.IGNORECASE)
 
@@ -196,11 +197,6 @@ def _latex() -> UnicodeToLatexEncoder:
     )
 
 
-def to_one_line(text: str) -> str:
-    """Turn white space of every kind, including Unicode's line breaks, into single spaces; remove control characters."""
-    return " ".join("".join(" " if one.isspace() else one for one in text if one.isprintable() or one.isspace()).split())
-
-
 def is_pmid(text: str) -> bool:
     """Whether a document's id is a PMID."""
     return text.isascii() and text.isdigit()
@@ -219,13 +215,8 @@ _OPTIONAL = ("answer", "trial", "people", "number", "effect", "condition", "loca
 _READABLE = (
     "answer", "direction", "design", "trial", "year", "people", "number", "effect", "condition", "quotation", "location", "pmid",
 )  # fmt: skip
-"""Those that it has in Markdown."""
+"""Those that it has in HTML and Markdown."""
 _ORDER: tuple[Side, ...] = ("contradict", "support", "uncertain")
-
-# Characters that begin CommonMark or HTML markup anywhere in a line.
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
-# What begins a list, a heading or a quote at the start of a line.
-_LINE_START = re.compile(r"^(\d+)([.)])|^([-+=])")
 
 
 def documents(result: Answer | Grounding) -> tuple[Document, ...]:
@@ -241,8 +232,18 @@ def documents(result: Answer | Grounding) -> tuple[Document, ...]:
 
 def markdown(result: Answer | Grounding) -> str:
     """Write the result as CommonMark, with numbered references and the sentences for and against."""
-    blocks = _answer_blocks(result) if isinstance(result, Answer) else _grounding_blocks(result)
-    return "\n\n".join(blocks) + "\n"
+    columns, table = _tabulate(result)
+    context: dict[str, Any] = {"found": result, "reference": _reference, "quote": _quote}
+    if isinstance(result, Grounding):
+        context |= {"weighed": weigh(result), "contrasts": tell_contrasts(result.contrasts), "columns": columns, "table": table}
+        return write_markdown(_PACKAGE, "claim.md", **context)
+    if not any(row.evidence.verdict.quote for row in result.rows):
+        # The embedded models list only what supports its statement; of a language model its grade is shown.
+        columns.remove("direction")
+    papers = documents(result)
+    numbers = {one.pmid: number for number, one in enumerate(papers, 1)}
+    context |= {"papers": papers, "numbers": numbers, "count": format_count, "quoted": _quote_sentence, "quotes": _list_quotes}
+    return write_markdown(_PACKAGE, "answer.md", columns=columns, table=table[: len(result.rows)], **context)
 
 
 Response = GroundResponse | AnswerResponse
@@ -268,11 +269,15 @@ def export_text(response: Response, format: Format, result: Answer | Grounding |
 
 def write_html(response: Response, about: str = "") -> str:
     """Write the result as one page that opens anywhere: it runs nothing and loads nothing."""
-    columns, rows = make_table(response)
-    table = [dict(zip(columns, row, strict=True)) for row in rows]
-    context = {"found": response, "columns": [name for name in columns if name in _READABLE], "table": table, "about": about}
-    template = "claim.html" if isinstance(response, GroundResponse) else "answer.html"
-    return load_templates("counterpoint.service.output").get_template(template).render(**context, url=find_url)
+    columns, table = _tabulate(response)
+    template = load_templates(_PACKAGE).get_template("claim.html" if isinstance(response, GroundResponse) else "answer.html")
+    return template.render(found=response, columns=columns, table=table, about=about, url=find_url)
+
+
+def _tabulate(result: Answer | Grounding | Response) -> tuple[list[str], list[dict[str, Cell]]]:
+    """The table for people: the names of its columns, and its rows by the names of all columns."""
+    columns, rows = make_table(result)
+    return [name for name in columns if name in _READABLE], [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def make_table(result: Answer | Grounding | Response) -> tuple[Sequence[str], list[list[Cell]]]:
@@ -347,88 +352,6 @@ def _tell_direction(one: EvidenceOut) -> str:
     return "retracted" if one.retracted else tell_direction(one.side, one.stance, one.standing)
 
 
-def _table_block(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Rows of the table in Markdown; "" without any."""
-    shown = [name for name in columns if name in _READABLE]
-    cells = [[escaped(str(row[columns.index(name)])) for name in shown] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [shown, ["---"] * len(shown), *cells]) if rows else ""
-
-
-def _answer_blocks(answer: Answer) -> list[str]:
-    numbers = {document.pmid: number for number, document in enumerate(documents(answer), 1)}
-    # Where no generator wrote, the sentences only repeat the table.
-    shown = () if answer.rows and answer.drafted is None else answer.sentences
-    citations = [citation for one in shown for citation in one.citations]
-    sentences = [
-        f"{escaped(one.text)} {_marks([citation.document for citation in one.citations], numbers)}".strip() for one in shown
-    ]
-    blocks = [f"# {escaped(answer.topic.question)}", *([" ".join(sentences)] if sentences else [])]
-    if answer.note:
-        blocks.append(f"*{escaped(answer.note)}*")
-    if answer.rows:
-        columns, rows = make_table(answer)
-        # The embedded models list only what supports its statement; a language model's grade is told.
-        told = any(row.evidence.verdict.quote for row in answer.rows)
-        kept = [place for place, name in enumerate(columns) if name != "direction" or told]
-        cells = [[row[place] for place in kept] for row in rows[: len(answer.rows)]]
-        blocks += [f"## {answer.heading}", _table_block([columns[place] for place in kept], cells)]
-    if answer.others:
-        said = (f"\n  {_quote_sentence(one.sentence)}" if one.sentence else "" for one in answer.others)
-        found = [f"- {_reference(one.document)}{quoted}" for one, quoted in zip(answer.others, said, strict=True)]
-        blocks += [f"## {'Other papers' if answer.rows else 'Papers'} on this subject", "\n".join(found)]
-    if answer.conflicts:
-        against = [
-            f"- Against “{escaped(answer.sentences[one.sentence].text)}”: {_quote(one.evidence)} "
-            f"{_marks([one.evidence.document], numbers)}"
-            for one in answer.conflicts
-            if one.sentence < len(answer.sentences)
-        ]
-        blocks += ["## Conflicting evidence", "\n".join(against)]
-    listed = {one.document.pmid for one in answer.others}
-    if references := [document for document in documents(answer) if document.pmid not in listed]:
-        lines = [
-            f"{numbers[document.pmid]}. {_reference(document)}{_list_borne_out(document, citations)}" for document in references
-        ]
-        blocks += ["## References", "\n".join(lines)]
-    if answer.removed:
-        blocks += [
-            "## Removed by the check",
-            "\n".join(f"- {escaped(one.text)} ({escaped(one.reason)})" for one in answer.removed),
-        ]
-    checks = f"; {_describe_checks(citations)}" if citations else ""
-    blocks.append(f"*Generated by {escaped(answer.generated_by)}{checks}.*")
-    return blocks
-
-
-def _describe_checks(citations: Sequence[Citation]) -> str:
-    """Say how the citations were checked: that the quotes are there word for word, or what a judge says about the paper."""
-    quotes = sum(one.verbatim for one in citations)
-    others = len(citations) - quotes
-    where = "in the abstract or full text" if any(one.sentence.location for one in citations) else "in the abstract"
-    counted = format_count(len(citations), "citation")
-    return f"of {counted}, {quotes} word for word {where}, {others} supported according to the judge"
-
-
-def _grounding_blocks(grounding: Grounding) -> list[str]:
-    weighed = weigh(grounding)
-    told = " ".join(filter(None, (weighed.certain, weighed.detail)))
-    blocks = [f"# {escaped(grounding.claim.text)}", f"**{escaped(weighed.text)}** {escaped(told)}".strip()]
-    sides = [("Contradicting", grounding.contradicting), ("Supporting", grounding.supporting)]
-    if grounding.uncertain:
-        sides.append(("Uncertain", grounding.uncertain))
-    for heading, evidence in sides:
-        lines = [f"{one.rank}. {_reference(one.document)}\n   - {_quote(one)}\n   - {escaped(one.why)}" for one in evidence]
-        blocks += [f"## {heading}: {len(evidence) or 'none'}", *(["\n".join(lines)] if lines else [])]
-    if table := _table_block(*make_table(grounding)):
-        blocks += ["## Papers", table]
-    differing = tell_contrasts(grounding.contrasts)
-    return [*blocks, escaped(differing)] if differing else blocks
-
-
-def _marks(papers: Sequence[Document], numbers: dict[str, int]) -> str:
-    return f"\\[{', '.join(str(numbers[document.pmid]) for document in papers)}\\]" if papers else ""
-
-
 def _quote(evidence: Evidence) -> str:
     if evidence.sentence is None:
         return "no sentence to show"
@@ -447,22 +370,15 @@ def _reference(document: Document) -> str:
     return ". ".join(fact for fact in facts if fact) + "."
 
 
-def _list_borne_out(document: Document, citations: Sequence[Citation]) -> str:
-    """List the sentences of a document that support the answer's sentences, each once, as points below it."""
-    quotes = dict.fromkeys(_quote_sentence(one.sentence) for one in citations if one.document.pmid == document.pmid)
-    return "".join(f"\n   - {quote}" for quote in quotes)
+def _list_quotes(document: Document, citations: Sequence[Citation]) -> list[str]:
+    """The sentences of a document that support the answer's sentences, each once."""
+    return [*dict.fromkeys(_quote_sentence(one.sentence) for one in citations if one.document.pmid == document.pmid)]
 
 
 def _link(document: Document) -> str:
     url = find_url(document)
     name = f"PMID {document.pmid}" if is_pmid(document.pmid) else escaped(document.pmid)
     return f"[{name}]({url.replace('(', '%28').replace(')', '%29')})" if url else name
-
-
-def escaped(text: str) -> str:
-    """Escape a text so that CommonMark shows it letter for letter, on one line."""
-    plain = _MARKDOWN.sub(r"\\\1", to_one_line(text))
-    return _LINE_START.sub(lambda match: f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}", plain)
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -11,8 +12,8 @@ from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.values import Document
 from counterpoint.service.grounding.schemas import GroundResponse
 from counterpoint.service.queries.classify import Kind, Query
-from counterpoint.service.queries.spelling import Suggestion
-from counterpoint.service.schemas import OfValue, SentenceOut, facts_of
+from counterpoint.service.queries.spelling import SuggestionOut
+from counterpoint.service.schemas import SentenceOut, facts_of
 
 Offer = Literal["ground", "answer", "search", "text"]
 _OFFERS: dict[Kind, tuple[Offer, ...]] = {
@@ -24,13 +25,6 @@ _OFFERS: dict[Kind, tuple[Offer, ...]] = {
     "language": ("ground",),
 }
 _UNSURE_OFFERS: tuple[Offer, ...] = ("ground", "search")
-
-
-class SuggestionOut(OfValue):
-    """A word that no document in the index contains, and a similarly spelt word from the index to use instead."""
-
-    word: str
-    instead: str
 
 
 class PaperOut(BaseModel):
@@ -67,7 +61,7 @@ class InputOut(BaseModel):
         claim: str,
         document: Document | None = None,
         finding: SentenceOut | None = None,
-        suggestions: tuple[Suggestion, ...] = (),
+        suggestions: Sequence[SuggestionOut] = (),
         missing: tuple[str, ...] = (),
     ) -> InputOut:
         """From the values."""
@@ -79,7 +73,7 @@ class InputOut(BaseModel):
             offers=[one for one in (_UNSURE_OFFERS if query.unsure else _OFFERS[query.kind]) if one != "ground" or claim],
             language=query.language,
             paper=PaperOut(**facts_of(document), finding=finding) if document else None,
-            suggestions=[SuggestionOut.model_validate(one) for one in suggestions],
+            suggestions=list(suggestions),
             missing=list(missing),
         )
 

@@ -8,8 +8,8 @@ known in either; a word that is frequent in PubMed is right; and of two words th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from pydantic import BaseModel
 from rapidfuzz.distance import OSA
 
 from counterpoint.retrieval.core.characters import fold_accents, unify_characters
@@ -31,19 +31,20 @@ _OPPOSITES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A word as it was typed, and one of the index's own that is spelt much like it."""
+class SuggestionOut(BaseModel):
+    """A word that no document in the index contains, and a similarly spelt word from the index to use instead."""
 
     word: str
     instead: str
 
 
-def suggest_words(index: Index, text: str) -> tuple[Suggestion, ...]:
+def suggest_words(index: Index, text: str) -> tuple[SuggestionOut, ...]:
     """A suggestion for each word of a text that no document contains, if the index has a similar one."""
     unknown = [word for word in find_missing(index, text) if _is_word(word) and _is_rare(word)]
     offers = ((word, _find_offer(index, word.lower())) for word in unknown)
-    return tuple(Suggestion(word, offer.capitalize() if word[0].isupper() else offer) for word, offer in offers if offer)
+    return tuple(
+        SuggestionOut(word=word, instead=offer.capitalize() if word[0].isupper() else offer) for word, offer in offers if offer
+    )
 
 
 def find_missing(index: Index, text: str) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class Job:
 def check_target(out: Path, overwrite: bool) -> None:
     """Raise an error before hours of work if the file cannot or should not be written."""
     if out.is_dir():
-        raise BadInput(f"{out} is a folder; give the path of the run file to write.")
+        raise BadInput(f"{out} is a folder; give the path of the file to write.")
     if out.exists() and not overwrite:
         raise BadInput(f"{out} already exists; name another file, or add --overwrite to replace it when all is done.")
     if not out.parent.is_dir():

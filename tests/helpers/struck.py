@@ -75,7 +75,7 @@ def main(folder: Path, operation: str, library: str, how: How, at: int, trace: P
     from counterpoint.service.operating.uploads import add_chunk, name_draft
 
     libraries = Libraries(folder=folder)
-    memory = open_memory(folder.parent / "state", libraries)
+    memory = open_memory(folder.parent / "state")
     assert memory
     runner = Runner(Jobs(folder), libraries.find_place, "embedded", libraries.refresh, forget=memory.forget_library)
     Runner._run_step = run_here  # type: ignore[assignment,method-assign]
@@ -85,7 +85,7 @@ def main(folder: Path, operation: str, library: str, how: How, at: int, trace: P
         id = ""
         for start in range(0, len(data), 100):
             part = data[start : start + 100]
-            id = add_chunk(name_draft(folder, library), "more.jsonl", part, start, len(data), 1_000_000, id).id
+            id = add_chunk(name_draft(folder, library), "more.jsonl", part, start, len(data), 1_000_000, id).upload
 
     def delete() -> None:
         runner.jobs.forget(library)

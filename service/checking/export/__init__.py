@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from counterpoint.service.checking.checkable import Reason
 from counterpoint.service.checking.schemas import CITED, CheckedText, CitedOut, CitedStatus, TextSentenceOut, TextVerdict
 from counterpoint.service.grounding.coverage import describe_usage
 from counterpoint.service.grounding.schemas import EvidenceOut
-from counterpoint.service.output.export import escaped, find_url, is_pmid, write_csv, write_xlsx
+from counterpoint.service.output.export import find_url, is_pmid, write_csv, write_xlsx
 from counterpoint.service.output.formats import TextExport
-from counterpoint.service.output.templates import load_templates
+from counterpoint.service.output.templates import load_templates, write_markdown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +38,7 @@ SIGNS: dict[TextVerdict, str] = {
     "contradicted": "✗", "mixed": "±", "supported": "✓", "uncertain": "?", "nothing found": "○", "not a claim": "",
 }  # fmt: skip
 """A sign for each verdict besides its colour, for readers who see no colour."""
+_PACKAGE = "counterpoint.service.checking.export"
 _PREFIX_LENGTH = 20
 """How many characters at the beginning of a sentence are compared."""
 CITED_SIGNS: dict[CitedStatus, str] = {"bears it out": "✓", "contradicts it": "✗", "does not say it": "?"}
@@ -55,7 +56,7 @@ def export_text(report: CheckedText, format: TextExport, title: str = "Checked t
         case "csv":
             return write_csv(COLUMNS, _rows(report)).encode()
         case "markdown":
-            return _write_markdown(report).encode()
+            return write_markdown(_PACKAGE, "checked.md", cited=_cited_lines, **_make_context(report)).encode()
         case "html":
             return _write_html(report, title, about).encode()
 
@@ -189,44 +190,6 @@ def print_checked(report: CheckedText, console: Console | None = None) -> None:
         console.print(Text(used, style="dim"))
 
 
-def _write_markdown(report: CheckedText) -> str:
-    """The whole as CommonMark; what comes from the text or from papers is escaped."""
-    blocks = ["# Checked text", escaped(report.summary)]
-    for number, sentence in enumerate((one for one in report.sentences if one.result), 1):
-        blocks += _write_claim(report, number, sentence)
-    if others := _not_checked(report):
-        lines = (f"- {escaped(_words_of(report, one))} *({escaped(_why(one).rstrip('.'))})*" for one in others)
-        blocks += ["## Not checked", "\n".join(lines)]
-    source = report.provenance
-    blocks.append(escaped(f"Configuration {source.config}, profile {source.profile}, index {source.index}."))
-    return "\n\n".join(blocks) + "\n"
-
-
-def _write_claim(report: CheckedText, number: int, sentence: TextSentenceOut) -> list[str]:
-    result = sentence.result
-    assert result is not None
-    blocks = [
-        f"## {number}. {SIGNS[sentence.verdict]} {sentence.verdict.capitalize()}",
-        f"> {escaped(_words_of(report, sentence))}",
-        *([f"Checked as: {escaped(sentence.claim)}"] if _reworded(report, sentence) else []),
-        escaped(result.why),
-    ]
-    sides = (("Against", result.against), ("For", result.in_favour), ("Uncertain", result.uncertain))
-    blocks += [f"{side}:\n\n{_list_papers(papers)}" for side, papers in sides if papers]
-    cited = _cited_lines(sentence)
-    return [*blocks, "Cited:\n\n" + "\n".join(f"- {escaped(line)}" for line in cited)] if cited else blocks
-
-
-def _list_papers(papers: Sequence[EvidenceOut]) -> str:
-    lines = []
-    for one in map(_paper, papers):
-        name = f"[{escaped(one.name)}]({one.link})" if one.link else escaped(one.name)
-        facts = ". ".join(escaped(part) for part in (one.title.rstrip("."), one.facts) if part)
-        notes = f" ({escaped(one.notes)})" if one.notes else ""
-        lines.append(f"- “{escaped(one.sentence)}” {facts}. {name}{notes}" if one.sentence else f"- {facts}. {name}{notes}")
-    return "\n".join(lines)
-
-
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A part of a block: a sentence (`number` is its claim's, 0 if it makes none), or the text between two sentences."""
@@ -253,15 +216,18 @@ def _pieces(report: CheckedText) -> list[tuple[str, list[Piece]]]:
     return blocks
 
 
-def _write_html(report: CheckedText, title: str, about: str) -> str:
-    claims = [one for one in report.sentences if one.result]
-    context = {
-        "title": title, "about": about, "checked": report, "blocks": _pieces(report), "claims": claims,
-        "others": _not_checked(report),
+def _make_context(report: CheckedText) -> dict[str, Any]:
+    """What the templates of HTML and Markdown both need."""
+    return {
+        "checked": report, "claims": [one for one in report.sentences if one.result], "others": _not_checked(report),
         "signs": SIGNS, "paper": _paper, "words": _words_of, "why": _why, "reworded": _reworded,
-        "badge": badge_of, "name": name_of, "quote": _quote_of, "place": _place_of,
     }  # fmt: skip
-    return load_templates("counterpoint.service.checking.export").get_template("checked.html").render(**context)
+
+
+def _write_html(report: CheckedText, title: str, about: str) -> str:
+    own = {"title": title, "about": about, "blocks": _pieces(report)}
+    words = {"badge": badge_of, "name": name_of, "quote": _quote_of, "place": _place_of}
+    return load_templates(_PACKAGE).get_template("checked.html").render(**own, **words, **_make_context(report))
 
 
 COLUMNS = (

@@ -51,23 +51,21 @@ class _File:
 
 @cache
 def page_files() -> dict[str, _File]:
-    """Every file of the page by its name, read once; a name that is not here is never looked up on disk."""
+    """Every file of the page by its name, read once; a name that is not here is never looked up on disk.
+
+    The page itself is built from its parts, some of them shared or used several times; nothing in it depends on a request.
+    """
     assets = {}
+    page = load_templates("counterpoint.service.http.page").get_template(_PAGE).render().encode()
     for file in files("counterpoint.service.http").joinpath("page").iterdir():
         media_type = _TYPES.get(file.name[file.name.rfind(".") :])
         if media_type:
-            content = _write_page() if file.name == _PAGE else file.read_bytes()
-            assets[file.name] = _make_file(content, media_type)
+            assets[file.name] = _make_file(page if file.name == _PAGE else file.read_bytes(), media_type)
     return assets
 
 
 def _make_file(content: bytes, media_type: str) -> _File:
     return _File(content, media_type, f'"{hashlib.sha256(content).hexdigest()[:16]}"')
-
-
-def _write_page() -> bytes:
-    """Build the page from its parts, some of them shared or used several times; nothing in it depends on a request."""
-    return load_templates("counterpoint.service.http.page").get_template(_PAGE).render().encode()
 
 
 router = APIRouter(include_in_schema=False)

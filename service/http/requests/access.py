@@ -13,7 +13,6 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from math import ceil
@@ -21,6 +20,7 @@ from socket import gethostname
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request, Security
+from fastapi.responses import Response
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 from limits import RateLimitItem, parse_many
 from limits.storage import MemoryStorage
@@ -236,22 +236,32 @@ class OuterMiddleware:
         header = Headers(scope=scope).get("x-request-id", "")
         id = header if _SANE.fullmatch(header) else uuid.uuid4().hex
         token = problems.request_id.set(id)
-        sender = _AddingHeaders(send, id)
-        start = time.perf_counter()
+        start, status = time.perf_counter(), 0
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                own = {"X-Request-ID": id, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+                MutableHeaders(scope=message).update(own)
+            await send(message)
+
         # HEAD is answered as GET; the server leaves the body out, since its own scope still says HEAD.
         method = scope["method"]
         scope = {**scope, "method": "GET" if method == "HEAD" else method}
         try:
-            await self._answer(scope, receive, sender)
+            fault = await self._answer(scope, receive, send_with_headers)
+            if fault and not status:
+                await fault(scope, receive, send_with_headers)
         finally:
             problems.request_id.reset(token)
-            _write_log_line(scope, method, sender.status, time.perf_counter() - start, id)
+            _write_log_line(scope, method, status, time.perf_counter() - start, id)
 
-    async def _answer(self, scope: Scope, receive: Receive, sender: _AddingHeaders) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> Response | None:
+        """Answer a request; return the problem to answer with if that cannot be done."""
         if reason := self._senders.refuse(scope):
             metrics.REFUSED.labels(reason="another site").inc()
-            await problems.response(403, reason, {"Connection": "close"})(scope, receive, sender)
-            return
+            return problems.response(403, reason, {"Connection": "close"})
         settings = self._settings
         most, longest = settings.body_bytes, settings.body_seconds
         if self._files.fullmatch(scope["path"]):
@@ -272,37 +282,18 @@ class OuterMiddleware:
                 raise _TooLarge(most)
             return message
 
-        fault: tuple[int, str, Mapping[str, str] | None]
         try:
             length = Headers(scope=scope).get("content-length", "")
             if length.isascii() and length.isdigit() and (len(length) > 18 or int(length) > most):
                 raise _TooLarge(most)
-            await self._app(scope, limited_receive, sender)
-            return
+            await self._app(scope, limited_receive, send)
         except (_TooLarge, _TooSlow) as error:
-            fault = error.status_code, error.detail, error.headers
+            return problems.response(error.status_code, error.detail, error.headers)
         except Exception as error:
             _log.exception("a request failed")
             failure = problems.problem_of_failure(error)
-            fault = failure.status, failure.detail, None
-        if not sender.status:
-            await problems.response(*fault)(scope, receive, sender)
-
-
-class _AddingHeaders:
-    """Passes messages on, and adds the headers of every response to the first."""
-
-    def __init__(self, send: Send, id: str) -> None:
-        self._send, self._id, self.status = send, id, 0
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            headers["X-Request-ID"] = self._id
-            headers["X-Content-Type-Options"] = "nosniff"
-            headers["Referrer-Policy"] = "no-referrer"
-        await self._send(message)
+            return problems.response(failure.status, failure.detail)
+        return None
 
 
 def _write_log_line(scope: Scope, method: str, status: int, seconds: float, id: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from counterpoint.retrieval.core.errors import CounterpointError
@@ -98,8 +97,8 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def install(app: FastAPI, bodies: Mapping[str, type[BaseModel]]) -> None:
-    """Answer every fault of `app` with a problem; `bodies` has the model of a body by the last matching part of the path."""
+def install(app: FastAPI) -> None:
+    """Answer every fault of `app` with a problem."""
 
     @app.exception_handler(CounterpointError)
     async def _answer_error(_request: Request, error: CounterpointError) -> Response:
@@ -122,8 +121,8 @@ def install(app: FastAPI, bodies: Mapping[str, type[BaseModel]]) -> None:
     @app.exception_handler(RequestValidationError)
     async def _answer_invalid_request(request: Request, error: RequestValidationError) -> Response:
         in_body = any(fault["loc"][:1] == ("body",) for fault in error.errors())
-        models = (bodies[part] for part in reversed(request.url.path.split("/")) if part in bodies)
-        return response(422, faults.sentence(error.errors(), next(models, None) if in_body else None))
+        body = request.scope["route"].body_field if in_body else None
+        return response(422, faults.sentence(error.errors(), body.field_info.annotation if body else None))
 
     @app.exception_handler(Gone)
     async def _answer_departure(_request: Request, _error: Gone) -> Response:

@@ -12,7 +12,6 @@ from counterpoint.eval.claims.reading import read_paper_claims
 from counterpoint.retrieval.index import Index
 from counterpoint.service.memory.memory import open_memory
 from counterpoint.service.memory.schemas import Opinion
-from counterpoint.service.operating.libraries import Libraries
 from counterpoint.service.schemas import Provenance
 from tests.helpers.commands import call
 from tests.helpers.fakes import make_index, make_reading_grounder
@@ -29,7 +28,7 @@ MADE = Provenance(config="v5", profile="embedded", models={"stance": "word-judge
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "state"
     monkeypatch.setenv("COUNTERPOINT_STATE", str(folder))
-    memory = open_memory(folder, Libraries())
+    memory = open_memory(folder)
     assert memory
     for holder, claim, pmid, shown, right in [
         ("ann", "Zeta changes pressure, greatly.", "1", "contradict", "support"),

@@ -176,7 +176,7 @@ def test_the_measures_on_scifact_need_no_extra(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_command_of_the_product_looks_for_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: pytest.fail("looked for plug-ins"))
+    monkeypatch.setattr("counterpoint.service.cli.usage.entry_points", lambda **_: pytest.fail("looked for plug-ins"))
     assert call("ground", "--help").exit_code == 0
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from html import escape
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from lxml import html
 
 from counterpoint.service.http.app import create_app
-from counterpoint.service.http.reference.docs import calls
+from counterpoint.service.http.reference.docs import example
 from counterpoint.service.operating.libraries import Libraries
-from counterpoint.service.serve.examples import CALLS
+from tests.helpers.api_examples import CALLS
 
 
 @pytest.fixture(scope="module")
@@ -69,23 +70,41 @@ def test_every_call_is_there_with_its_parameters_fields_answers_and_an_example(c
         if schema.get("properties"):
             assert f'id="{name}"' in page
             assert all(f"<code>{field}</code>" in page for field in schema["properties"])
-    found = {one.name: one for one in calls(document)}
-    assert found["ground"].others == ("/ground",)
-    assert [one.name for one in found["ground"].body] == ["claim", "question", "known_pmids", "read", "full_text"]
-    assert [one.note for one in found["search"].parameters] == ["required", "default 20, at least 1, at most 100",
-                                                                "at most 200 characters", "at most 200 characters"]  # fmt: skip
-    assert found["search"].example.endswith("/v1/search --data-urlencode 'q=beta-carotene lung cancer'")
-    assert found["document"].example.endswith("/v1/documents/demo-glucose-leuven-2001")
-    assert found["ground_stream"].answers[0].kind[-1][0].endswith("with the events stage, grounding, error")
-    assert (found["ground"].key, found["health"].key) == (True, False)
+    found = _read_calls(page)
+    assert "Older address of the same call, deprecated: /ground." in found["ground"].text_content()
+    assert _read_column(found["ground"], "In the body, as JSON", "th") == "claim question known_pmids read full_text".split()
+    notes = _read_column(found["search"], "In the address", "td[1]")
+    assert notes == ["required", "default 20, at least 1, at most 100", "at most 200 characters", "at most 200 characters"]
+    assert _read_example(found["search"]).endswith("/v1/search --data-urlencode 'q=beta-carotene lung cancer'")
+    assert _read_example(found["document"]).endswith("/v1/documents/demo-glucose-leuven-2001")
+    assert _read_column(found["ground_stream"], "Answers", "td[1]")[0].endswith("with the events stage, grounding, error")
+    assert ["key" in found[name].find("h2").text_content() for name in ("ground", "health")] == [True, False]
+
+
+def _read_calls(page: str) -> dict[str, Any]:
+    """The section of each call, by its name."""
+    return {str(one.get("aria-labelledby")): one for one in html.fromstring(page).iter("section") if one.find("h2") is not None}
+
+
+def _read_column(section: Any, caption: str, cell: str) -> list[str]:
+    """A column of the table with this caption; of a cell with a note the note."""
+    cells = section.xpath(f"table[caption='{caption}']/tbody/tr/{cell}")
+    return [str((one.find("small") if one.find("small") is not None else one).text_content()) for one in cells]
+
+
+def _read_example(section: Any) -> str:
+    return str(section.find("pre").text_content())
 
 
 def test_examples_of_responses_are_shown_and_fit_their_descriptions(client: TestClient, page: str) -> None:
     document = client.get("/openapi.json").json()
-    found = {one.name: one for one in calls(document) if one.response}
-    assert set(found) == set(CALLS) and {"ground", "search", "health", "list_history"} < set(found)
-    for name, call in found.items():
-        assert escape(call.response, quote=False) in page.replace("&#34;", '"').replace("&#39;", "'"), name
-        shape = document["components"]["schemas"][call.answers[0].kind[0][1]]
-        shown, every = set(json.loads(call.response)), set(shape["properties"])
-        assert set(shape.get("required", every)) <= shown <= every, f"`make examples` after a change of {name}"
+    shown = {name: one.find("details/pre") for name, one in _read_calls(page).items() if one.find("details") is not None}
+    assert set(shown) == set(CALLS) and {"ground", "search", "health", "list_history"} < set(shown)
+    operations = {one["operationId"]: one for item in document["paths"].values() for one in item.values()}
+    for name, response in shown.items():
+        given = json.loads(response.text_content())
+        assert given == example(name)
+        content = operations[name]["responses"]["200"]["content"]["application/json"]
+        shape = document["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
+        every = set(shape["properties"])
+        assert set(shape.get("required", every)) <= set(given) <= every, f"`make examples` after a change of {name}"

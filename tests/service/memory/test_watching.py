@@ -22,7 +22,6 @@ from counterpoint.service.memory.database import Whose
 from counterpoint.service.memory.memory import Memory, open_memory
 from counterpoint.service.memory.schemas import SavedOut
 from counterpoint.service.memory.watching import WatchReport, find_changes, watch
-from counterpoint.service.operating.libraries import Libraries
 from counterpoint.service.schemas import Provenance
 from tests.conftest import WriteCorpus
 from tests.helpers.fakes import make_index, make_reading_grounder
@@ -38,7 +37,7 @@ RETRACTED = SUPPORTS | {"retracted": True}
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    opened = open_memory(tmp_path / "state", Libraries())
+    opened = open_memory(tmp_path / "state")
     assert opened
     return opened
 

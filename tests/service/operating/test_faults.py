@@ -101,7 +101,7 @@ class World:
     def run(self) -> None:
         """As the next start of the service, and somebody who resumes what failed."""
         libraries = Libraries(folder=self.folder)
-        memory = open_memory(self.folder.parent / "state", libraries)
+        memory = open_memory(self.folder.parent / "state")
         assert memory
         runner = Runner(Jobs(self.folder), libraries.find_place, "embedded", libraries.refresh, forget=memory.forget_library)
         runner.start()
@@ -137,12 +137,12 @@ def remove_papers(world: World) -> None:
 
 def fetch(world: World) -> None:
     world.name()
-    world.ask(searches=(Search("zinc", full_texts=True),))
+    world.ask(searches=(Search(query="zinc", full_texts=True),))
 
 
 def fetch_more(world: World) -> None:
     make_library(world.folder, ID, "Heart", 1, 2, 3)
-    world.ask(searches=(Search("zinc"),))
+    world.ask(searches=(Search(query="zinc"),))
 
 
 def take_collection(world: World) -> None:
@@ -152,7 +152,7 @@ def take_collection(world: World) -> None:
     key.chmod(0o600)
     for number in range(3):
         world.zotero.add(title=f"Zeta of Zotero {number}", abstractNote="Zeta is for it.", DOI=f"10.5555/zeta.{number}")
-    world.ask(zotero=Zotero("all", library="users/7", key_from=str(key)))
+    world.ask(zotero=Zotero(collection="all", library="users/7", key_from=str(key)))
 
 
 def sync(world: World) -> None:
@@ -162,7 +162,7 @@ def sync(world: World) -> None:
     world.zotero.delete(first)
     world.zotero.edit(second, title="Zeta of Zotero, edited")
     world.zotero.add(title="Zeta of Zotero, new", abstractNote="Zeta is for it.", DOI="10.5555/zeta.new")
-    world.ask(zotero=Zotero("all", library="users/7", key_from=str(world.folder.parent / "key")))
+    world.ask(zotero=Zotero(collection="all", library="users/7", key_from=str(world.folder.parent / "key")))
 
 
 def delete(world: World) -> None:
@@ -312,15 +312,14 @@ def test_damaged_lists_are_told_and_the_libraries_serve(
     shutil.copytree(made_once, folder)
     jobs = Jobs(folder)
     jobs.add(ID, Work(removed=("1",)))
-    libraries = Libraries(folder=folder)
-    assert open_memory(tmp_path / "state", libraries)
+    assert open_memory(tmp_path / "state")
     for left in (folder / FOLDER).glob("jobs.sqlite-*"):
         left.unlink()
     for file in (folder / FOLDER / "jobs.sqlite", tmp_path / "state" / "memory.sqlite"):
         spoil(file)
     with pytest.raises(JobsUnusable, match="check the disk"):
         jobs.list()
-    assert open_memory(tmp_path / "state", libraries) is None and "move a damaged file away" in caplog.text
+    assert open_memory(tmp_path / "state") is None and "move a damaged file away" in caplog.text
     assert set(titles_in(folder)) == {ID, OTHER}
 
 

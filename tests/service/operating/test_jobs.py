@@ -15,7 +15,7 @@ import pytest
 from counterpoint.retrieval.core.errors import BadInput, OutOfSpace
 from counterpoint.retrieval.store.library import LibraryFile
 from counterpoint.service.operating import jobs as module
-from counterpoint.service.operating.jobs import Jobs, LibraryJob, NoSuchJob, Runner, Search, Work, find_ids, make_readable
+from counterpoint.service.operating.jobs import JobOut, Jobs, NoSuchJob, Runner, Search, Work, find_ids, make_readable
 from counterpoint.service.operating.libraries import Libraries
 from counterpoint.service.operating.uploads import name_deleted, name_draft, name_linked
 
@@ -108,7 +108,7 @@ def test_a_failure_leaves_no_library_and_can_be_tried_again(jobs: Jobs, runner: 
     runner.run_waiting()
     failed = jobs.get(job.id)
     assert (failed.state, failed.stage) == ("failed", "The file is damaged; export it again.")
-    assert failed.said == ("a line of the report",)
+    assert failed.said == ["a line of the report"]
     assert (name_draft(jobs.folder, ID) / "files" / "a.jsonl").exists()
     assert Libraries(folder=jobs.folder).list_all() == []
     assert jobs.restart(job.id).state == "waiting"
@@ -169,7 +169,7 @@ def test_only_one_process_runs_jobs_and_a_dead_one_leaves_none_beside_its_heir(j
 
 
 def test_what_a_search_finds_makes_a_library_or_is_added_to_one(jobs: Jobs, runner: Runner, faked: Path) -> None:
-    searches = (Search("zeta", most=7, full_texts=True), Search("eta", "europepmc"))
+    searches = (Search(query="zeta", most=7, full_texts=True), Search(query="eta", source="europepmc"))
     jobs.add(ID, Work(searches=searches))
     runner.run_waiting()
     first = json.loads((faked / "calls").read_text().splitlines()[0])
@@ -201,7 +201,7 @@ def test_only_the_newest_jobs_are_remembered(jobs: Jobs, monkeypatch: pytest.Mon
 def test_a_file_that_is_gone_is_named(jobs: Jobs, runner: Runner, faked: Path) -> None:
     job = jobs.add(ID, Work(files=("b.ris",)))
     runner.run_waiting()
-    failed: LibraryJob = jobs.get(job.id)
+    failed: JobOut = jobs.get(job.id)
     assert failed.state == "failed" and failed.stage.startswith("b.ris has not been uploaded") and calls(faked) == []
 
 

@@ -54,7 +54,7 @@ def title(libraries: Libraries, asked: str = "") -> str:
 
 def test_what_lies_in_the_folder_is_listed_and_found_at_once(folder: Path, make_library: MakeLibrary) -> None:
     libraries = fake_libraries(folder=folder)
-    assert libraries.list_all() == [] and libraries.first() == ""
+    assert libraries.list_all() == []
     with pytest.raises(NoSuchLibrary, match="no library yet"):
         libraries.find()
     for name in ("heart", "Bones", ".heart.building"):

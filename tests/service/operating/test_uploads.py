@@ -17,7 +17,7 @@ from counterpoint.service.operating.uploads import OutOfStep, add_chunk, list_up
 DATA = bytes(range(256)) * 4
 
 
-def send(draft: Path, start: int, end: int, name: str = "a.ris", most: int = 10_000, id: str = "") -> uploads.Upload:
+def send(draft: Path, start: int, end: int, name: str = "a.ris", most: int = 10_000, id: str = "") -> uploads.UploadOut:
     return add_chunk(draft, name, DATA[start:end], start, len(DATA), most, id)
 
 
@@ -34,7 +34,7 @@ def test_parts_make_a_file_that_is_listed_whole_only_at_its_end(tmp_path: Path) 
 
 
 def test_a_part_sent_again_or_beyond_the_end_adds_nothing_twice(tmp_path: Path) -> None:
-    id = send(tmp_path, 0, 500).id
+    id = send(tmp_path, 0, 500).upload
     assert send(tmp_path, 0, 300, id=id).received == 300  # 0 begins the file anew
     assert send(tmp_path, 200, 600, id=id).received == 600
     assert send(tmp_path, 300, 600).received == 600  # the only one of this name needs no id
@@ -126,7 +126,7 @@ OTHER = bytes(reversed(DATA))
 
 @pytest.mark.parametrize("with_id", [True, False])
 def test_two_files_of_one_name_and_length_sent_at_once_never_mix(tmp_path: Path, with_id: bool) -> None:
-    first, second = send(tmp_path, 0, 500).id, add_chunk(tmp_path, "a.ris", OTHER[:500], 0, 1024, 10_000).id
+    first, second = send(tmp_path, 0, 500).upload, add_chunk(tmp_path, "a.ris", OTHER[:500], 0, 1024, 10_000).upload
     if not with_id:
         with pytest.raises(BadInput, match="2 files of this name and length are being sent"):
             send(tmp_path, 500, 1024)
@@ -143,11 +143,11 @@ def test_two_files_of_one_name_and_length_sent_at_once_never_mix(tmp_path: Path,
 
 
 def test_an_upload_that_was_given_up_makes_room_for_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given_up = send(tmp_path, 0, 900).id
+    given_up = send(tmp_path, 0, 900).upload
     with pytest.raises(BadInput, match="these have 1,924"):
         send(tmp_path, 0, 900, most=1500)
     monkeypatch.setattr(uploads, "_IDLE_SECONDS", -1)
-    begun = send(tmp_path, 0, 900, most=1500).id
+    begun = send(tmp_path, 0, 900, most=1500).upload
     with pytest.raises(OutOfStep) as refused:
         send(tmp_path, 900, 1024, id=given_up)
     assert refused.value.received == 0 and send(tmp_path, 900, 1024, id=begun).whole and content(tmp_path) == DATA

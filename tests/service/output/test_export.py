@@ -41,7 +41,8 @@ from counterpoint.retrieval.core.values import (
 )
 from counterpoint.retrieval.index import Index
 from counterpoint.service.grounding.schemas import GroundResponse
-from counterpoint.service.output.export import bibtex, documents, escaped, make_table, markdown, ris, shorten_authors
+from counterpoint.service.output.export import bibtex, documents, make_table, markdown, ris, shorten_authors
+from counterpoint.service.output.templates import escaped
 from counterpoint.service.schemas import Provenance
 from tests.helpers.fakes import make_grounder, make_index, make_reading_grounder
 

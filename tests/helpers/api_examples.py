@@ -1,4 +1,4 @@
-"""Regenerates the examples of the API's description: `python -m counterpoint.service.serve.examples INDEX` (`make examples`).
+"""Regenerates the examples of the API's description: `python -m tests.helpers.api_examples INDEX` (`make examples`).
 
 INDEX is that of the demo corpus. Each file is the service's response, with its own models, to the example in the call's
 description; run this when the form of a response, the demo corpus or the shipped models change.
@@ -19,7 +19,7 @@ from counterpoint.service.http.app import create_app
 from counterpoint.service.operating.settings import Settings
 from counterpoint.service.serve.server import open_libraries
 
-EXAMPLES = Path(__file__).parents[1] / "http" / "examples"
+EXAMPLES = Path(__file__).parents[2] / "service" / "http" / "examples"
 CALLS = (
     "health", "searched_index", "ground", "ground_batch", "answer", "evidence", "text", "classify", "document", "search",
     "save_claim", "list_saved", "read_saved", "give_feedback", "list_feedback", "list_history", "read_history",
