@@ -169,7 +169,7 @@ def _read_table(items: Sequence[Item], blocks: Blocks) -> None:
     pages = {item.kind: item.page for item in reversed(items)}
     blocks.add_caption(label, text, pages.get("caption"))
     rows = [item for item in items if item.kind == "row"]
-    laid = [([Cell(clean(text), column, span, bold, bold) for text, column, span, bold in item.cells], False) for item in rows]
+    laid = [([Cell(clean(text), column, 1, bold, bold) for text, column, bold in item.cells], False) for item in rows]
     named = list(name_rows(laid))
     notes = [(find_mark(item.text), clean(item.text), item.page) for item in items if item.kind == "legend"]
     blocks.add_table(label, text, [(row, rows[row.number - 1 + len(rows) - named[-1].number].page) for row in named], notes)

@@ -58,7 +58,7 @@ class Item:
     """A part of the text in reading order; a heading's `level` counts from 0, the most prominent.
 
     `table` numbers the tables and figures that captions, rows and legends belong to, from 1. A cell of a row is its text, its
-    first column, how many it spans, and whether it is bold.
+    column, and whether it is bold.
     """
 
     kind: ItemKind
@@ -67,7 +67,7 @@ class Item:
     level: int = 0
     size: float = 0.0
     table: int = 0
-    cells: list[tuple[str, int, int, bool]] = field(default_factory=list)
+    cells: list[tuple[str, int, bool]] = field(default_factory=list)
     bold: bool = False
 
 

@@ -8,7 +8,7 @@ from statistics import median
 
 from counterpoint.indexes.readers.base import apart
 from counterpoint.indexes.readers.pdf.layout import Item, Layout
-from counterpoint.indexes.readers.pdf.lines import Pages, read_pages
+from counterpoint.indexes.readers.pdf.lines import read_pages
 from counterpoint.indexes.readers.pdf.readable import is_readable
 from counterpoint.retrieval.core.errors import BadInput
 
@@ -40,11 +40,8 @@ def read_printed(raw: bytes, name: str) -> Printed:
         raise BadInput(
             f"{name} has no readable text layer: its fonts do not say which letters they draw; recognise its text (OCR) first."
         )
-    return Printed(items, front, list(dict.fromkeys(layout.edges)), pages.said, len(pages.lines), median(counts), _is_wide(pages))
-
-
-def _is_wide(pages: Pages) -> bool:
-    return sum(width > 1.15 * height for width, height in pages.sizes) > len(pages.sizes) / 2
+    is_wide = sum(width > 1.15 * height for width, height in pages.sizes) > len(pages.sizes) / 2
+    return Printed(items, front, list(dict.fromkeys(layout.edges)), pages.said, len(pages.lines), median(counts), is_wide)
 
 
 def read_printed_apart(raw: bytes, name: str) -> Printed:
