@@ -18,8 +18,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from counterpoint.indexes import build as embedded
 from counterpoint.indexes import plan
 from counterpoint.indexes import update as updating
@@ -36,7 +34,7 @@ from counterpoint.indexes.cluster.building import (
     update_on_cluster,
     write_manifest,
 )
-from counterpoint.indexes.cluster.writer import BulkSender, WriteLock, drop_progress, index_action
+from counterpoint.indexes.cluster.writer import Action, BulkSender, WriteLock, drop_progress, index_action
 from counterpoint.indexes.full_texts import list_passages
 from counterpoint.indexes.plan import hold_lock, report_interrupt
 from counterpoint.indexes.readers import Columns
@@ -44,11 +42,19 @@ from counterpoint.indexes.sources import BuildReport
 from counterpoint.indexes.writer import Change, LuceneWriters, StoreWriter, take_text
 from counterpoint.retrieval.bm25.analysis import BIOMEDICAL
 from counterpoint.retrieval.cluster.client import Address, ClusterBusy, is_address, read_address, translate_faults
-from counterpoint.retrieval.cluster.mapping import make_source, read_row, read_state
+from counterpoint.retrieval.cluster.mapping import (
+    make_passage_source,
+    make_source,
+    make_text_source,
+    name_texts,
+    read_row,
+    read_state,
+    read_text,
+)
 from counterpoint.retrieval.cluster.search import ClusterDocuments
-from counterpoint.retrieval.cluster.texts import make_passage_source, make_text_source, name_texts, read_text
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, IndexUnusable, Unfinished
+from counterpoint.retrieval.core.progress import make_bar
 from counterpoint.retrieval.index import read_index_manifest
 from counterpoint.retrieval.store.documents import Store, open_read_only, read_rows
 from counterpoint.retrieval.store.journal import hash_json
@@ -79,33 +85,25 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
         name, _ = choose_name(address, overwrite)
         fingerprint = hash_json([manifest.corpus_sha256, manifest.version, manifest.created, str(folder.resolve())])
         progress = open_or_restart(address, name, fingerprint, manifest.version, manifest.analyzer)
-    sender = BulkSender(address, name)
     with (
         WriteLock(address, name) as lock,
+        closing(BulkSender(address, name)) as sender,
         closing(open_read_only(folder / manifest.data / STORE)) as store,
-        tqdm(total=manifest.counts.documents, desc=f"Copying to {address}", unit=" documents", disable=None) as bar,
+        make_bar(f"Copying to {address}", "documents", manifest.counts.documents) as bar,
     ):
-        try:
-            for rows in read_rows(store, progress.last):
-                sender.send([index_action(row[0], make_source(row, version, 1), 1) for row, version in rows])
-                # What was sent earlier is in by now; a resumed copy sends the batch just sent again.
-                progress.write(address, name)
-                progress.last = rows[-1][0][0]
-                lock.renew()
-                bar.update(len(rows))
-            sender.wait()
-        finally:
-            sender.close()
+        for rows in read_rows(store, progress.last):
+            sender.send([index_action(row[0], make_source(row, version, 1), 1) for row, version in rows])
+            # What was sent earlier is in by now; a resumed copy sends the batch just sent again.
+            progress.write(address, name)
+            progress.last = rows[-1][0][0]
+            lock.renew()
+            bar.update(len(rows))
+        sender.wait()
         if manifest.texts:
             _copy_texts(folder / manifest.data, address, name, manifest.analyzer, lock)
         finish_copies(address, name)
-        new_manifest = replace(
-            manifest,
-            data=name,
-            files={},
-            dense=None,
-            versions=manifest.versions | {"opensearch": read_version(address)},
-        )
+        versions = manifest.versions | {"opensearch": read_version(address)}
+        new_manifest = replace(manifest, data=name, files={}, dense=None, versions=versions)
         _check_same(new_manifest, count(address, name), str(address))
         write_manifest(address, name, new_manifest, dict(store.execute("SELECT id, name FROM cue_names")))
         put_in_place(address, name)
@@ -116,24 +114,22 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
 def _copy_texts(data: Path, address: Address, name: str, analyzer: str, lock: WriteLock) -> None:
     """Copy the full texts of an index in a folder, and their passages; what is there already is sent again."""
     open_texts(address, name, analyzer)
-    sender = BulkSender(address, name_texts(name))
-    with closing(Store(data / STORE)) as store, tqdm(desc="Copying full texts", unit=" texts", disable=None) as bar:
-        try:
-            for batch in store.texts(_TEXTS_AT_ONCE):
-                titles = {pmid: title for pmid, title, _ in batch}
-                texts = store.full_texts(list(titles))
-                actions = [
-                    index_action(pmid, make_text_source(text, titles[pmid], 1), 1, again=True) for pmid, text in texts.items()
-                ]
-                for pmid, text in texts.items():
-                    for passage, title, words, *_ in list_passages(text, titles[pmid]):
-                        actions.append(index_action(passage, make_passage_source(passage, title, words), 1, again=True))
-                sender.send(actions)
-                lock.renew()
-                bar.update(len(texts))
-            sender.wait()
-        finally:
-            sender.close()
+    with (
+        closing(BulkSender(address, name_texts(name))) as sender,
+        closing(Store(data / STORE)) as store,
+        make_bar("Copying full texts", "texts") as bar,
+    ):
+        for batch in store.texts(_TEXTS_AT_ONCE):
+            titles, actions = {pmid: title for pmid, title, _ in batch}, list[Action]()
+            texts = store.full_texts(list(titles))
+            for pmid, text in texts.items():
+                actions.append(index_action(pmid, make_text_source(text, titles[pmid], 1), 1, again=True))
+                for passage, title, words, *_ in list_passages(text, titles[pmid]):
+                    actions.append(index_action(passage, make_passage_source(passage, title, words), 1, again=True))
+            sender.send(actions)
+            lock.renew()
+            bar.update(len(texts))
+        sender.wait()
     finish_copies(address, name_texts(name))
 
 
@@ -155,7 +151,7 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
         lucene = LuceneWriters.open(data, False, state.manifest.analyzer, has_texts)
         try:
             store.name_cues(state.cue_names)
-            with tqdm(total=state.manifest.counts.documents, desc=f"Copying to {out}", unit=" documents", disable=None) as bar:
+            with make_bar(f"Copying to {out}", "documents", state.manifest.counts.documents) as bar:
                 for batch in ClusterDocuments(address, state).pages(_BATCH):
                     rows = [(read_row(source), int(source["written"])) for source in batch]
                     store.adopt(rows)

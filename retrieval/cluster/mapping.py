@@ -1,8 +1,11 @@
-"""What an index on a cluster looks like: the analysis and BM25 of the embedded index, its fields, documents and manifest.
+"""What an index on a cluster looks like: the analysis and BM25 of the embedded index, its fields, documents, texts and manifest.
 
 A document's source holds what the embedded store keeps of it. What only the cluster needs (counts, parts of a hash to add up)
 is derived from that and not kept in the source. The analyzers are made of the same description as the embedded index's
 (retrieval.bm25.analysis).
+
+Full texts have an index of their own beside it. A passage is a document with the field that is searched and its id as `pmid`, by
+which equal scores are ordered; a text has the rows that the embedded store keeps, is never found, and is read by its paper's id.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import base64
 import binascii
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +33,7 @@ from counterpoint.retrieval.core.errors import IndexUnusable
 from counterpoint.retrieval.store.documents import Row, find_targets
 from counterpoint.retrieval.store.manifest import FORMAT, WITH_TEXTS, Manifest, parse_manifest
 from counterpoint.retrieval.store.packing import unpack
+from counterpoint.retrieval.store.texts import StoredText
 
 LAYOUT = 4
 """Increased whenever the mapping or the source changes in a way that older code would misread."""
@@ -165,6 +170,54 @@ def _split_hash(pmid: str, title: str, abstract: str) -> dict[str, int]:
 
 def _encode(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
+
+
+TEXT_ROW = "row"
+"""The field that only texts have."""
+
+
+def name_texts(name: str) -> str:
+    """The name of the index of full texts beside the index of documents of this real name."""
+    return f"{name}-texts"
+
+
+def make_text_mapping(analyzer: str) -> dict[str, Any]:
+    """The fields that are searched; everything else in a document is only in its source."""
+    return {
+        "dynamic": False,
+        "_meta": {"layout": LAYOUT},
+        "_source": {"excludes": [CONTENTS]},
+        "properties": {CONTENTS: make_text_field(analyzer), "pmid": {"type": "keyword"}, "text_of": {"type": "keyword"}},
+    }
+
+
+def make_passage_source(name: str, title: str, words: str) -> dict[str, Any]:
+    """The source sent for a passage."""
+    return {"pmid": name, CONTENTS: make_contents(title, words)}
+
+
+def make_text_source(stored: StoredText, title: str, order: int) -> dict[str, Any]:
+    """The source sent for a text: its rows in the embedded store, the title that its passages have, and its place in the order of
+    writes, which a record that it made of itself shares."""
+    return {
+        "text_of": stored.pmid,
+        TEXT_ROW: list(stored.row),
+        "blocks": [_encode(blob) for blob in stored.packed[1:]],
+        "written": stored.written,
+        "title": title,
+        "order": order,
+    }
+
+
+def read_text(source: Mapping[str, Any], cue_names: Mapping[int, str]) -> StoredText:
+    """The text that a source represents; raises `IndexUnusable` if it is damaged."""
+    try:
+        row: Sequence[Any] = source[TEXT_ROW]
+        return StoredText(row, (row[0], *(base64.b64decode(blob) for blob in source["blocks"])), cue_names)
+    except (KeyError, TypeError, IndexError, ValueError, binascii.Error) as error:
+        raise IndexUnusable(
+            f"The full text of {source.get('text_of')} is damaged on the cluster ({error}): copy it again."
+        ) from error
 
 
 MANIFEST = "__manifest__"
