@@ -214,7 +214,7 @@ def _open_or_restart(data: Path, version: int, fingerprint: str, texts: bool) ->
     documents, so that the same build resumes with them."""
     worth_keeping = False
     try:
-        store = _find_store(data, version, fingerprint) or _make_store(data, version, fingerprint, texts)
+        store = _open_store(data, version, fingerprint, texts)
         try:
             yield store
         except BaseException as error:
@@ -241,17 +241,13 @@ def _say_what_is_kept(error: BaseException, where: Path) -> None:
         raise error
 
 
-def _find_store(data: Path, version: int, fingerprint: str) -> StoreWriter | None:
+def _open_store(data: Path, version: int, fingerprint: str, texts: bool) -> StoreWriter:
     if (data / STORE).exists():
         with suppress(Exception):
             store = StoreWriter(data / STORE, version)
             if store.plan() == fingerprint:
                 return store
             store.close()
-    return None
-
-
-def _make_store(data: Path, version: int, fingerprint: str, texts: bool) -> StoreWriter:
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir()
     store = StoreWriter(data / STORE, version, texts)

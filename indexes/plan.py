@@ -31,24 +31,15 @@ def list_settings(analyzer: str = BIOMEDICAL, format: int = FORMAT) -> dict[str,
     """The settings that decide how a document is indexed, as the manifest records them."""
     cues = json.dumps([asdict(cue) for cue in load_cue_list().cues])
     name = {} if analyzer == ANSERINI else {"name": analyzer}
+    passages = {"words": MOST_WORDS, "contents": "title + section + context + sentences"}
     return {
         "analyzer": {**name, "language": "en", "stemmer": "porter", "stopwords": "kept"},
         "bm25": {"k1": K1, "b": B},
         "contents": "title + abstract, NFKC",
         "cues": {"count": len(load_cue_list().cues), "sha256": hashlib.sha256(cues.encode()).hexdigest()},
         "fields": dict(FIELDS),
-        **_list_passage_settings(format),
+        **({"passages": passages} if format == WITH_TEXTS else {}),
     }
-
-
-def _list_passage_settings(format: int) -> dict[str, Any]:
-    contents = "title + section + context + sentences"
-    return {"passages": {"words": MOST_WORDS, "contents": contents}} if format == WITH_TEXTS else {}
-
-
-def _set_passages(settings: Mapping[str, Any], format: int) -> dict[str, Any]:
-    """The settings of an index that has been updated to this format: passages are there with the first full text."""
-    return {name: value for name, value in settings.items() if name != "passages"} | _list_passage_settings(format)
 
 
 def list_versions() -> dict[str, str]:
@@ -94,7 +85,7 @@ def make_manifest(
     analyzer: str = BIOMEDICAL,
     texts: TextPart | None = None,
 ) -> Manifest:
-    """The manifest of an index that was built just now or, from `old`, updated.
+    """The manifest of an index that was built just now or, from `old` (whose settings `check_settings` has found equal), updated.
 
     `summary` holds its counts and the hash of its texts, `sources` what was read this time, `versions` the versions of whatever
     else it depends on, `description` what its documents are; an updated index keeps its analyzer.
@@ -108,7 +99,7 @@ def make_manifest(
         counts=counts,
         corpus_sha256=digest,
         sources=(*(old.sources if old else ()), *sources),
-        settings=_set_passages(old.settings, format) if old else list_settings(analyzer, format),
+        settings=list_settings(old.analyzer if old else analyzer, format),
         versions={**list_versions(), **(versions or {})},
         files=dict(files or {}),
         dense=old.dense if old else None,

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from counterpoint.indexes.full_texts import Placed, name_records
 from counterpoint.indexes.plan import MOST_PAPERS
 from counterpoint.indexes.readers import FORMATS, WHOLE, Columns, Deletion, Note, Omission, Record, SkipBad, read
-from counterpoint.indexes.readers.exports.entry import Paper, is_same, make_id
+from counterpoint.indexes.readers.exports.entry import is_same, make_id
 from counterpoint.indexes.readers.full_text import read_full_texts
 from counterpoint.indexes.writer import Change, LuceneWriters
 from counterpoint.retrieval.core.english import format_count, list_words
@@ -44,7 +44,7 @@ class Target(Protocol):
     def written_now(self, pmids: Sequence[str], source: int, end: int) -> set[str]:
         """Those documents that this build or update has written before it reaches record `end` of a source."""
 
-    def find_by_doi(self, dois: Iterable[str]) -> list[Paper]:
+    def find_by_doi(self, dois: Iterable[str]) -> list[Document]:
         """The documents that have one of these DOIs."""
 
     def write(
@@ -140,20 +140,19 @@ class SourceReading:
 
         Papers of a supplement may share a DOI: one with another title is another paper, with an id of its own.
         """
-        known: dict[str, list[Paper]] = defaultdict(list)
+        known: dict[str, list[Document]] = defaultdict(list)
         for paper in self._store.find_by_doi([record.doi for _, record in records if isinstance(record, Document)]):
             known[paper.doi].append(paper)
         results: list[tuple[int, Document | Deletion]] = []
         for number, record in records:
             if isinstance(record, Document) and record.doi:
-                paper = Paper(record.pmid, record.doi, record.title, record.abstract)
-                same = next((other.pmid for other in known[record.doi] if is_same(other, paper)), "")
+                same = next((other.pmid for other in known[record.doi] if is_same(other, record)), "")
                 # Two PMIDs with one DOI are two separate PubMed records.
                 if same and not (same.isdigit() and record.pmid.isdigit()):
                     record = replace(record, pmid=same)
                 elif not same and not record.pmid.isdigit() and record.pmid in {other.pmid for other in known[record.doi]}:
                     record = replace(record, pmid=make_id(record.title, record.abstract, str(record.year or "")))
-                known[record.doi].append(replace(paper, pmid=record.pmid))
+                known[record.doi].append(record)
             results.append((number, record))
         return results
 

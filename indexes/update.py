@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from counterpoint.indexes import plan
-from counterpoint.indexes.build import Files, check_full_texts, detect_formats, expect_sources, fill_index, name_data
+from counterpoint.indexes.build import check_full_texts, detect_formats, expect_sources, fill_index, name_data
 from counterpoint.indexes.full_texts import TextTables, list_passages
 from counterpoint.indexes.plan import hold_lock, report_interrupt
 from counterpoint.indexes.readers import Columns
@@ -78,7 +78,7 @@ class ChangesWriter(StoreWriter):
 
     def __init__(self, data: Path, old: Manifest, texts: bool = False) -> None:
         self._old = old
-        self._base_files = [data / STORE, *list_changes(data / STORE)]
+        self._base_files = _list_files(data)
         super().__init__(name_changes(data / STORE, old.version + 1), old.version + 1, texts)
 
     def _look_below(self) -> None:
@@ -250,8 +250,11 @@ def update(
         expect_sources(files)
     with _change(folder, "the update") as old:
         plan.check_settings(old, f"at {folder}")
-        with _start_version(folder, old) as data:
-            report = _write_changes(data, old, files, skip_bad, columns, full_texts)
+        texts = bool(old.texts or full_texts)
+        with _start_version(folder, old) as data, closing(ChangesWriter(data, old, texts)) as store:
+            sizes = [sum(size for name, size in old.files.items() if name.startswith(f"{part}/")) for part in (LUCENE, PASSAGES)]
+            lucene = LuceneWriters.open(data, True, old.analyzer, texts, (sizes[0] < _QUICK, sizes[1] < _QUICK))
+            report = fill_index(store, lucene, files, skip_bad, old, columns, full_texts=full_texts)
             report.manifest.write(folder)
     return report
 
@@ -345,18 +348,3 @@ def _drop_old(folder: Path) -> None:
         # Its successor was last changed when the update that made it ended, or a little before.
         if time.time() - next_one.stat().st_mtime > _SPARED_SECONDS:
             shutil.rmtree(version, ignore_errors=True)
-
-
-def _write_changes(
-    data: Path, old: Manifest, files: Files, skip_bad: int, columns: Columns | None, full_texts: Sequence[Path]
-) -> BuildReport:
-    quick = [
-        sum(size for name, size in old.files.items() if name.startswith(f"{folder}/")) < _QUICK for folder in (LUCENE, PASSAGES)
-    ]
-    texts = bool(old.texts or full_texts)
-    store = ChangesWriter(data, old, texts)
-    try:
-        lucene = LuceneWriters.open(data, True, old.analyzer, texts, (quick[0], quick[1]))
-        return fill_index(store, lucene, files, skip_bad, old, columns, full_texts=full_texts)
-    finally:
-        store.close()

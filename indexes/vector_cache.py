@@ -54,19 +54,13 @@ class VectorCache:
 
     def put(self, texts: Sequence[int], codes: Codes, trained: bytes | None = None) -> None:
         """Keep a batch, all of it or, if the disk is full, none of it; with `trained`, in place of what was there before."""
-        self._db.execute("BEGIN")
-        try:
+        with self._db:
+            self._db.execute("BEGIN")
             if trained:
                 self._db.execute("UPDATE maker SET trained = ?", (trained,))
                 self._db.execute("DELETE FROM vectors")
             rows = ((text, code.tobytes()) for text, code in zip(texts, codes, strict=True))
             self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
-            self._db.execute("COMMIT")
-        except BaseException:
-            # If the disk was full, SQLite itself has rolled back.
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
         self.trained = trained or self.trained
 
     def close(self) -> None:

@@ -16,14 +16,13 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from counterpoint.indexes.full_texts import Placed, TextTables, is_better, list_passages, make_own_record
 from counterpoint.indexes.readers.base.fields import Deletion
-from counterpoint.indexes.readers.exports.entry import Paper, make_id
+from counterpoint.indexes.readers.exports.entry import make_id
 from counterpoint.nli.text.negation import find_cues_by_sentence, load_cue_list
 from counterpoint.nli.text.sentences import split_document
 from counterpoint.retrieval.bm25.analysis import CONTENTS, FIELDS, make_contents, make_fields
@@ -191,14 +190,14 @@ class StoreWriter:
         versions = self._find_held("written", pmids)
         return {pmid for pmid in versions if versions[pmid] == self.version}
 
-    def find_by_doi(self, dois: Iterable[str]) -> list[Paper]:
-        """The documents that have one of these DOIs."""
+    def find_by_doi(self, dois: Iterable[str]) -> list[Document]:
+        """The documents that have one of these DOIs, with their ids, titles and abstracts."""
         values = [doi for doi in dois if doi]
         marks = ",".join("?" * len(values))
         # A record takes the place of one that a text made of itself, and is not given its id.
         own = " AND pmid NOT IN (SELECT pmid FROM texts WHERE own = 1)" if self.tables else ""
-        statement = f"SELECT pmid, doi, title, abstract FROM documents WHERE doi != '' AND doi IN ({marks}){own}"
-        return [Paper(*row) for row in self._db.execute(statement, values)]
+        statement = f"SELECT pmid, title, abstract, doi FROM documents WHERE doi != '' AND doi IN ({marks}){own}"
+        return [Document(*row, doi=doi) for *row, doi in self._db.execute(statement, values)]
 
     def write(
         self,
@@ -226,17 +225,10 @@ class StoreWriter:
             self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, end))
         return change
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self) -> sqlite3.Connection:
+        """What commits at the end of a `with` block, or takes everything back if it fails."""
         self._db.execute("BEGIN")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            # If the disk was full, SQLite itself has rolled back.
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
+        return self._db
 
     def _settle_texts(self, tables: TextTables, state: Mapping[str, Document | None], change: Change) -> None:
         """What a batch of records does to the full texts: a deleted record takes its text with it, any other keeps it, and takes
@@ -350,16 +342,14 @@ class StoreWriter:
 
     def name_cues(self, names: Mapping[int, str]) -> None:
         """Give the cues these numbers, which rows copied from another index use."""
-        self._db.execute("BEGIN")
-        self._db.execute("DELETE FROM cue_names")
-        self._db.executemany("INSERT INTO cue_names VALUES (?, ?)", list(names.items()))
-        self._db.execute("COMMIT")
+        with self._transaction():
+            self._db.execute("DELETE FROM cue_names")
+            self._db.executemany("INSERT INTO cue_names VALUES (?, ?)", list(names.items()))
 
     def adopt(self, rows: Sequence[tuple[Row, int]]) -> None:
         """Copy rows of another index unchanged, each with the version that wrote it."""
-        self._db.execute("BEGIN")
-        self._db.executemany(_INSERT, [(*row, version) for row, version in rows])
-        self._db.execute("COMMIT")
+        with self._transaction():
+            self._db.executemany(_INSERT, [(*row, version) for row, version in rows])
 
     def adopt_texts(self, texts: Sequence[StoredText]) -> list[Text]:
         """Copy full texts of another index unchanged; returns their passages."""
@@ -371,16 +361,15 @@ class StoreWriter:
 
     def summary(self) -> tuple[IndexCounts, str]:
         """Mark retracted documents; return the store's counts and the hash of its texts, in one pass."""
-        self._db.execute("BEGIN")
-        self._db.execute("DELETE FROM main.pointers")
         tally = Tally()
-        # Documents retracted by another's notice are marked again, and counted then.
-        self._db.execute("UPDATE main.documents SET retracted = 0 WHERE retracted = 2")
-        for row in self._db.execute(f"SELECT {TALLIED}, notices FROM main.documents"):
-            tally.add(row[:-1])
-            self._point(row[0], row[-1])
-        tally.retracted += self._mark_pointed()
-        self._db.execute("COMMIT")
+        with self._transaction():
+            self._db.execute("DELETE FROM main.pointers")
+            # Documents retracted by another's notice are marked again, and counted then.
+            self._db.execute("UPDATE main.documents SET retracted = 0 WHERE retracted = 2")
+            for row in self._db.execute(f"SELECT {TALLIED}, notices FROM main.documents"):
+                tally.add(row[:-1])
+                self._point(row[0], row[-1])
+            tally.retracted += self._mark_pointed()
         return tally.counts, tally.digest
 
     def _point(self, pmid: str, notices: str) -> None:

@@ -43,7 +43,8 @@ def make_counterpoint(record: dict[str, Any]) -> Document:
         types=_read_texts(record, "types"),
         sections=sections,
         retracted=_read_retracted(record.get("retracted")),
-        authors=tuple(map(_parse_author, filter(None, _read_texts(record, "authors")))),
+        # "Family, Given, Suffix"; a name without a comma is a group's.
+        authors=tuple(Author(*map(str.strip, name.split(",", 2))) for name in _read_texts(record, "authors") if name),
         doi=_read_doi(record),
         pmcid=read_text(record, "pmcid").upper(),
         mesh=_read_texts(record, "mesh"),
@@ -96,11 +97,6 @@ def _read_texts(record: dict[str, Any], key: str) -> tuple[str, ...]:
         if not isinstance(item, str):
             raise RecordError(f'expected texts in the list "{key}", got {describe_value(item)}')
     return tuple(clean_text(item) for item in value)
-
-
-def _parse_author(name: str) -> Author:
-    """The author named as "Family, Given, Suffix"; a name without a comma is a group's."""
-    return Author(*(part.strip() for part in name.split(",", 2)))
 
 
 def _read_doi(record: dict[str, Any]) -> str:
