@@ -204,10 +204,10 @@ def _fetch_texts(folder: Path, source: Source, search: Search, say: Callable[[st
             if len(missing) > known:
                 _write_missing(folder, missing)
     _write_missing(folder, missing := missing | faults)
-    _tell_texts(folder, source, search, wanted, missing, say)
+    _report_texts(folder, source, search, wanted, missing, say)
 
 
-def _tell_texts(
+def _report_texts(
     folder: Path, source: Source, search: Search, wanted: Sequence[str], missing: Mapping[str, str], say: Callable[[str], None]
 ) -> None:
     had = f"; {len(wanted) - len(missing):,} full texts are in {folder / TEXTS}" if wanted else ""

@@ -26,6 +26,7 @@ from counterpoint.indexes.readers.base.fields import (
     find_doi,
     find_pmcid,
     join_parts,
+    make_records,
     raise_bad,
     read_id,
 )
@@ -46,11 +47,6 @@ _ANNOTATION = ("}annotation", "}annotation-xml")
 _BLANKS = re.compile("[ \t\r\n]{2,}|[\t\r\n]")
 _YEAR = re.compile("[0-9]{4}")
 _VERSION = re.compile("[0-9]{1,9}")
-
-
-def read_pmid(element: etree._Element) -> str:
-    """The record's PMID as written, "" if there is none: for errors about a record that is not a usable document."""
-    return clean_text(element.findtext("*/PMID") or "")
 
 
 def make_document(element: etree._Element) -> Document:
@@ -286,12 +282,13 @@ def _read_records(path: Path, on_bad: OnBad) -> Iterator[Record]:
     place = _Place()
     for element in _read_elements(path, place, on_bad):
         if element.tag == "DeleteCitation":
-            yield from _read_deletions(element, path, place, on_bad)
+            pmids = ((f"deletion {number} ({place})", one.text) for number, one in enumerate(element.findall("PMID"), 1))
+            yield from make_records(path, pmids, lambda pmid: Deletion(read_id(pmid, "DeleteCitation/PMID")), on_bad)
             continue
         try:
             document = make_document(element)
         except RecordError as fault:
-            _report(path, place, read_pmid(element), str(fault), on_bad)
+            _report(path, place, clean_text(element.findtext("*/PMID") or ""), str(fault), on_bad)
         else:
             place.pmid = document.pmid
             yield document
@@ -406,13 +403,3 @@ def _report(path: Path, place: _Place, pmid: str, fault: str, on_bad: OnBad) -> 
 def _make_flaw_error(path: Path, place: _Place, flaw: etree.XMLSyntaxError) -> BadRecord:
     advice = "the file is cut off or damaged; fetch it again."
     return BadRecord(path, str(place), f"expected well-formed XML to the end, found an error ({flaw.msg}); {advice}")
-
-
-def _read_deletions(element: etree._Element, path: Path, place: _Place, on_bad: OnBad) -> Iterator[Deletion]:
-    for number, child in enumerate(element.findall("PMID"), 1):
-        try:
-            pmid = read_id(child.text, "DeleteCitation/PMID")
-        except RecordError as fault:
-            on_bad(BadRecord(path, f"deletion {number} ({place})", str(fault)))
-        else:
-            yield Deletion(pmid)

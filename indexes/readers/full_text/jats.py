@@ -108,7 +108,7 @@ def walk(element: etree._Element, kind: SectionKind, fixed: bool = False, sectio
         child_name = find_name(child)
         if child_name in FLOATS:
             floats.append(child)
-        elif child_name not in _LEFT_AWAY and (len(child) or child_name in _BLOCKS) and _holds_block(child):
+        elif child_name not in _LEFT_AWAY and any(find_name(one) in _BLOCKS for one in child.iter()):
             yield from _finish(words, floats, kind, section, name)
             yield from walk(child, kind, fixed, section)
         else:
@@ -125,10 +125,6 @@ def _finish(words: list[str], floats: list[etree._Element], kind: SectionKind, s
         yield Piece("", kind, section, element=element)
     words.clear()
     floats.clear()
-
-
-def _holds_block(element: etree._Element) -> bool:
-    return any(find_name(inner) in _BLOCKS for inner in element.iter())
 
 
 def _find_kind(section: etree._Element, title: str, parent: SectionKind) -> SectionKind:
