@@ -69,13 +69,6 @@ class Placed:
     unchanged: int = 0
     notes: list[tuple[str, str]] = field(default_factory=list)
 
-    def add(self, other: Placed) -> None:
-        """Count what became of other texts too."""
-        self.joined.update(other.joined)
-        self.own += other.own
-        self.unchanged += other.unchanged
-        self.notes += other.notes
-
 
 class TextTables:
     """The texts of a store that is being written. `layers` are the earlier files of the index, whose texts the views `texts` and

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -25,6 +25,19 @@ from counterpoint.retrieval.store.texts import MOST_WORDS
 
 MOST_PAPERS = "COUNTERPOINT_MOST_PAPERS"
 """The environment variable with the most documents that an index may come to hold; a service sets it for its jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a build or update reads: files, each with its format, and files, folders and archives of full texts.
+
+    Up to `skip_bad` bad records are left out; `columns` maps the columns of CSV files (`indexes.readers.exports.table.NAMES`).
+    """
+
+    files: Sequence[tuple[Path, str]]
+    skip_bad: int = 0
+    columns: Mapping[str, str] | None = None
+    full_texts: Sequence[Path] = ()
 
 
 def list_settings(analyzer: str = BIOMEDICAL, format: int = FORMAT) -> dict[str, Any]:
@@ -48,18 +61,13 @@ def list_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: installed(name) for name in packages}}
 
 
-def make_fingerprint(
-    files: Iterable[tuple[Path, str]],
-    columns: Mapping[str, str] | None = None,
-    analyzer: str = BIOMEDICAL,
-    full_texts: Iterable[Path] = (),
-) -> str:
+def make_fingerprint(inputs: Inputs, analyzer: str) -> str:
     """A hash of all that a build is made from: a build resumes only if none of it has changed."""
-    texts = [file for path in full_texts for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
-    files = [*files, *((file, "full text") for file in texts)]
+    texts = [file for path in inputs.full_texts for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
+    files = [*inputs.files, *((file, "full text") for file in texts)]
     stats = [(str(path.resolve()), kind, path.stat().st_size, path.stat().st_mtime_ns) for path, kind in files]
     format = WITH_TEXTS if texts else FORMAT
-    made_of = [format, stats, sorted((columns or {}).items()), list_settings(analyzer, format), list_versions()]
+    made_of = [format, stats, sorted((inputs.columns or {}).items()), list_settings(analyzer, format), list_versions()]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
 

@@ -87,7 +87,12 @@ def choose_part(
 ) -> tuple[DensePart, DensePart | None]:
     """The part to make, and the one that the index has, unless it is to be replaced; raises `BadInput` where the two differ."""
     old = None if overwrite else manifest.dense
-    usual = (old.view, old.factory) if old else _choose(manifest.counts.documents)
+    documents = manifest.counts.documents
+    # About 4 √N lists (https://github.com/facebookresearch/faiss/wiki/Guidelines-to-choose-an-index).
+    large = f"IVF{2 ** round(np.log2(4 * max(1, documents) ** 0.5))},SQ8"
+    usual: tuple[View, str] = ("full", FLAT) if documents < LARGE else ("short", large)
+    if old:
+        usual = old.view, old.factory
     part = DensePart(encoder.name, 0, factory or usual[1], 0, manifest.corpus_sha256, "", view or usual[0])
     if old and (old.encoder, old.view, old.factory) != (part.encoder, part.view, part.factory):
         raise BadInput(
@@ -95,14 +100,6 @@ def choose_part(
             f"{part.view} ones of {part.encoder} ({part.factory})."
         )
     return part, old
-
-
-def _choose(documents: int) -> tuple[View, str]:
-    """The view and the factory for an index of this size."""
-    if documents < LARGE:
-        return "full", FLAT
-    # About 4 √N lists (https://github.com/facebookresearch/faiss/wiki/Guidelines-to-choose-an-index).
-    return "short", f"IVF{2 ** round(np.log2(4 * documents**0.5))},SQ8"
 
 
 def make_view(document: Document, view: str) -> Document:

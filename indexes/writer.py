@@ -250,15 +250,15 @@ class StoreWriter:
         """The title of a document."""
         return str(self._db.execute("SELECT title FROM documents WHERE pmid = ?", (pmid,)).fetchone()[0])
 
-    def write_texts(self, texts: Sequence[FullText], source: int, end: int) -> tuple[Change, Placed]:
+    def write_texts(self, texts: Sequence[FullText], source: int, end: int, placed: Placed) -> Change:
         """Write a batch of full texts and how far their source has been read, both or neither."""
         assert self.tables is not None
-        change, placed = Change([], []), Placed()
+        change = Change([], [])
         with self._transaction():
             for text in texts:
                 self._write_text(self.tables, text, change, placed)
             self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, end))
-        return change, placed
+        return change
 
     def _write_text(self, tables: TextTables, text: FullText, change: Change, placed: Placed) -> None:
         found = tables.find_record(text)
@@ -425,14 +425,13 @@ class LuceneWriter:
     def add(self, texts: Iterable[Text]) -> None:
         """Index documents that the index does not hold; one without words is left out."""
         # As JSON with every non-ASCII character escaped: this is what Pyserini reads, and no encoding is left to chance.
-        batch = [self._write_json(text, contents) for text in texts if (contents := make_contents(text[1], text[2]))]
+        batch = list[str]()
+        for pmid, title, abstract, *others in texts:
+            if contents := make_contents(title, abstract):
+                fields = make_fields(title, *others) if len(self._analyzers) > 1 else {}
+                batch.append(json.dumps({"id": pmid, CONTENTS: contents, **fields}))
         if batch:
             self._start(lambda: self._add(batch))
-
-    def _write_json(self, text: Text, contents: str) -> str:
-        pmid, title, _, authors, journal, year = text
-        fields = make_fields(title, authors, journal, year) if len(self._analyzers) > 1 else {}
-        return json.dumps({"id": pmid, CONTENTS: contents, **fields})
 
     def finish(self) -> None:
         """Merge if asked to, commit, and close the index."""
@@ -530,7 +529,11 @@ class LuceneWriters:
 
     @classmethod
     def open(cls, data: Path, append: bool, analyzer: str, texts: bool, merge: tuple[bool, bool] = (True, True)) -> LuceneWriters:
-        """The writers in a data folder; `merge` is said of the documents' and of the passages'."""
+        """The writers in a data folder, to append to the indexes there or anew; `merge` is said of the documents' and the
+        passages'."""
+        if not append:
+            for folder in (LUCENE, PASSAGES):
+                shutil.rmtree(data / folder, ignore_errors=True)
         documents = LuceneWriter(data / LUCENE, append, analyzer, True, merge[0])
         return cls(
             documents, LuceneWriter(data / PASSAGES, append, analyzer, False, merge[1], _PASSAGES_BUFFER_MB) if texts else None

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from counterpoint.indexes import plan
@@ -29,7 +28,7 @@ from counterpoint.indexes.cluster.writer import (
     read_progress,
     refresh,
 )
-from counterpoint.indexes.readers import Columns
+from counterpoint.indexes.plan import Inputs
 from counterpoint.indexes.sources import BuildReport, SourcesRead, describe_emptiness, read_all
 from counterpoint.retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
 from counterpoint.retrieval.cluster.client import Address, connect, load_library, read_access, translate_faults
@@ -104,20 +103,12 @@ def _find(address: Address, name: str, query: dict[str, Any], fields: list[str] 
 
 _MERGE_SECONDS, _COPY_SECONDS = 3600, 600
 _VERSION = re.compile(r"-v(\d{4,})")
-Files = Sequence[tuple[Path, str]]
 
 
 def build_on_cluster(
-    address: Address,
-    files: Files,
-    skip_bad: int = 0,
-    overwrite: bool = False,
-    columns: Columns | None = None,
-    description: str = "",
-    analyzer: str = BIOMEDICAL,
-    full_texts: Sequence[Path] = (),
+    address: Address, inputs: Inputs, overwrite: bool = False, description: str = "", analyzer: str = BIOMEDICAL
 ) -> BuildReport:
-    """Build an index of these files (each with its format) and of full texts under an address.
+    """Build an index of these inputs under an address.
 
     A build that was killed resumes where it stopped when it is started again with the same sources. Raises `BadInput` if the
     address already has an index (unless `overwrite`).
@@ -125,20 +116,16 @@ def build_on_cluster(
     check_analyzer(analyzer)
     with translate_faults(address):
         name, version = choose_name(address, overwrite)
-        progress = open_or_restart(address, name, plan.make_fingerprint(files, columns, analyzer, full_texts), version, analyzer)
+        progress = open_or_restart(address, name, plan.make_fingerprint(inputs, analyzer), version, analyzer)
     with WriteLock(address, name) as lock:
-        reading, manifest = _write(
-            address, name, progress, lock, None, files, skip_bad, columns, full_texts, analyzer, description
-        )
+        reading, manifest = _write(address, name, progress, lock, inputs, None, analyzer, description)
         write_manifest(address, name, manifest, list_cue_names())
         put_in_place(address, name)
         drop_progress(address, name)
     return reading.report(manifest)
 
 
-def update_on_cluster(
-    address: Address, files: Files, skip_bad: int = 0, columns: Columns | None = None, full_texts: Sequence[Path] = ()
-) -> BuildReport:
+def update_on_cluster(address: Address, inputs: Inputs) -> BuildReport:
     """Replace documents by PMID, apply deletions, mark retractions, while searches go on; each sees whole documents, old or new.
 
     An update that was killed resumes where it stopped when it is started again with the same sources.
@@ -148,8 +135,8 @@ def update_on_cluster(
         state = read_state(address)
         old = state.manifest
         plan.check_settings(old, str(address))
-        progress = _resume_update(address, name, old, files, columns, full_texts)
-        reading, manifest = _write(address, name, progress, lock, old, files, skip_bad, columns, full_texts, old.analyzer)
+        progress = _resume_update(address, name, old, inputs)
+        reading, manifest = _write(address, name, progress, lock, inputs, old, old.analyzer)
         if manifest.dense and (
             reading.changes.touched or (manifest.counts, manifest.corpus_sha256) != (old.counts, old.corpus_sha256)
         ):
@@ -165,21 +152,18 @@ def _write(
     name: str,
     progress: Progress,
     lock: WriteLock,
+    inputs: Inputs,
     old: Manifest | None,
-    files: Files,
-    skip_bad: int,
-    columns: Columns | None,
-    full_texts: Sequence[Path],
     analyzer: str,
     description: str = "",
 ) -> tuple[SourcesRead, Manifest]:
     """Write everything into an index, mark retractions and count: what was read, and the new manifest, made from `old` if there
     was one."""
-    texts, had_texts = bool(full_texts or (old and old.texts)), bool(old and old.texts)
+    texts, had_texts = bool(inputs.full_texts or (old and old.texts)), bool(old and old.texts)
     if texts:
         open_texts(address, name, analyzer)
     with closing((TextsWriter if texts else ClusterWriter)(address, name, progress, lock)) as writer:
-        reading = read_all(writer, None, files, skip_bad, columns, full_texts)
+        reading = read_all(writer, None, inputs)
         part = writer.finish_texts() if isinstance(writer, TextsWriter) else None
         writer.settle()
     if not old:
@@ -251,17 +235,16 @@ def _create(address: Address, name: str, mapping: dict[str, Any], more: Mapping[
     connect(address).indices.create(index=name, body=body, params=params)
 
 
-def _resume_update(
-    address: Address, name: str, old: Manifest, files: Files, columns: Columns | None, full_texts: Sequence[Path]
-) -> Progress:
-    fingerprint = plan.make_fingerprint(files, columns, old.analyzer, full_texts)
+def _resume_update(address: Address, name: str, old: Manifest, inputs: Inputs) -> Progress:
+    fingerprint = plan.make_fingerprint(inputs, old.analyzer)
     progress = read_progress(address, name)
     if progress and progress.version > old.version:
         if progress.fingerprint != fingerprint:
             names = ", ".join(progress.files[:5])
             raise BadInput(f"An earlier update of {address} was stopped midway; run it again first, with its sources: {names}.")
         return progress
-    progress = Progress(fingerprint, old.version + 1, [path.name for path in (*(path for path, _ in files), *full_texts)])
+    paths = [*(path for path, _ in inputs.files), *inputs.full_texts]
+    progress = Progress(fingerprint, old.version + 1, [path.name for path in paths])
     progress.write(address, name)
     return progress
 

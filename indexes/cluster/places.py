@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -61,14 +60,11 @@ from counterpoint.retrieval.store.journal import hash_json
 from counterpoint.retrieval.store.library import write_new_file
 from counterpoint.retrieval.store.manifest import (
     FORMAT,
-    LUCENE,
-    PASSAGES,
     STORE,
     WITH_TEXTS,
     IndexSource,
     Manifest,
     list_data_files,
-    name_staging_folder,
     read_manifest,
 )
 
@@ -135,10 +131,9 @@ def _copy_texts(data: Path, address: Address, name: str, analyzer: str, lock: Wr
 
 def copy_to_folder(address: Address, out: Path) -> Manifest:
     """Copy an index from a cluster into a new folder; raises as `copy_to_cluster` does."""
-    embedded.check_target(out, overwrite=False)
+    root = embedded.choose_root(out, overwrite=False)
     state = read_state(address)
     manifest = _renew(state.manifest, str(address))
-    root = name_staging_folder(out.resolve())
     root.mkdir(parents=True, exist_ok=True)
     data = root / "v0001"
     with hold_lock(root):
@@ -146,8 +141,6 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
         (data / STORE).unlink(missing_ok=True)
         has_texts = bool(manifest.texts)
         store = StoreWriter(data / STORE, state.manifest.version, has_texts)
-        for name in (LUCENE, PASSAGES):
-            shutil.rmtree(data / name, ignore_errors=True)
         lucene = LuceneWriters.open(data, False, state.manifest.analyzer, has_texts)
         try:
             store.name_cues(state.cue_names)
@@ -212,10 +205,9 @@ def build_at(
     """Build an index of every document in `paths` in the folder or at the address `out` (`indexes.build.build`)."""
     if not is_address(out):
         return embedded.build(paths, out, format, skip_bad, overwrite, True, columns, description, analyzer, full_texts)
-    embedded.check_full_texts(full_texts)
     with report_interrupt("the index", "what was read so far is saved, and the same command resumes from there"):
-        address, files = read_address(out), embedded.detect_formats(paths, format, columns, skip_bad)
-        return build_on_cluster(address, files, skip_bad, overwrite, columns, description, analyzer, full_texts)
+        inputs = embedded.find_inputs(paths, format, skip_bad, columns, full_texts)
+        return build_on_cluster(read_address(out), inputs, overwrite, description, analyzer)
 
 
 def update_at(
@@ -229,10 +221,9 @@ def update_at(
     """Update the index in a folder or at an address (`indexes.update.update`)."""
     if not is_address(index):
         return updating.update(index, paths, format, skip_bad, alone=True, columns=columns, full_texts=full_texts)
-    embedded.check_full_texts(full_texts)
     with report_interrupt("the update", "the same command resumes from there"):
-        files = embedded.detect_formats(paths, format, columns, skip_bad)
-        return update_on_cluster(read_address(index), files, skip_bad, columns, full_texts)
+        inputs = embedded.find_inputs(paths, format, skip_bad, columns, full_texts)
+        return update_on_cluster(read_address(index), inputs)
 
 
 def merge_at(index: Path, analyzer: str | None = None) -> None:
@@ -256,7 +247,7 @@ def merge_at(index: Path, analyzer: str | None = None) -> None:
 def check_target(out: Path, overwrite: bool) -> None:
     """Raise `BadInput`, as `build_at` would, if no index can be built at `out`."""
     if not is_address(out):
-        embedded.check_target(out, overwrite)
+        embedded.choose_root(out, overwrite)
         return
     address = read_address(out)
     with translate_faults(address):
@@ -319,7 +310,11 @@ def check_whole(file: UpdateFile) -> None:
         raise BadInput(f"{beside} cannot be read ({error.strerror}); fetch it again.") from None
     if not match:
         raise BadInput(f"{beside} contains no MD5 checksum (32 hexadecimal digits); fetch it again.")
-    digest = _hash(file.path)
+    try:
+        with file.path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    except OSError as error:
+        raise BadInput(f"{file.path} cannot be read ({error.strerror}); fetch it again.") from None
     if digest != match[0].lower():
         raise BadInput(f"{file.path} is damaged: its MD5 is {digest} and should be {match[0].lower()}; fetch it again.")
 
@@ -343,15 +338,6 @@ def _check_order(file: UpdateFile, last: dict[str, int], source: Path) -> None:
         )
 
 
-def _hash(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read ({error.strerror}); fetch it again.") from None
-
-
-Tell = Callable[[str], None]
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -371,7 +357,7 @@ def follow(
     index: Path,
     source: Path,
     every: float,
-    tell: Tell,
+    say: Callable[[str], None],
     skip_bad: int = 0,
     once: bool = False,
     after: Callable[[], object] = lambda: None,
@@ -385,28 +371,24 @@ def follow(
     count = 0
     while True:
         try:
-            count += apply_new(index, source, tell, skip_bad)
+            count += apply_new(index, source, say, skip_bad)
             after()
         except (ClusterBusy, Unfinished) as error:
             if once:
                 raise
-            tell(f"{error} Looking again in {every:.0f} s.")
+            say(f"{error} Looking again in {every:.0f} s.")
         if once:
             return count
         time.sleep(every)
 
 
-def apply_new(index: Path, source: Path, tell: Tell, skip_bad: int = 0) -> int:
+def apply_new(index: Path, source: Path, say: Callable[[str], None], skip_bad: int = 0) -> int:
     """Apply every new file in order, one update each, so that each is in the manifest once it is in the index."""
     count = 0
     for file in find_new_files(source, read_index_manifest(index).sources):
         check_whole(file)
-        tell(f"{file.path.name}: {describe(update_at(index, [file.path], skip_bad=skip_bad))}.")
+        report = update_at(index, [file.path], skip_bad=skip_bad)
+        held = format_count(report.manifest.counts.documents, "document")
+        say(f"{file.path.name}: {report.read.changes}; version {report.manifest.version}, {held}.")
         count += 1
     return count
-
-
-def describe(report: BuildReport) -> str:
-    """What an update changed, and what the index holds now."""
-    manifest = report.manifest
-    return f"{report.read.changes}; version {manifest.version}, {format_count(manifest.counts.documents, 'document')}"

@@ -39,7 +39,7 @@ from counterpoint.retrieval.cluster.mapping import (
     read_row,
     read_text,
 )
-from counterpoint.retrieval.cluster.search import check_complete, page_sources
+from counterpoint.retrieval.cluster.search import page_sources, read_sources, run_searches
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, IndexUnusable, OutOfSpace
 from counterpoint.retrieval.core.values import Document, FullText
@@ -149,16 +149,7 @@ class BulkSender:
 
 def read_now(address: Address, name: str, ids: Sequence[str], fields: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     """The sources (or these fields of them) of those documents that the index of this real name holds, even if just written."""
-    params = {"request_timeout": 60} | ({"_source_includes": ",".join(fields)} if fields else {})
-
-    def read() -> dict[str, dict[str, Any]]:
-        with translate_faults(address):
-            reply = connect(address).mget(index=name, body={"ids": sorted(set(ids))}, params=params)
-        if any("error" in document for document in reply["docs"]):
-            raise ClusterBusy(f"Documents of {address} could not be read; try again.")
-        return {document["_id"]: document["_source"] for document in reply["docs"] if document["found"]}
-
-    return insist(read) if ids else {}
+    return insist(lambda: read_sources(address, name, ids, fields, now=True))
 
 
 _REFRESH_SECONDS = 600
@@ -413,7 +404,7 @@ class TextsWriter(ClusterWriter):
         texts = read_now(self.address, self._texts, [paper.pmid for paper in papers], [TEXT_ROW])
         return [paper for paper in papers if not (paper.pmid in texts and texts[paper.pmid][TEXT_ROW][1])]
 
-    def write_texts(self, texts: Sequence[FullText], source: int, end: int) -> tuple[Change, Placed]:
+    def write_texts(self, texts: Sequence[FullText], source: int, end: int, placed: Placed) -> Change:
         """Begin to write a batch of full texts, behind the records that they make of themselves."""
         self.settle()
         self._lock.renew()
@@ -422,7 +413,7 @@ class TextsWriter(ClusterWriter):
         # What is in this place in the order already is from an attempt that was stopped, and is made again.
         before = {pmid: one for pmid, one in self._find_records([text.record for text in texts]).items() if one["order"] != order}
         with self._load(before) as store:
-            change, placed = store.write_texts(texts, source, end)
+            change = store.write_texts(texts, source, end, placed)
             own = {pmid for pmid, *_ in change.written}
             actions = list[Action]()
             for row, written in (one for rows in store.rows() for one in rows):
@@ -433,7 +424,7 @@ class TextsWriter(ClusterWriter):
             self._sender.wait()
             self._send_texts(store, change, order)
         self._batch = (source, end, [])
-        return change, placed
+        return change
 
     def finish_texts(self) -> TextPart | None:
         """Let every text follow its record, once all records are written; what the manifest says of the texts."""
@@ -482,23 +473,16 @@ class TextsWriter(ClusterWriter):
 
     def _find_records(self, records: Sequence[Document]) -> Sources:
         """The documents that may be the records of these papers: by PMID, PMCID, DOI and the words of the title."""
-        lines: list[dict[str, Any]] = []
+        bodies: list[dict[str, Any]] = []
         for record in records:
             ids = {name: value for name in ("pmid", "pmcid", "doi") if (value := getattr(record, name))}
             either = [{"constant_score": {"filter": {"term": {name: value}}, "boost": 1e6}} for name, value in ids.items()]
             if title := record.title[:_LONGEST_TITLE]:
                 either.append({"match": {"fields.title": {"query": title, "minimum_should_match": "75%"}}})
             if either:
-                lines += [{"allow_partial_search_results": False}, {"query": {"bool": {"should": either}}, "size": _CANDIDATES}]
-
-        def search() -> Sources:
-            with translate_faults(self.address):
-                responses = connect(self.address).msearch(index=self.name, body=lines)["responses"]
-            for response in responses:
-                check_complete(response, self.address)
-            return {hit["_id"]: hit["_source"] for response in responses for hit in response["hits"]["hits"]}
-
-        return insist(search) if lines else {}
+                bodies.append({"query": {"bool": {"should": either}}, "size": _CANDIDATES})
+        replies = insist(lambda: run_searches(self.address, self.name, bodies, opened=False)) if bodies else []
+        return {hit["_id"]: hit["_source"] for reply in replies for hit in reply["hits"]["hits"]}
 
     @contextmanager
     def _load(self, documents: Sources) -> Iterator[StoreWriter]:

@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from counterpoint.retrieval.bm25.analysis import (
     CHAINS,
@@ -30,7 +30,7 @@ from counterpoint.retrieval.bm25.lucene import K1, B
 from counterpoint.retrieval.cluster.client import Address, connect, translate_faults
 from counterpoint.retrieval.core.english import list_words
 from counterpoint.retrieval.core.errors import IndexUnusable
-from counterpoint.retrieval.store.documents import Row, find_targets
+from counterpoint.retrieval.store.documents import COLUMNS, Row, find_targets
 from counterpoint.retrieval.store.manifest import FORMAT, WITH_TEXTS, Manifest, parse_manifest
 from counterpoint.retrieval.store.packing import unpack
 from counterpoint.retrieval.store.texts import StoredText
@@ -121,15 +121,15 @@ def _unify(value: Any) -> Any:
     return str(value)
 
 
-_TEXTS = ("pmid", "title", "abstract", "year", "journal", "types", "notices", "sections", "version", "retracted")
-_LATER = ("authors", "doi", "pmcid", "mesh")
+_NAMES = COLUMNS.split(", ")
+_PACKED = ("boundaries", "cues")
 _BITS = 24
 
 
 def make_source(row: Row, version: int, order: int) -> dict[str, Any]:
     """The source sent for a document: its row, the version that wrote it, its place in the write order, and derived fields."""
-    source = dict(zip(_TEXTS, row[:10], strict=True)) | dict(zip(_LATER, row[12:], strict=True))
-    source["boundaries"], source["cues"] = _encode(row[10]), _encode(row[11])
+    source = dict[str, Any](zip(_NAMES, row, strict=True))
+    source |= {name: _encode(source[name]) for name in _PACKED}
     return source | {"written": version, "order": order} | derive(source)
 
 
@@ -150,9 +150,8 @@ def derive(source: dict[str, Any]) -> dict[str, Any]:
 def read_row(source: dict[str, Any]) -> Row:
     """The row of an embedded store that a document's source represents; raises `IndexUnusable` if it is damaged."""
     try:
-        texts = tuple(source[name] for name in _TEXTS)
-        blobs = (base64.b64decode(source["boundaries"]), base64.b64decode(source["cues"]))
-        return (*texts, *blobs, *(source[name] for name in _LATER))
+        values = [base64.b64decode(source[name]) if name in _PACKED else source[name] for name in _NAMES]
+        return cast(Row, tuple(values))
     except (KeyError, TypeError, binascii.Error) as error:
         raise IndexUnusable(f"Document {source.get('pmid')} is damaged on the cluster ({error}): build it again.") from error
 

@@ -77,6 +77,48 @@ def check_complete(reply: dict[str, Any], address: Address) -> None:
         raise ClusterBusy(f"The index {address} could not be searched {what}, so there is no ranking; try again in seconds.")
 
 
+def run_searches(address: Address, name: str, bodies: Sequence[dict[str, Any]], opened: bool = True) -> list[dict[str, Any]]:
+    """Complete answers to several searches at once; raises as `run_search` does."""
+    lines = [line for body in bodies for line in ({"allow_partial_search_results": False}, body)]
+    with translate_faults(address, opened):
+        replies: list[dict[str, Any]] = connect(address).msearch(index=name, body=lines)["responses"]
+    for reply in replies:
+        check_complete(reply if "_shards" in reply else {"_shards": {"failed": 1, "successful": 0, "total": 1}}, address)
+    return replies
+
+
+def rank(address: Address, name: str, query: dict[str, Any], k: int, preference: str = "") -> list[Hit]:
+    """The `k` best documents for a query, best first, ties by id."""
+    body = {
+        "query": query,
+        "size": k,
+        # Ids come from columns, as sort values; no stored field is read.
+        "sort": [{"_score": "desc"}, {"pmid": "asc"}],
+        "stored_fields": "_none_",
+        "track_total_hits": False,
+    }
+    hits = run_search(address, name, body, preference)["hits"]["hits"]
+    return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in hits]
+
+
+def read_sources(
+    address: Address, name: str, ids: Sequence[str], fields: Sequence[str] = (), now: bool = False
+) -> dict[str, dict[str, Any]]:
+    """The sources (or these fields of them) of those documents that the index of this real name holds, by id: as searches see
+    them or, with `now`, even if just written."""
+    usable = [id for id in dict.fromkeys(ids) if 0 < len(id.encode("utf-8", "replace")) <= 512 and not id.startswith("__")]
+    if not usable:
+        return {}
+    params: dict[str, Any] = {"realtime": "true" if now else "false"} | ({"_source_includes": ",".join(fields)} if fields else {})
+    body = {"ids": [id.encode("utf-8", "replace").decode() for id in usable]}
+    with translate_faults(address, opened=not now):
+        found = connect(address).mget(index=name, body=body, params=params | ({"request_timeout": 60} if now else {}))["docs"]
+    for document in found:
+        if "error" in document:
+            raise ClusterBusy(f"Documents of {address} could not be read ({document['error'].get('type')}); try again.")
+    return {document["_id"]: document["_source"] for document in found if document["found"]}
+
+
 def page_sources(
     address: Address, name: str, query: dict[str, Any], fields: Sequence[str] | bool, batch: int, order: str = "pmid"
 ) -> Iterator[list[dict[str, Any]]]:
@@ -110,17 +152,8 @@ class ClusterSearch:
         return self._rank(asked, query, k)
 
     def _rank(self, asked: dict[str, Any], query: str, k: int) -> list[Hit]:
-        body = {
-            "query": asked,
-            "size": k,
-            # Ids come from columns, as sort values; no stored field is read.
-            "sort": [{"_score": "desc"}, {"pmid": "asc"}],
-            "stored_fields": "_none_",
-            "track_total_hits": False,
-        }
         # The same shard copies for the same query: copies may differ in the deleted documents that they still count.
-        reply = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
-        return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in reply["hits"]["hits"]]
+        return rank(self.address, self.name, asked, k, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
 
     def search_fields(self, words: Sequence[str], k: int, misspelt: bool) -> list[Hit]:
         """The `k` best documents by title, authors, journal, year and text, as `Lucene.search_fields` finds them."""
@@ -204,19 +237,9 @@ class ClusterVocabulary:
     def count_documents(self, terms: Sequence[str]) -> list[int]:
         """How many documents contain each term (a stem)."""
         stems = [term for term in dict.fromkeys(terms) if term]
-        if not stems:
-            return [0 for _ in terms]
-        lines: list[dict[str, object]] = []
-        for term in stems:
-            lines += [{"allow_partial_search_results": False}, {"size": 0, "track_total_hits": True, "query": _hold(term)}]
-        with translate_faults(self.address, opened=True):
-            responses = connect(self.address).msearch(index=self._name, body=lines)["responses"]
-        counts: dict[str, int] = {}
-        for term, response in zip(stems, responses, strict=True):
-            check_complete(
-                response if "_shards" in response else {"_shards": {"failed": 1, "successful": 0, "total": 1}}, self.address
-            )
-            counts[term] = int(response["hits"]["total"]["value"])
+        bodies = [{"size": 0, "track_total_hits": True, "query": _hold(term)} for term in stems]
+        replies = run_searches(self.address, self._name, bodies) if bodies else []
+        counts = {term: int(reply["hits"]["total"]["value"]) for term, reply in zip(stems, replies, strict=True)}
         return [counts.get(term, 0) for term in terms]
 
     def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
@@ -263,7 +286,7 @@ class ClusterDocuments:
         """
         for at in range(0, len(pmids), self._CHUNK):
             chunk = pmids[at : at + self._CHUNK]
-            sources = self._fetch(chunk)
+            sources = read_sources(self.address, self._name, chunk)
             for pmid in chunk:
                 if pmid not in sources:
                     raise ClusterBusy(f"Document {pmid} was deleted from {self.address} while it was read; try again.")
@@ -271,7 +294,7 @@ class ClusterDocuments:
 
     def get(self, pmid: str) -> Entry | None:
         """One document, or None if the index does not contain it."""
-        source = self._fetch([pmid]).get(pmid)
+        source = read_sources(self.address, self._name, [pmid]).get(pmid)
         return self._make_entry(source) if source else None
 
     def get_by_doi(self, doi: str) -> Entry | None:
@@ -338,26 +361,8 @@ class ClusterDocuments:
     def _fetch_all(self, pmids: Sequence[str], fields: list[str] | None, name: str = "") -> dict[str, dict[str, Any]]:
         sources: dict[str, dict[str, Any]] = {}
         for at in range(0, len(pmids), self._CHUNK):
-            sources |= self._fetch(pmids[at : at + self._CHUNK], fields, name)
+            sources |= read_sources(self.address, name or self._name, pmids[at : at + self._CHUNK], fields or ())
         return sources
-
-    def _fetch(self, pmids: Sequence[str], fields: list[str] | None = None, name: str = "") -> dict[str, dict[str, Any]]:
-        ids = [pmid for pmid in dict.fromkeys(pmids) if 0 < len(pmid.encode("utf-8", "replace")) <= 512]
-        if not ids:
-            return {}
-        # What searches see, without later writes.
-        params: dict[str, Any] = {"realtime": "false"} | ({"_source_includes": ",".join(fields)} if fields else {})
-        with translate_faults(self.address, opened=True):
-            body = {"ids": [pmid.encode("utf-8", "replace").decode() for pmid in ids]}
-            reply = connect(self.address).mget(index=name or self._name, body=body, params=params)
-        for document in reply["docs"]:
-            if "error" in document:
-                raise ClusterBusy(f"Documents of {self.address} could not be read ({document['error'].get('type')}); try again.")
-        return {
-            document["_id"]: document["_source"]
-            for document in reply["docs"]
-            if document["found"] and not document["_id"].startswith("__")
-        }
 
     def _find(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         hits: list[dict[str, Any]] = run_search(self.address, self._name, body)["hits"]["hits"]
@@ -413,12 +418,4 @@ class ClusterVectors:
         # The scale of a query changes no ranking.
         (numbers,) = quantise(query[None], float(np.abs(query).max()) or 1.0).tolist()
         near = {"vector": numbers, "k": k, "method_parameters": {"ef_search": max(k, _BREADTH)}}
-        body = {
-            "query": {"knn": {VECTOR: near}},
-            "size": k,
-            "sort": [{"_score": "desc"}, {"pmid": "asc"}],
-            "stored_fields": "_none_",
-            "track_total_hits": False,
-        }
-        hits = run_search(self._address, self._name, body)["hits"]["hits"]
-        return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in hits]
+        return rank(self._address, self._name, {"knn": {VECTOR: near}}, k)
