@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from tqdm import tqdm
 
@@ -56,10 +56,6 @@ class Target(Protocol):
         newest: bool = True,
     ) -> Change:
         """Write a batch and how far its source has been read."""
-
-
-class TextTarget(Target, Protocol):
-    """One that full texts are written to as well."""
 
     def write_texts(self, texts: Sequence[FullText], source: int, end: int, placed: Placed) -> Change:
         """Write a batch of full texts and how far their source has been read; `placed` is told what became of them."""
@@ -263,8 +259,7 @@ def describe_emptiness(read: SourcesRead) -> str:
 
 
 def read_all(target: Target, lucene: LuceneWriters | None, inputs: Inputs, held: int = 0) -> SourcesRead:
-    """Read every source to its end, and then full texts, which need a `TextTarget`. `held` is how many documents there are
-    already.
+    """Read every source to its end, and then full texts; `held` is how many documents there are already.
 
     Raises `BadInput` if there is nothing but files that cannot be read.
     """
@@ -277,7 +272,7 @@ def read_all(target: Target, lucene: LuceneWriters | None, inputs: Inputs, held:
         counts = (reading.seen, len(skip.faults) - bad_before, reading.without_abstract, reading.repeated)
         sources.append(IndexSource(str(path), kind, path.stat().st_size, *counts))
     paths = inputs.full_texts
-    texts = _read_texts(cast(TextTarget, target), lucene, paths, len(files), changes) if paths else None
+    texts = _read_texts(target, lucene, paths, len(files), changes) if paths else None
     read = SourcesRead([*sources, *(texts.sources if texts else ())], changes, skip.faults, skip.notes, texts)
     if any(fault.record == WHOLE for fault in skip.faults) and not any(source.records for source in read.sources):
         raise BadInput(describe_emptiness(read))
@@ -288,9 +283,7 @@ _TEXTS_AT_ONCE = 50
 """Full texts written at a time."""
 
 
-def _read_texts(
-    target: TextTarget, lucene: LuceneWriters | None, paths: Sequence[Path], first: int, changes: Changes
-) -> TextsRead:
+def _read_texts(target: Target, lucene: LuceneWriters | None, paths: Sequence[Path], first: int, changes: Changes) -> TextsRead:
     """Read every full text of these files, folders and archives; one that cannot be read is left out and listed.
 
     `first` is the number of the first path among the sources.

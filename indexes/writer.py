@@ -197,7 +197,7 @@ class StoreWriter:
         # A record takes the place of one that a text made of itself, and is not given its id.
         own = " AND pmid NOT IN (SELECT pmid FROM texts WHERE own = 1)" if self.tables else ""
         statement = f"SELECT pmid, title, abstract, doi FROM documents WHERE doi != '' AND doi IN ({marks}){own}"
-        return [Document(*row, doi=doi) for *row, doi in self._db.execute(statement, values)]
+        return [Document(*row[:3], doi=row[3]) for row in self._db.execute(statement, values)]
 
     def write(
         self,

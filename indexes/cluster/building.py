@@ -19,7 +19,6 @@ from counterpoint.indexes.cluster.writer import (
     BulkSender,
     ClusterWriter,
     Progress,
-    TextsWriter,
     WriteLock,
     drop_progress,
     index_action,
@@ -162,10 +161,9 @@ def _write(
     texts, had_texts = bool(inputs.full_texts or (old and old.texts)), bool(old and old.texts)
     if texts:
         open_texts(address, name, analyzer)
-    with closing((TextsWriter if texts else ClusterWriter)(address, name, progress, lock)) as writer:
+    with closing(ClusterWriter(address, name, progress, lock, texts)) as writer:
         reading = read_all(writer, None, inputs)
-        part = writer.finish_texts() if isinstance(writer, TextsWriter) else None
-        writer.settle()
+        part = writer.finish_texts()
     if not old:
         finish_copies(address, name)
     if texts and not had_texts:

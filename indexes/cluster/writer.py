@@ -291,13 +291,23 @@ def make_order(version: int, source: int, end: int) -> int:
     return ((version << _SOURCE_BITS | source) << _RECORD_BITS) + end
 
 
-class ClusterWriter:
-    """An index being written (`indexes.sources.Target`): while the cluster indexes a batch, the next is prepared here."""
+_CANDIDATES = 20
+_PAGE = 80
+"""Texts that follow their records at once: what is written of them, three actions each at most, is one request."""
+_LONGEST_TITLE = 500
+Sources = dict[str, dict[str, Any]]
+"""What the index of documents holds, by PMID."""
 
-    def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock) -> None:
+
+class ClusterWriter:
+    """An index being written (`indexes.sources.Target`), with `texts` its full texts too: while the cluster indexes a batch, the
+    next is prepared here."""
+
+    def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock, texts: bool) -> None:
         self.address, self.name, self.progress = address, name, progress
-        self._lock, self._sender = lock, BulkSender(address, name)
-        self._cue_ids = {cue: number for number, cue in list_cue_names().items()}
+        self._texts, self._names = name_texts(name) if texts else "", list_cue_names()
+        self._lock, self._sender, self._text_sender = lock, BulkSender(address, name), BulkSender(address, self._texts)
+        self._cue_ids = {cue: number for number, cue in self._names.items()}
         self._batch: tuple[int, int, list[tuple[int, str]]] | None = None
 
     def records_done(self, source: int) -> int:
@@ -316,7 +326,8 @@ class ClusterWriter:
         return {pmid for pmid, source in held if source["written"] == version and source["order"] != order}
 
     def find_by_doi(self, dois: Iterable[str]) -> list[Document]:
-        """The documents that have one of these DOIs."""
+        """The documents that have one of these DOIs, but for those that texts made of themselves: a record takes their place, and
+        is not given their id."""
         values = sorted({doi for doi in dois if doi})
         if not values:
             return []
@@ -327,7 +338,9 @@ class ClusterWriter:
             client.indices.refresh(index=self.name)
             body = {"query": {"terms": {"doi": values}}, "size": 10_000, "_source": fields, "sort": ["pmid"]}
             hits = client.search(index=self.name, body=body)["hits"]["hits"]
-        return [Document(**hit["_source"]) for hit in hits]
+        papers = [Document(**hit["_source"]) for hit in hits]
+        texts = read_now(self.address, self._texts, [paper.pmid for paper in papers], [TEXT_ROW]) if self._texts else {}
+        return [paper for paper in papers if not (paper.pmid in texts and texts[paper.pmid][TEXT_ROW][1])]
 
     def write(
         self,
@@ -354,6 +367,7 @@ class ClusterWriter:
 
     def settle(self) -> None:
         """Wait until the current batch is in, and save how far its source has been read."""
+        self._text_sender.wait()
         self._sender.wait()
         if self._batch:
             source, end, repeats = self._batch
@@ -365,6 +379,7 @@ class ClusterWriter:
 
     def close(self) -> None:
         """End the threads; what was sent stays."""
+        self._text_sender.close()
         self._sender.close()
 
     def _make_action(self, pmid: str, row: Row | None, old_source: dict[str, Any] | None, order: int) -> Action:
@@ -379,30 +394,6 @@ class ClusterWriter:
     def _find_held(self, pmids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """What the index holds for these, even if just written: version, retracted, written, order."""
         return read_now(self.address, self.name, pmids, ["version", "retracted", "written", "order"])
-
-
-_CANDIDATES = 20
-_PAGE = 80
-"""Texts that follow their records at once: what is written of them, three actions each at most, is one request."""
-_LONGEST_TITLE = 500
-Sources = dict[str, dict[str, Any]]
-"""What the index of documents holds, by PMID."""
-
-
-class TextsWriter(ClusterWriter):
-    """A writer of records and of full texts."""
-
-    def __init__(self, address: Address, name: str, progress: Progress, lock: WriteLock) -> None:
-        super().__init__(address, name, progress, lock)
-        self._texts, self._names = name_texts(name), list_cue_names()
-        self._text_sender = BulkSender(address, self._texts)
-
-    def find_by_doi(self, dois: Iterable[str]) -> list[Document]:
-        """The documents that have one of these DOIs, but for those that texts made of themselves: a record takes their place, and
-        is not given their id."""
-        papers = super().find_by_doi(dois)
-        texts = read_now(self.address, self._texts, [paper.pmid for paper in papers], [TEXT_ROW])
-        return [paper for paper in papers if not (paper.pmid in texts and texts[paper.pmid][TEXT_ROW][1])]
 
     def write_texts(self, texts: Sequence[FullText], source: int, end: int, placed: Placed) -> Change:
         """Begin to write a batch of full texts, behind the records that they make of themselves."""
@@ -429,6 +420,8 @@ class TextsWriter(ClusterWriter):
     def finish_texts(self) -> TextPart | None:
         """Let every text follow its record, once all records are written; what the manifest says of the texts."""
         self.settle()
+        if not self._texts:
+            return None
         both, every = f"{self.name},{self._texts}", {"exists": {"field": "text_of"}}
         refresh(self.address, both)
         order = make_order(self.progress.version, MOST_SOURCES - 1, 0)
@@ -509,13 +502,3 @@ class TextsWriter(ClusterWriter):
                 texts[stored.pmid] = index_action(stored.pmid, source, order, again=True)
         self._text_sender.send(list(passages.values()))
         self._text_sender.send([*(delete_action(pmid, order, index=self.name) for pmid in left), *texts.values()])
-
-    def settle(self) -> None:
-        """Wait until the current batch is in, and save how far its source has been read."""
-        self._text_sender.wait()
-        super().settle()
-
-    def close(self) -> None:
-        """End the threads; what was sent stays."""
-        self._text_sender.close()
-        super().close()

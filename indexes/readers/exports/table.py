@@ -132,6 +132,7 @@ def _find_header(lines: Iterable[tuple[int, str]], columns: Columns) -> _Header:
 def _read_rows(path: Path, header: _Header, on_bad: OnBad) -> Iterator[tuple[str, list[str]]]:
     """The rows below the header that are not empty, each with its place."""
     lines = (line for number, line in read_text_lines(path, on_bad) if number > header.line)
+    rows: Iterable[list[str]]
     if _is_plain(path, header):
         rows = ([_unquote(cell) for cell in line.rstrip("\n").split(header.delimiter)] for line in lines)
     else:
