@@ -197,7 +197,8 @@ class StoreWriter:
         # A record takes the place of one that a text made of itself, and is not given its id.
         own = " AND pmid NOT IN (SELECT pmid FROM texts WHERE own = 1)" if self.tables else ""
         statement = f"SELECT pmid, title, abstract, doi FROM documents WHERE doi != '' AND doi IN ({marks}){own}"
-        return [Document(*row[:3], doi=row[3]) for row in self._db.execute(statement, values)]
+        rows = self._db.execute(statement, values)
+        return [Document(pmid, title, abstract, doi=doi) for pmid, title, abstract, doi in rows]
 
     def write(
         self,
@@ -426,9 +427,9 @@ class LuceneWriter:
         """Index documents that the index does not hold; one without words is left out."""
         # As JSON with every non-ASCII character escaped: this is what Pyserini reads, and no encoding is left to chance.
         batch = list[str]()
-        for pmid, title, abstract, *others in texts:
+        for pmid, title, abstract, authors, journal, year in texts:
             if contents := make_contents(title, abstract):
-                fields = make_fields(title, *others) if len(self._analyzers) > 1 else {}
+                fields = make_fields(title, authors, journal, year) if len(self._analyzers) > 1 else {}
                 batch.append(json.dumps({"id": pmid, CONTENTS: contents, **fields}))
         if batch:
             self._start(lambda: self._add(batch))
