@@ -37,25 +37,20 @@ def add_vectors_on_cluster(address: Address, encoder: Encoder, overwrite: bool =
         name = read_state(address).name
         with WriteLock(address, name) as lock:
             state = read_state(address)
-            return _add(address, state, encoder, overwrite, view, lock)
-
-
-def _add(address: Address, state: State, encoder: Encoder, overwrite: bool, view: View | None, lock: WriteLock) -> DenseReport:
-    manifest = state.manifest
-    part, old = choose_part(address, manifest, encoder, overwrite, view)
-    if old and manifest.vectors_fit:
-        return DenseReport(old, 0)
-    width = encoder.queries(["width"]).shape[1]
-    _make_room(address, state.name, width)
-    pages = _Pages(address, state, encoder, part.view)
-    part = old or pages.plan()
-    # Until all are in, searches use none of them.
-    write_manifest(address, state.name, replace(manifest, dense=replace(part, corpus_sha256="")), state.cue_names)
-    encoded = pages.write(part, manifest.counts.documents, lock)
-    merge_segments(address, state.name)
-    part = replace(part, documents=pages.count(part), corpus_sha256=manifest.corpus_sha256)
-    write_manifest(address, state.name, replace(manifest, dense=part), state.cue_names)
-    return DenseReport(part, encoded)
+            manifest = state.manifest
+            part, old = choose_part(address, manifest, encoder, overwrite, view)
+            if old and manifest.vectors_fit:
+                return DenseReport(old, 0)
+            _make_room(address, state.name, encoder.queries(["width"]).shape[1])
+            pages = _Pages(address, state, encoder, part.view)
+            part = old or pages.plan()
+            # Until all are in, searches use none of them.
+            write_manifest(address, state.name, replace(manifest, dense=replace(part, corpus_sha256="")), state.cue_names)
+            encoded = pages.write(part, manifest.counts.documents, lock)
+            merge_segments(address, state.name)
+            part = replace(part, documents=pages.count(part), corpus_sha256=manifest.corpus_sha256)
+            write_manifest(address, state.name, replace(manifest, dense=part), state.cue_names)
+            return DenseReport(part, encoded)
 
 
 def _make_room(address: Address, name: str, width: int) -> None:

@@ -31,7 +31,7 @@ from counterpoint.retrieval.cluster.client import Address, connect, translate_fa
 from counterpoint.retrieval.core.english import list_words
 from counterpoint.retrieval.core.errors import IndexUnusable
 from counterpoint.retrieval.store.documents import COLUMNS, Row, find_targets
-from counterpoint.retrieval.store.manifest import FORMAT, WITH_TEXTS, Manifest, parse_manifest
+from counterpoint.retrieval.store.manifest import FORMATS, Manifest, parse_manifest
 from counterpoint.retrieval.store.packing import unpack
 from counterpoint.retrieval.store.texts import StoredText
 
@@ -243,26 +243,17 @@ def read_state(address: Address) -> State:
             f"The index {address} is not finished: its build is still running or was stopped; the same "
             "`counterpoint index build` resumes where it stopped."
         )
-    return read_stored(reply["_source"], name, address)
-
-
-def read_stored(source: dict[str, Any], name: str, address: Address) -> State:
-    """The state held by the manifest's document."""
     try:
-        data = json.loads(source["manifest"])
-        format_number, cues = data["format"], {int(number): str(name) for number, name in source["cue_names"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise IndexUnusable(f"The manifest of {address} cannot be read: build the index again.") from None
-    if format_number not in (FORMAT, WITH_TEXTS):
-        raise IndexUnusable(
-            f"The index {address} has format {format_number} and this Counterpoint reads formats {FORMAT} and {WITH_TEXTS}; "
-            "build it again, or use the Counterpoint that made it."
-        )
-    try:
-        manifest = parse_manifest(data)
+        data = json.loads(reply["_source"]["manifest"])
+        if data["format"] not in FORMATS:
+            raise IndexUnusable(
+                f"The index {address} has format {data['format']} and this Counterpoint reads formats {FORMATS[0]} and "
+                f"{FORMATS[-1]}; build it again, or use the Counterpoint that made it."
+            )
+        cues = {int(number): str(cue) for number, cue in reply["_source"]["cue_names"].items()}
+        return State(name, parse_manifest(data), cues)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise IndexUnusable(f"The manifest of {address} has missing or wrong entries: build the index again.") from None
-    return State(name, manifest, cues)
 
 
 def _find_real_name(indexes: dict[str, Any], address: Address) -> str:

@@ -81,17 +81,11 @@ class _Piece:
         return 0.1 < rise < 0.9 and (self.size < 0.85 * line.size or (self.size <= line.size and rise > 0.25))
 
 
-@dataclass(frozen=True, slots=True)
-class Pages:
-    """The lines of each page, the size of each in points, and what the file says of itself ("Title", "Author", …)."""
+def read_pages(raw: bytes, name: str) -> tuple[list[list[Line]], bool, dict[str, str]]:
+    """The lines of each page of a PDF, whether most pages are wider than high, and what the file says of itself ("Title", …).
 
-    lines: list[list[Line]]
-    sizes: list[tuple[float, float]]
-    said: dict[str, str]
-
-
-def read_pages(raw: bytes, name: str) -> Pages:
-    """The lines of a PDF; raises `BadInput` for one that is damaged, has a password, too many pages, or no text layer."""
+    Raises `BadInput` for one that is damaged, has a password, too many pages, or no text layer.
+    """
     import pypdfium2
     from pypdfium2.raw import FPDF_ERR_PASSWORD  # type: ignore[import-untyped]
 
@@ -103,21 +97,20 @@ def read_pages(raw: bytes, name: str) -> Pages:
         raise BadInput(f"{name} is damaged: it cannot be read as PDF; save it again, or copy its text.") from None
     if len(document) > MOST_PAGES:
         raise BadInput(f"{name} has {len(document):,} pages and at most {MOST_PAGES} are read; check it in parts.")
-    pages, sizes = list[list[Line]](), list[tuple[float, float]]()
+    pages, wide = list[list[Line]](), 0
     for place in range(len(document)):
         try:
             page = document[place]
         except pypdfium2.PdfiumError:
-            # It is as good as empty.
-            pages.append([])
-            sizes.append((0.0, 0.0))
+            pages.append([])  # it is as good as empty
             continue
         pages.append(_read_page(page, place + 1))
-        sizes.append(page.get_size())
+        width, height = page.get_size()
+        wide += width > 1.15 * height
         page.close()
     if not any(pages):
         raise BadInput(f"{name} has no text layer, only images; recognise its text (OCR) first.")
-    return Pages(pages, sizes, document.get_metadata_dict(skip_empty=True))
+    return pages, wide > len(pages) / 2, document.get_metadata_dict(skip_empty=True)
 
 
 def _read_page(page: PdfPage, number: int) -> list[Line]:
