@@ -6,7 +6,7 @@ The elements are described at https://www.nlm.nih.gov/bsd/licensee/elements_desc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -61,12 +61,14 @@ def _make_article(element: etree._Element) -> Document:
     article = citation.find("Article")
     if article is None:
         raise RecordError("expected an <Article>, got a citation without one")
-    abstract, sections = _read_abstract(article.find("Abstract"))
-    if not abstract:
-        abstract, sections = _read_other_abstract(citation)
-    types = _read_types(article.find("PublicationTypeList"))
+    # An English abstract may come from elsewhere (the publisher, a plain-language summary); English is the DTD's default.
+    others = [other for other in citation.findall("OtherAbstract") if other.get("Language", "eng") == "eng"]
+    abstract, sections = _read_abstract(article.findall("Abstract") + others)
     kinds, notices = _read_notices(citation.find("CommentsCorrectionsList"))
     journal = article.find("Journal")
+    # The DOI as the publisher gave it with the article.
+    places = article.findall('ELocationID[@EIdType="doi"]')
+    location = next((flatten(place) for place in places if place.get("ValidYN") != "N"), "")
     title = flatten(article.find("ArticleTitle"))
     if title in _NO_TITLE:
         title = flatten(article.find("VernacularTitle")) or title
@@ -76,15 +78,15 @@ def _make_article(element: etree._Element) -> Document:
         abstract=abstract,
         year=_read_year(journal, "JournalIssue/PubDate") or _read_year(article, "ArticleDate"),
         journal=_find_first(journal, "Title", "ISOAbbreviation"),
-        types=types,
+        types=_list_texts(article, "PublicationTypeList/PublicationType"),
         notices=notices,
         sections=sections,
         version=version,
         retracted=not RETRACTING.isdisjoint(kinds),
         authors=_read_authors(article.find("AuthorList")),
-        doi=find_doi(_find_id(element, "PubmedData", "doi") or _find_location(article)),
-        pmcid=find_pmcid(_find_id(element, "PubmedData", "pmc")),
-        mesh=tuple(filter(None, map(flatten, citation.findall("MeshHeadingList/MeshHeading/DescriptorName")))),
+        doi=find_doi(flatten(element.find('PubmedData/ArticleIdList/ArticleId[@IdType="doi"]')) or location),
+        pmcid=find_pmcid(flatten(element.find('PubmedData/ArticleIdList/ArticleId[@IdType="pmc"]'))),
+        mesh=_list_texts(citation, "MeshHeadingList/MeshHeading/DescriptorName"),
     )
 
 
@@ -94,8 +96,7 @@ def _make_book(element: etree._Element) -> Document:
     number, version = _read_identity(chapter)
     assert chapter is not None
     book_title = _find_first(chapter, "Book/BookTitle")
-    abstract, sections = _read_abstract(chapter.find("Abstract"))
-    types = tuple(filter(None, map(flatten, chapter.findall("PublicationType"))))
+    abstract, sections = _read_abstract(chapter.findall("Abstract"))
     title = _find_first(chapter, "ArticleTitle", "VernacularTitle")
     authors = chapter.find("AuthorList")
     return Document(
@@ -104,11 +105,11 @@ def _make_book(element: etree._Element) -> Document:
         abstract=abstract,
         year=_read_year(chapter, "Book/PubDate") or _read_year(chapter, "ContributionDate"),
         journal=book_title,
-        types=(*types, CHAPTER if title and title != book_title else BOOK),
+        types=(*_list_texts(chapter, "PublicationType"), CHAPTER if title and title != book_title else BOOK),
         sections=sections,
         version=version,
         authors=_read_authors(chapter.find("Book/AuthorList") if authors is None else authors),
-        doi=find_doi(_find_id(chapter, "", "doi")),
+        doi=find_doi(flatten(chapter.find('ArticleIdList/ArticleId[@IdType="doi"]'))),
     )
 
 
@@ -150,10 +151,17 @@ def _find_first(element: etree._Element | None, *paths: str) -> str:
     return next(filter(None, (flatten(element.find(path)) for path in paths)), "")
 
 
-def _read_abstract(element: etree._Element | None) -> tuple[str, tuple[Section, ...]]:
-    if element is None:
-        return "", ()
-    return join_parts([(_read_label(part), flatten(part)) for part in element.findall("AbstractText")])
+def _list_texts(element: etree._Element, path: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(flatten, element.findall(path))))
+
+
+def _read_abstract(elements: Iterable[etree._Element]) -> tuple[str, tuple[Section, ...]]:
+    """The first of these abstracts that has text, and its sections."""
+    for element in elements:
+        abstract, sections = join_parts([(_read_label(part), flatten(part)) for part in element.findall("AbstractText")])
+        if abstract:
+            return abstract, sections
+    return "", ()
 
 
 def _read_label(part: etree._Element) -> str:
@@ -165,24 +173,10 @@ def _read_label(part: etree._Element) -> str:
     return ""
 
 
-def _read_other_abstract(citation: etree._Element) -> tuple[str, tuple[Section, ...]]:
-    """An English abstract from elsewhere (the publisher, a plain-language summary); English is the DTD's default."""
-    for other in citation.findall("OtherAbstract"):
-        if other.get("Language", "eng") == "eng":
-            abstract, sections = _read_abstract(other)
-            if abstract:
-                return abstract, sections
-    return "", ()
-
-
 def _read_year(element: etree._Element | None, date: str) -> int | None:
     """The year, from <Year> or from a <MedlineDate> such as "1998 Dec-1999 Jan"."""
     match = _YEAR.search(_find_first(element, f"{date}/Year", f"{date}/MedlineDate"))
     return int(match.group()) if match else None
-
-
-def _read_types(element: etree._Element | None) -> tuple[str, ...]:
-    return () if element is None else tuple(filter(None, map(flatten, element.findall("PublicationType"))))
 
 
 def _read_authors(element: etree._Element | None) -> tuple[Author, ...]:
@@ -196,18 +190,6 @@ def _read_authors(element: etree._Element | None) -> tuple[Author, ...]:
 def _read_author(element: etree._Element) -> Author:
     family = _find_first(element, "LastName", "CollectiveName")
     return Author(family, _find_first(element, "ForeName", "Initials"), _find_first(element, "Suffix"))
-
-
-def _find_id(element: etree._Element, part: str, kind: str) -> str:
-    """One of the ids beside the PMID, which stand in `part`."""
-    path = f"{part}/ArticleIdList/ArticleId".removeprefix("/")
-    return next((flatten(found) for found in element.findall(path) if found.get("IdType") == kind), "")
-
-
-def _find_location(article: etree._Element) -> str:
-    """The DOI as the publisher gave it with the article."""
-    places = [place for place in article.findall("ELocationID") if place.get("EIdType") == "doi" and place.get("ValidYN") != "N"]
-    return flatten(places[0]) if places else ""
 
 
 def _read_notices(element: etree._Element | None) -> tuple[set[str], tuple[Notice, ...]]:
