@@ -43,6 +43,8 @@ from counterpoint.retrieval.store.texts import StoredText
 
 _DEPTHS = (600, 2400, 9600)
 """How deep a ranking is searched that is asked for step by step."""
+_CHUNK = 1000
+"""Documents read in one request."""
 MOST = 100_000
 """The most documents in a ranking (`max_result_window` of the mapping)."""
 
@@ -107,16 +109,17 @@ def read_sources(
     """The sources (or these fields of them) of those documents that the index of this real name holds, by id: as searches see
     them or, with `now`, even if just written."""
     usable = [id for id in dict.fromkeys(ids) if 0 < len(id.encode("utf-8", "replace")) <= 512 and not id.startswith("__")]
-    if not usable:
-        return {}
     params: dict[str, Any] = {"realtime": "true" if now else "false"} | ({"_source_includes": ",".join(fields)} if fields else {})
-    body = {"ids": [id.encode("utf-8", "replace").decode() for id in usable]}
-    with translate_faults(address, opened=not now):
-        found = connect(address).mget(index=name, body=body, params=params | ({"request_timeout": 60} if now else {}))["docs"]
-    for document in found:
-        if "error" in document:
-            raise ClusterBusy(f"Documents of {address} could not be read ({document['error'].get('type')}); try again.")
-    return {document["_id"]: document["_source"] for document in found if document["found"]}
+    sources: dict[str, dict[str, Any]] = {}
+    for at in range(0, len(usable), _CHUNK):
+        body = {"ids": [id.encode("utf-8", "replace").decode() for id in usable[at : at + _CHUNK]]}
+        with translate_faults(address, opened=not now):
+            found = connect(address).mget(index=name, body=body, params=params | ({"request_timeout": 60} if now else {}))["docs"]
+        for document in found:
+            if "error" in document:
+                raise ClusterBusy(f"Documents of {address} could not be read ({document['error'].get('type')}); try again.")
+        sources |= {document["_id"]: document["_source"] for document in found if document["found"]}
+    return sources
 
 
 def page_sources(
@@ -273,8 +276,6 @@ def _hold(term: str) -> dict[str, object]:
 class ClusterDocuments:
     """Read access to the documents; safe to use from several threads at once."""
 
-    _CHUNK = 1000
-
     def __init__(self, address: Address, state: State) -> None:
         self.address, self._name, self._cue_names = address, state.name, state.cue_names
         self._texts = name_texts(state.name) if state.manifest.texts else ""
@@ -284,8 +285,8 @@ class ClusterDocuments:
 
         Raises `ClusterBusy` if one has been deleted since it was found.
         """
-        for at in range(0, len(pmids), self._CHUNK):
-            chunk = pmids[at : at + self._CHUNK]
+        for at in range(0, len(pmids), _CHUNK):
+            chunk = pmids[at : at + _CHUNK]
             sources = read_sources(self.address, self._name, chunk)
             for pmid in chunk:
                 if pmid not in sources:
@@ -325,11 +326,12 @@ class ClusterDocuments:
 
     def holds(self, pmids: Sequence[str]) -> set[str]:
         """Those of `pmids` that the index contains."""
-        return set(self._fetch_all(pmids, ["pmid"]))
+        return set(read_sources(self.address, self._name, pmids, ["pmid"]))
 
     def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
         """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
-        versions = {pmid: int(source["written"]) for pmid, source in self._fetch_all(pmids, ["written"]).items()}
+        sources = read_sources(self.address, self._name, pmids, ["written"])
+        versions = {pmid: int(source["written"]) for pmid, source in sources.items()}
         for pmid, source in self._fetch_texts(list(versions), ["written"]).items():
             versions[pmid] = max(versions[pmid], int(source["written"]))
         return versions
@@ -355,14 +357,8 @@ class ClusterDocuments:
         """From now on be as if there were no full texts."""
         self._texts = ""
 
-    def _fetch_texts(self, pmids: Sequence[str], fields: list[str] | None = None) -> dict[str, dict[str, Any]]:
-        return self._fetch_all(pmids, fields, self._texts) if self._texts else {}
-
-    def _fetch_all(self, pmids: Sequence[str], fields: list[str] | None, name: str = "") -> dict[str, dict[str, Any]]:
-        sources: dict[str, dict[str, Any]] = {}
-        for at in range(0, len(pmids), self._CHUNK):
-            sources |= read_sources(self.address, name or self._name, pmids[at : at + self._CHUNK], fields or ())
-        return sources
+    def _fetch_texts(self, pmids: Sequence[str], fields: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+        return read_sources(self.address, self._texts, pmids, fields) if self._texts else {}
 
     def _find(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         hits: list[dict[str, Any]] = run_search(self.address, self._name, body)["hits"]["hits"]
