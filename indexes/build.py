@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from counterpoint.indexes import plan
-from counterpoint.indexes.plan import LOCK, make_folder, report_interrupt
+from counterpoint.indexes.plan import LOCK, Inputs, make_folder, report_interrupt
 from counterpoint.indexes.readers import CSV, Columns, SkipBad, check_columns, check_format, detect_format, sources
 from counterpoint.indexes.sources import BATCH, BuildReport, describe_emptiness, read_all
 from counterpoint.indexes.writer import LuceneWriters, StoreWriter
@@ -36,7 +36,6 @@ from counterpoint.retrieval.store.manifest import (
 
 # Up to here (bytes of unpacked text, some 60,000 abstracts) Java's optimising compiler costs more than it gives back.
 _BRIEF = 100_000_000
-Files = Sequence[tuple[Path, str]]
 
 
 def build(
@@ -63,20 +62,17 @@ def build(
     """
     check_analyzer(analyzer)
     target = out.resolve()
-    root = _choose_root(target, out, overwrite)
-    files = detect_formats(paths, format, columns, skip_bad)
-    check_full_texts(full_texts)
-    if alone and not full_texts:
-        expect_sources(files)
+    root = choose_root(out, overwrite)
+    inputs = find_inputs(paths, format, skip_bad, columns, full_texts)
+    if alone:
+        expect_inputs(inputs)
     with report_interrupt("the index", "nothing was saved"), translate_write_errors("the index", out.parent), make_folder(root):
         old = _read_version(root)
         data = root / name_data(old + 1)
-        fingerprint = plan.make_fingerprint(files, columns, analyzer, full_texts)
+        fingerprint = plan.make_fingerprint(inputs, analyzer)
         with _open_or_restart(data, old + 1, fingerprint, bool(full_texts)) as store:
-            for folder in (LUCENE, PASSAGES):
-                shutil.rmtree(data / folder, ignore_errors=True)
             lucene = LuceneWriters.open(data, False, analyzer, bool(full_texts))
-            report = fill_index(store, lucene, files, skip_bad, None, columns, description, analyzer, full_texts)
+            report = fill_index(store, lucene, inputs, None, description, analyzer)
             write_new_file(root)
             report.manifest.write(root)
         if root == target:
@@ -87,15 +83,18 @@ def build(
     return report
 
 
-def expect_sources(files: Files) -> None:
+def expect_inputs(inputs: Inputs) -> None:
     """Configure Java for the size of this process's only job."""
-    if sum(path.stat().st_size * (4 if path.suffix == ".gz" else 1) for path, _ in files) < _BRIEF:
+    size = sum(path.stat().st_size * (4 if path.suffix == ".gz" else 1) for path, _ in inputs.files)
+    if size < _BRIEF and not inputs.full_texts:
         expect_short_run()
 
 
-def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None, skip_bad: int = 0) -> Files:
-    """The files of these paths (files or folders), each with its format; raises `BadInput` if one cannot be read, or leaves its
-    format open if whatever cannot be read is left out (`SkipBad.ALL`)."""
+def find_inputs(paths: Sequence[Path], format: str, skip_bad: int, columns: Columns | None, full_texts: Sequence[Path]) -> Inputs:
+    """The files of these paths (files or folders), each with its format, and these full texts.
+
+    Raises `BadInput` if one cannot be read, but leaves a format open if whatever cannot be read is left out (`SkipBad.ALL`).
+    """
     check_format(format)
     check_columns(columns or {})
     files = list[tuple[Path, str]]()
@@ -108,23 +107,15 @@ def detect_formats(paths: Sequence[Path], format: str, columns: Columns | None, 
             files.append((path, "auto"))
     if columns and CSV not in (kind for _, kind in files):
         raise BadInput("--column names a column of a CSV file, and none of the sources is one; leave it out.")
-    return files
-
-
-def check_full_texts(paths: Sequence[Path]) -> None:
-    """Raise `BadInput` if one of these files or folders of full texts is not there."""
-    for path in paths:
+    for path in full_texts:
         if not path.exists():
             raise BadInput(f"{path} does not exist; --full-text names a file, a folder or an archive of full texts.")
+    return Inputs(files, skip_bad, columns, full_texts)
 
 
-def check_target(out: Path, overwrite: bool) -> None:
-    """Raise `BadInput`, as `build` would, if no index can be built at `out`."""
-    _choose_root(out.resolve(), out, overwrite)
-
-
-def _choose_root(target: Path, out: Path, overwrite: bool) -> Path:
-    """The folder to work in; a target that holds something is refused, unless it is an index and may be overwritten."""
+def choose_root(out: Path, overwrite: bool) -> Path:
+    """The folder to work in; raises `BadInput` if `out` holds something, unless that is an index and may be overwritten."""
+    target = out.resolve()
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         if os.path.ismount(target):
             raise BadInput(f"{out} is a mount point, and a finished index is renamed into place; name a new folder inside it.")
@@ -159,18 +150,15 @@ def drop_others(folder: Path, keep: Sequence[str]) -> None:
 def fill_index(
     store: StoreWriter,
     lucene: LuceneWriters,
-    files: Files,
-    skip_bad: int,
+    inputs: Inputs,
     old: Manifest | None = None,
-    columns: Columns | None = None,
     description: str = "",
     analyzer: str = BIOMEDICAL,
-    full_texts: Sequence[Path] = (),
 ) -> BuildReport:
     """Read every source into the store and into Lucene, and report the result; `old` is the manifest an update starts from."""
     try:
         held = old.counts.documents if old else index_stored(store, lucene)
-        reading = read_all(store, lucene, files, skip_bad, columns, full_texts, held)
+        reading = read_all(store, lucene, inputs, held)
         summary, part = store.summary(), store.summarise_texts()
         if not summary[0].documents:
             raise BadInput(describe_emptiness(reading))
@@ -214,7 +202,7 @@ def _open_or_restart(data: Path, version: int, fingerprint: str, texts: bool) ->
     documents, so that the same build resumes with them."""
     worth_keeping = False
     try:
-        store = _find_store(data, version, fingerprint) or _make_store(data, version, fingerprint, texts)
+        store = _open_store(data, version, fingerprint, texts)
         try:
             yield store
         except BaseException as error:
@@ -241,17 +229,13 @@ def _say_what_is_kept(error: BaseException, where: Path) -> None:
         raise error
 
 
-def _find_store(data: Path, version: int, fingerprint: str) -> StoreWriter | None:
+def _open_store(data: Path, version: int, fingerprint: str, texts: bool) -> StoreWriter:
     if (data / STORE).exists():
         with suppress(Exception):
             store = StoreWriter(data / STORE, version)
             if store.plan() == fingerprint:
                 return store
             store.close()
-    return None
-
-
-def _make_store(data: Path, version: int, fingerprint: str, texts: bool) -> StoreWriter:
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir()
     store = StoreWriter(data / STORE, version, texts)

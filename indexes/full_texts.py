@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, cast
 
 from counterpoint.indexes.readers.base.fields import SkipBad, is_retracted
-from counterpoint.indexes.readers.exports.entry import Paper, is_same, list_letters, make_id
+from counterpoint.indexes.readers.exports.entry import is_same, list_letters, make_id
 from counterpoint.indexes.readers.full_text import read_full_texts
 from counterpoint.indexes.readers.json_formats import make_csl
 from counterpoint.nli.text.negation import find_cues_by_sentence
@@ -68,13 +68,6 @@ class Placed:
     own: int = 0
     unchanged: int = 0
     notes: list[tuple[str, str]] = field(default_factory=list)
-
-    def add(self, other: Placed) -> None:
-        """Count what became of other texts too."""
-        self.joined.update(other.joined)
-        self.own += other.own
-        self.unchanged += other.unchanged
-        self.notes += other.notes
 
 
 class TextTables:
@@ -185,7 +178,7 @@ class TextTables:
             candidates = [self._read_document(pmid) for pmid in self._look_up(how, key)]
             candidates = [one for one in candidates if _agree(record, one, by_title=how == "title")]
             if how == "DOI":
-                candidates = [one for one in candidates if len(candidates) == 1 or is_same(_take_paper(record), _take_paper(one))]
+                candidates = [one for one in candidates if len(candidates) == 1 or is_same(record, one)]
             if how == "title":
                 candidates = [one for one in candidates if _tells_the_same(record.abstract, one.abstract)]
             candidates = [one for one in candidates if how == "title" or _is_own(text, one)]
@@ -272,7 +265,7 @@ def find_doubts(path: Path, documents: Documents, pmid: str) -> str:
     (text,) = texts
     title, record = list_letters(document.title), text.record
     if record.title and title:
-        is_its = title in _list_front(text) or is_same(_take_paper(record), _take_paper(document))
+        is_its = title in _list_front(text) or is_same(record, document)
     else:
         pairs = ((record.pmid, document.pmid), (record.pmcid, document.pmcid), (record.doi, document.doi))
         is_its = any(one and one == other for one, other in pairs)
@@ -280,8 +273,7 @@ def find_doubts(path: Path, documents: Documents, pmid: str) -> str:
     doubts = [] if is_its else [f"the file seems to be another paper ({called}) than “{document.title or pmid}”"]
     if held:
         doubts.append(f"the paper has a full text already (from {held.source}), which this one replaces")
-    sentence = ", and ".join(doubts)
-    return capitalise(sentence)
+    return capitalise(", and ".join(doubts))
 
 
 def make_own_record(text: FullText, has_doi: bool) -> Document:
@@ -306,21 +298,11 @@ def is_better(text: FullText, row: Sequence[Any], version: int) -> bool:
 
 def list_passages(stored: StoredText, title: str) -> Passages:
     """What is searched of the passages of a text."""
-    return [
-        (
-            name_passage(stored.pmid, passage.number),
-            title,
-            f"{_name_section(passage.location.section)}{write_passage(passage)}",
-            "[]",
-            "",
-            None,
-        )
-        for passage in stored.passages
-    ]
-
-
-def _name_section(section: str) -> str:
-    return f"{section}. " if section else ""
+    passages = Passages()
+    for passage in stored.passages:
+        words = ". ".join(filter(None, (passage.location.section, write_passage(passage))))
+        passages.append((name_passage(stored.pmid, passage.number), title, words, "[]", "", None))
+    return passages
 
 
 def _make_title_key(title: str) -> str:
@@ -331,10 +313,6 @@ def _make_title_key(title: str) -> str:
 def _list_keys(document: Document) -> list[tuple[str, str]]:
     keys = [("PMCID", document.pmcid), ("DOI", document.doi), ("title", _make_title_key(document.title))]
     return [key for key in keys if key[1]]
-
-
-def _take_paper(document: Document) -> Paper:
-    return Paper(document.pmid, document.doi, document.title, document.abstract)
 
 
 def _agree(one: Document, other: Document, by_title: bool) -> bool:
@@ -348,7 +326,7 @@ def _agree(one: Document, other: Document, by_title: bool) -> bool:
 def _is_own(text: FullText, document: Document) -> bool:
     """Whether the id that a text was found by is its own: the first on a PDF's page may be another paper's. The text has the
     title of the document, or the document's title is at its beginning."""
-    if text.format != "pdf" or is_same(_take_paper(text.record), _take_paper(document)):
+    if text.format != "pdf" or is_same(text.record, document):
         return True
     return list_letters(document.title) in _list_front(text)
 

@@ -22,7 +22,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
-from counterpoint.indexes.build import check_target
+from counterpoint.indexes.build import choose_root
 from counterpoint.indexes.plan import LOCK, make_folder, report_interrupt
 from counterpoint.retrieval.core.errors import BadInput, IndexUnusable, translate_write_errors
 from counterpoint.retrieval.core.progress import make_bar
@@ -175,7 +175,7 @@ def unpack(path: Path, out: Path, new_id: bool = False) -> Pack:
 
     It keeps its id unless it is to have a new one. Raises `NoPack`, `BadInput` if `out` exists, and `OutOfSpace`.
     """
-    check_target(out, overwrite=False)
+    choose_root(out, overwrite=False)
     target = out.resolve()
     staging = target.with_name(f".{target.name}.unpacking")
     root = staging / "library"

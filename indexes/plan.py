@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -27,28 +27,32 @@ MOST_PAPERS = "COUNTERPOINT_MOST_PAPERS"
 """The environment variable with the most documents that an index may come to hold; a service sets it for its jobs."""
 
 
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a build or update reads: files, each with its format, and files, folders and archives of full texts.
+
+    Up to `skip_bad` bad records are left out; `columns` maps the columns of CSV files (`indexes.readers.exports.table.NAMES`).
+    """
+
+    files: Sequence[tuple[Path, str]]
+    skip_bad: int = 0
+    columns: Mapping[str, str] | None = None
+    full_texts: Sequence[Path] = ()
+
+
 def list_settings(analyzer: str = BIOMEDICAL, format: int = FORMAT) -> dict[str, Any]:
     """The settings that decide how a document is indexed, as the manifest records them."""
     cues = json.dumps([asdict(cue) for cue in load_cue_list().cues])
     name = {} if analyzer == ANSERINI else {"name": analyzer}
+    passages = {"words": MOST_WORDS, "contents": "title + section + context + sentences"}
     return {
         "analyzer": {**name, "language": "en", "stemmer": "porter", "stopwords": "kept"},
         "bm25": {"k1": K1, "b": B},
         "contents": "title + abstract, NFKC",
         "cues": {"count": len(load_cue_list().cues), "sha256": hashlib.sha256(cues.encode()).hexdigest()},
         "fields": dict(FIELDS),
-        **_list_passage_settings(format),
+        **({"passages": passages} if format == WITH_TEXTS else {}),
     }
-
-
-def _list_passage_settings(format: int) -> dict[str, Any]:
-    contents = "title + section + context + sentences"
-    return {"passages": {"words": MOST_WORDS, "contents": contents}} if format == WITH_TEXTS else {}
-
-
-def _set_passages(settings: Mapping[str, Any], format: int) -> dict[str, Any]:
-    """The settings of an index that has been updated to this format: passages are there with the first full text."""
-    return {name: value for name, value in settings.items() if name != "passages"} | _list_passage_settings(format)
 
 
 def list_versions() -> dict[str, str]:
@@ -57,18 +61,13 @@ def list_versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: installed(name) for name in packages}}
 
 
-def make_fingerprint(
-    files: Iterable[tuple[Path, str]],
-    columns: Mapping[str, str] | None = None,
-    analyzer: str = BIOMEDICAL,
-    full_texts: Iterable[Path] = (),
-) -> str:
+def make_fingerprint(inputs: Inputs, analyzer: str) -> str:
     """A hash of all that a build is made from: a build resumes only if none of it has changed."""
-    texts = [file for path in full_texts for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
-    files = [*files, *((file, "full text") for file in texts)]
+    texts = [file for path in inputs.full_texts for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
+    files = [*inputs.files, *((file, "full text") for file in texts)]
     stats = [(str(path.resolve()), kind, path.stat().st_size, path.stat().st_mtime_ns) for path, kind in files]
     format = WITH_TEXTS if texts else FORMAT
-    made_of = [format, stats, sorted((columns or {}).items()), list_settings(analyzer, format), list_versions()]
+    made_of = [format, stats, sorted((inputs.columns or {}).items()), list_settings(analyzer, format), list_versions()]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
 
 
@@ -94,7 +93,7 @@ def make_manifest(
     analyzer: str = BIOMEDICAL,
     texts: TextPart | None = None,
 ) -> Manifest:
-    """The manifest of an index that was built just now or, from `old`, updated.
+    """The manifest of an index that was built just now or, from `old` (whose settings `check_settings` has found equal), updated.
 
     `summary` holds its counts and the hash of its texts, `sources` what was read this time, `versions` the versions of whatever
     else it depends on, `description` what its documents are; an updated index keeps its analyzer.
@@ -108,7 +107,7 @@ def make_manifest(
         counts=counts,
         corpus_sha256=digest,
         sources=(*(old.sources if old else ()), *sources),
-        settings=_set_passages(old.settings, format) if old else list_settings(analyzer, format),
+        settings=list_settings(old.analyzer if old else analyzer, format),
         versions={**list_versions(), **(versions or {})},
         files=dict(files or {}),
         dense=old.dense if old else None,

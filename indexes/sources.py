@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from tqdm import tqdm
 
 from counterpoint.indexes.full_texts import Placed, name_records
-from counterpoint.indexes.plan import MOST_PAPERS
+from counterpoint.indexes.plan import MOST_PAPERS, Inputs
 from counterpoint.indexes.readers import FORMATS, WHOLE, Columns, Deletion, Note, Omission, Record, SkipBad, read
-from counterpoint.indexes.readers.exports.entry import Paper, is_same, make_id
+from counterpoint.indexes.readers.exports.entry import is_same, make_id
 from counterpoint.indexes.readers.full_text import read_full_texts
 from counterpoint.indexes.writer import Change, LuceneWriters
 from counterpoint.retrieval.core.english import format_count, list_words
@@ -44,7 +44,7 @@ class Target(Protocol):
     def written_now(self, pmids: Sequence[str], source: int, end: int) -> set[str]:
         """Those documents that this build or update has written before it reaches record `end` of a source."""
 
-    def find_by_doi(self, dois: Iterable[str]) -> list[Paper]:
+    def find_by_doi(self, dois: Iterable[str]) -> list[Document]:
         """The documents that have one of these DOIs."""
 
     def write(
@@ -57,12 +57,8 @@ class Target(Protocol):
     ) -> Change:
         """Write a batch and how far its source has been read."""
 
-
-class TextTarget(Target, Protocol):
-    """One that full texts are written to as well."""
-
-    def write_texts(self, texts: Sequence[FullText], source: int, end: int) -> tuple[Change, Placed]:
-        """Write a batch of full texts and how far their source has been read."""
+    def write_texts(self, texts: Sequence[FullText], source: int, end: int, placed: Placed) -> Change:
+        """Write a batch of full texts and how far their source has been read; `placed` is told what became of them."""
 
 
 class SourceReading:
@@ -82,7 +78,7 @@ class SourceReading:
 
     def read_all(self, bar: tqdm[Any], columns: Columns | None = None) -> None:
         """Read every record that is not in the store yet; unusable ones are reported or counted."""
-        self._tell(self._store.repeats_done(self._number))
+        self._report_repeats(self._store.repeats_done(self._number))
         records = self._read(columns)
         offset = self._store.records_done(self._number)
         while batch := list(islice(records, BATCH)):
@@ -115,19 +111,20 @@ class SourceReading:
                 usable = self._join_by_doi(usable)
             written = self._store.written_now([record.pmid for _, record in usable], self._number, self.seen)
             repeats = list(_find_repeats(usable, written))
-            self._tell(repeats)
+            self._report_repeats(repeats)
         left_out = {number for number, _ in repeats}
-        records = [record for number, record in usable if number not in left_out or self._is_news(record)]
+        records = [
+            record
+            for number, record in usable
+            # One that repeats a paper stands all the same if it says that the paper was retracted.
+            if number not in left_out or (self._repeats == "skip" and isinstance(record, Document) and record.retracted)
+        ]
         change = self._store.write(records, self._number, self.seen, repeats, newest=self._repeats == "replace")
         if self._lucene:
             self._lucene.apply(change)
         self._changes.count(change)
 
-    def _is_news(self, record: Document | Deletion) -> bool:
-        """Whether a record that repeats a paper stands all the same: it says that the paper was retracted."""
-        return self._repeats == "skip" and isinstance(record, Document) and record.retracted
-
-    def _tell(self, repeats: Iterable[tuple[int, str]]) -> None:
+    def _report_repeats(self, repeats: Iterable[tuple[int, str]]) -> None:
         for number, pmid in repeats:
             if self._repeats == "skip":
                 self.repeated += 1
@@ -140,20 +137,19 @@ class SourceReading:
 
         Papers of a supplement may share a DOI: one with another title is another paper, with an id of its own.
         """
-        known: dict[str, list[Paper]] = defaultdict(list)
+        known: dict[str, list[Document]] = defaultdict(list)
         for paper in self._store.find_by_doi([record.doi for _, record in records if isinstance(record, Document)]):
             known[paper.doi].append(paper)
         results: list[tuple[int, Document | Deletion]] = []
         for number, record in records:
             if isinstance(record, Document) and record.doi:
-                paper = Paper(record.pmid, record.doi, record.title, record.abstract)
-                same = next((other.pmid for other in known[record.doi] if is_same(other, paper)), "")
+                same = next((other.pmid for other in known[record.doi] if is_same(other, record)), "")
                 # Two PMIDs with one DOI are two separate PubMed records.
                 if same and not (same.isdigit() and record.pmid.isdigit()):
                     record = replace(record, pmid=same)
                 elif not same and not record.pmid.isdigit() and record.pmid in {other.pmid for other in known[record.doi]}:
                     record = replace(record, pmid=make_id(record.title, record.abstract, str(record.year or "")))
-                known[record.doi].append(replace(paper, pmid=record.pmid))
+                known[record.doi].append(record)
             results.append((number, record))
         return results
 
@@ -262,30 +258,21 @@ def describe_emptiness(read: SourcesRead) -> str:
     return f"There is no document in {names}; an index needs at least one."
 
 
-def read_all(
-    target: Target,
-    lucene: LuceneWriters | None,
-    files: Sequence[tuple[Path, str]],
-    skip_bad: int,
-    columns: Columns | None,
-    full_texts: Sequence[Path] = (),
-    held: int = 0,
-) -> SourcesRead:
-    """Read every source, each with its format, to its end, and then full texts, which need a `TextTarget`; up to `skip_bad` bad
-    records are left out. `held` is how many documents there are already.
+def read_all(target: Target, lucene: LuceneWriters | None, inputs: Inputs, held: int = 0) -> SourcesRead:
+    """Read every source to its end, and then full texts; `held` is how many documents there are already.
 
     Raises `BadInput` if there is nothing but files that cannot be read.
     """
-    skip, sources, changes = SkipBad(skip_bad), list[IndexSource](), Changes(held)
+    skip, sources, changes, files = SkipBad(inputs.skip_bad), list[IndexSource](), Changes(held), inputs.files
     for number, (path, kind) in enumerate(files):
-        bar = make_bar(f"{path.name} [{number + 1}/{len(files)}]", "records")
         reading = SourceReading(target, lucene, number, path, kind, skip, changes)
         bad_before = len(skip.faults)
-        with bar:
-            reading.read_all(bar, columns)
+        with make_bar(f"{path.name} [{number + 1}/{len(files)}]", "records") as bar:
+            reading.read_all(bar, inputs.columns)
         counts = (reading.seen, len(skip.faults) - bad_before, reading.without_abstract, reading.repeated)
         sources.append(IndexSource(str(path), kind, path.stat().st_size, *counts))
-    texts = _read_texts(cast(TextTarget, target), lucene, full_texts, len(files), changes) if full_texts else None
+    paths = inputs.full_texts
+    texts = _read_texts(target, lucene, paths, len(files), changes) if paths else None
     read = SourcesRead([*sources, *(texts.sources if texts else ())], changes, skip.faults, skip.notes, texts)
     if any(fault.record == WHOLE for fault in skip.faults) and not any(source.records for source in read.sources):
         raise BadInput(describe_emptiness(read))
@@ -296,9 +283,7 @@ _TEXTS_AT_ONCE = 50
 """Full texts written at a time."""
 
 
-def _read_texts(
-    target: TextTarget, lucene: LuceneWriters | None, paths: Sequence[Path], first: int, changes: Changes
-) -> TextsRead:
+def _read_texts(target: Target, lucene: LuceneWriters | None, paths: Sequence[Path], first: int, changes: Changes) -> TextsRead:
     """Read every full text of these files, folders and archives; one that cannot be read is left out and listed.
 
     `first` is the number of the first path among the sources.
@@ -312,10 +297,9 @@ def _read_texts(
                 before, seen = seen, seen + len(batch)
                 bar.update(len(batch))
                 if seen > done:
-                    change, batch_placed = target.write_texts(batch[max(0, done - before) :], number, seen)
+                    change = target.write_texts(batch[max(0, done - before) :], number, seen, placed)
                     if lucene:
                         lucene.apply(change)
-                    placed.add(batch_placed)
                     changes.count(change)
         sources.append(IndexSource(str(path), FULL_TEXT, measure(path), seen, len(skip.faults) - bad_before))
     return TextsRead(sources, placed, skip.faults, skip.notes)

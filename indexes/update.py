@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from counterpoint.indexes import plan
-from counterpoint.indexes.build import Files, check_full_texts, detect_formats, expect_sources, fill_index, name_data
+from counterpoint.indexes.build import expect_inputs, fill_index, find_inputs, name_data
 from counterpoint.indexes.full_texts import TextTables, list_passages
 from counterpoint.indexes.plan import hold_lock, report_interrupt
 from counterpoint.indexes.readers import Columns
@@ -78,7 +78,7 @@ class ChangesWriter(StoreWriter):
 
     def __init__(self, data: Path, old: Manifest, texts: bool = False) -> None:
         self._old = old
-        self._base_files = [data / STORE, *list_changes(data / STORE)]
+        self._base_files = _list_files(data)
         super().__init__(name_changes(data / STORE, old.version + 1), old.version + 1, texts)
 
     def _look_below(self) -> None:
@@ -143,17 +143,17 @@ class ChangesWriter(StoreWriter):
 
     def finish(self) -> None:
         """Drop the journal, and merge files of changes if there are too many."""
-        self._list_changed()
-        super().finish()
-        fold_changes(self.path.parent)
-
-    def _list_changed(self) -> None:
-        """Add this update's documents to those that may need a new vector."""
         if part := self._old.dense:
+            # This update's documents may need a new vector.
             path = self.path.parent / part.changed
             before = path.read_text("utf-8") if path.exists() else ""
             pmids = self._db.execute("SELECT pmid FROM main.replaced UNION SELECT pmid FROM main.documents")
             write_atomically(path, before + "".join(f"{pmid}\n" for (pmid,) in pmids))
+        super().finish()
+        files = _list_files(self.path.parent)
+        first = find_first([file.stat().st_size for file in files])
+        if first < len(files) - 1:
+            _fold(files[first:])
 
 
 _SHARE = 2
@@ -161,14 +161,6 @@ _SHARE = 2
 _MOST = 4
 """The most files of changes: each adds about a millisecond to every look-up of a thousand documents."""
 _PARTIAL = "merging.sqlite"
-
-
-def fold_changes(data: Path) -> None:
-    """Merge as many of the newest files of a data folder as are due after an update."""
-    files = _list_files(data)
-    first = find_first([file.stat().st_size for file in files])
-    if first < len(files) - 1:
-        _fold(files[first:])
 
 
 def find_first(sizes: Sequence[int]) -> int:
@@ -244,14 +236,16 @@ def update(
     does nothing else with Java; `columns` maps the columns of CSV files, `full_texts` are files, folders and archives of papers.
     """
     read_manifest(folder)
-    check_full_texts(full_texts)
-    files = detect_formats(paths, format, columns, skip_bad)
-    if alone and not full_texts:
-        expect_sources(files)
+    inputs = find_inputs(paths, format, skip_bad, columns, full_texts)
+    if alone:
+        expect_inputs(inputs)
     with _change(folder, "the update") as old:
         plan.check_settings(old, f"at {folder}")
-        with _start_version(folder, old) as data:
-            report = _write_changes(data, old, files, skip_bad, columns, full_texts)
+        texts = bool(old.texts or full_texts)
+        with _start_version(folder, old) as data, closing(ChangesWriter(data, old, texts)) as store:
+            sizes = [sum(size for name, size in old.files.items() if name.startswith(f"{part}/")) for part in (LUCENE, PASSAGES)]
+            lucene = LuceneWriters.open(data, True, old.analyzer, texts, (sizes[0] < _QUICK, sizes[1] < _QUICK))
+            report = fill_index(store, lucene, inputs, old)
             report.manifest.write(folder)
     return report
 
@@ -287,8 +281,6 @@ def merge(folder: Path, analyzer: str | None = None) -> Manifest:
 
 def _index_anew(data: Path, texts: bool) -> Iterator[Change]:
     """All that is stored, in batches, for new Lucene indexes."""
-    for folder in (LUCENE, PASSAGES):
-        shutil.rmtree(data / folder, ignore_errors=True)
     with closing(open_read_only(data / STORE)) as db, closing(Store(data / STORE)) as store:
         for rows in read_rows(db):
             stored = store.full_texts([row[0] for row, _ in rows]) if texts else {}
@@ -345,18 +337,3 @@ def _drop_old(folder: Path) -> None:
         # Its successor was last changed when the update that made it ended, or a little before.
         if time.time() - next_one.stat().st_mtime > _SPARED_SECONDS:
             shutil.rmtree(version, ignore_errors=True)
-
-
-def _write_changes(
-    data: Path, old: Manifest, files: Files, skip_bad: int, columns: Columns | None, full_texts: Sequence[Path]
-) -> BuildReport:
-    quick = [
-        sum(size for name, size in old.files.items() if name.startswith(f"{folder}/")) < _QUICK for folder in (LUCENE, PASSAGES)
-    ]
-    texts = bool(old.texts or full_texts)
-    store = ChangesWriter(data, old, texts)
-    try:
-        lucene = LuceneWriters.open(data, True, old.analyzer, texts, (quick[0], quick[1]))
-        return fill_index(store, lucene, files, skip_bad, old, columns, full_texts=full_texts)
-    finally:
-        store.close()

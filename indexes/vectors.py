@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
@@ -15,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterpoint.indexes.plan import hold_lock, report_interrupt
-from counterpoint.indexes.vector_cache import VectorCache
 from counterpoint.nli.text.sentences import sentence_spans
 from counterpoint.retrieval.bm25.analysis import make_contents
 from counterpoint.retrieval.core.code_hash import hash_code
-from counterpoint.retrieval.core.errors import BadInput, ModelUnusable, translate_write_errors
+from counterpoint.retrieval.core.errors import BadInput, IndexUnusable, ModelUnusable, translate_write_errors
 from counterpoint.retrieval.core.progress import make_bar
 from counterpoint.retrieval.core.values import Document
 from counterpoint.retrieval.dense.codes import FLAT, Codec, Codes, Rows, check_factory, open_codec
@@ -39,6 +39,9 @@ from counterpoint.retrieval.store.manifest import (
 
 LARGE = 100_000
 """Documents from which on an index has short views, and FAISS a compact index, unless something else is asked for."""
+CACHE = ".vectors.building"
+"""Vectors that are made but not yet in an index, in its folder and not a version's: an update between two attempts loses nothing
+that was already encoded."""
 _BATCH = 1024
 _SAMPLE = 40
 """Documents a list that FAISS is trained on."""
@@ -87,7 +90,12 @@ def choose_part(
 ) -> tuple[DensePart, DensePart | None]:
     """The part to make, and the one that the index has, unless it is to be replaced; raises `BadInput` where the two differ."""
     old = None if overwrite else manifest.dense
-    usual = (old.view, old.factory) if old else _choose(manifest.counts.documents)
+    documents = manifest.counts.documents
+    # About 4 √N lists (https://github.com/facebookresearch/faiss/wiki/Guidelines-to-choose-an-index).
+    large = f"IVF{2 ** round(np.log2(4 * max(1, documents) ** 0.5))},SQ8"
+    usual: tuple[View, str] = ("full", FLAT) if documents < LARGE else ("short", large)
+    if old:
+        usual = old.view, old.factory
     part = DensePart(encoder.name, 0, factory or usual[1], 0, manifest.corpus_sha256, "", view or usual[0])
     if old and (old.encoder, old.view, old.factory) != (part.encoder, part.view, part.factory):
         raise BadInput(
@@ -95,14 +103,6 @@ def choose_part(
             f"{part.view} ones of {part.encoder} ({part.factory})."
         )
     return part, old
-
-
-def _choose(documents: int) -> tuple[View, str]:
-    """The view and the factory for an index of this size."""
-    if documents < LARGE:
-        return "full", FLAT
-    # About 4 √N lists (https://github.com/facebookresearch/faiss/wiki/Guidelines-to-choose-an-index).
-    return "short", f"IVF{2 ** round(np.log2(4 * documents**0.5))},SQ8"
 
 
 def make_view(document: Document, view: str) -> Document:
@@ -280,3 +280,77 @@ def _put_in_place(folder: Path, manifest: Manifest, part: DensePart) -> None:
         if f"{DENSE}/{path.name}" not in own:
             with suppress(OSError):
                 path.unlink()
+
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS maker (name TEXT NOT NULL, trained BLOB);
+CREATE TABLE IF NOT EXISTS vectors (text INTEGER PRIMARY KEY, code BLOB NOT NULL);
+"""
+_DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+
+
+class VectorCache:
+    """What `maker` has made so far, in one SQLite file; a damaged file, or one of another maker, is discarded.
+
+    `maker` names the model, the code that runs it, what it reads of a document, and FAISS's factory string. `trained` is what
+    FAISS was trained to, once it was: until then the codes kept are the vectors themselves. A text is the hash of one.
+    """
+
+    def __init__(self, folder: Path, maker: str) -> None:
+        self._path = folder / CACHE
+        self._db = _connect(self._path)
+        try:
+            rows = _prepare(self._db).execute("SELECT name, trained FROM maker").fetchall()
+        except sqlite3.DatabaseError as error:
+            # A full disk is no reason to discard what was made.
+            if error.sqlite_errorname not in _DAMAGED:
+                raise
+            rows = []
+        if [name for name, _ in rows] != [maker]:
+            self.drop()
+            self._db = _connect(self._path)
+            _prepare(self._db).execute("INSERT INTO maker VALUES (?, NULL)", (maker,))
+            rows = [(maker, None)]
+        self.trained: bytes | None = rows[0][1]
+
+    def get(self, texts: Sequence[int]) -> dict[int, bytes]:
+        """The codes in the cache for these texts."""
+        marks = ",".join("?" * len(texts))
+        try:
+            return dict(self._db.execute(f"SELECT text, code FROM vectors WHERE text IN ({marks})", list(texts)))
+        except sqlite3.DatabaseError as error:
+            raise IndexUnusable(f"{self._path} cannot be read ({error}); delete it and start again.") from error
+
+    def put(self, texts: Sequence[int], codes: Codes, trained: bytes | None = None) -> None:
+        """Keep a batch, all of it or, if the disk is full, none of it; with `trained`, in place of what was there before."""
+        with self._db:
+            self._db.execute("BEGIN")
+            if trained:
+                self._db.execute("UPDATE maker SET trained = ?", (trained,))
+                self._db.execute("DELETE FROM vectors")
+            rows = ((text, code.tobytes()) for text, code in zip(texts, codes, strict=True))
+            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+        self.trained = trained or self.trained
+
+    def close(self) -> None:
+        """Close the file; what was kept stays."""
+        self._db.close()
+
+    def drop(self) -> None:
+        """Close the file and delete it: its vectors are in the index now, or useless."""
+        self.close()
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(CACHE + suffix).unlink(missing_ok=True)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, isolation_level=None)
+
+
+def _prepare(db: sqlite3.Connection) -> sqlite3.Connection:
+    # As in the store: survives a killed process, and nobody else reads it.
+    db.execute("PRAGMA locking_mode=EXCLUSIVE")
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=NORMAL")
+    db.executescript(_SCHEMA)
+    return db

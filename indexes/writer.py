@@ -16,14 +16,13 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from counterpoint.indexes.full_texts import Placed, TextTables, is_better, list_passages, make_own_record
 from counterpoint.indexes.readers.base.fields import Deletion
-from counterpoint.indexes.readers.exports.entry import Paper, make_id
+from counterpoint.indexes.readers.exports.entry import make_id
 from counterpoint.nli.text.negation import find_cues_by_sentence, load_cue_list
 from counterpoint.nli.text.sentences import split_document
 from counterpoint.retrieval.bm25.analysis import CONTENTS, FIELDS, make_contents, make_fields
@@ -191,14 +190,15 @@ class StoreWriter:
         versions = self._find_held("written", pmids)
         return {pmid for pmid in versions if versions[pmid] == self.version}
 
-    def find_by_doi(self, dois: Iterable[str]) -> list[Paper]:
-        """The documents that have one of these DOIs."""
+    def find_by_doi(self, dois: Iterable[str]) -> list[Document]:
+        """The documents that have one of these DOIs, with their ids, titles and abstracts."""
         values = [doi for doi in dois if doi]
         marks = ",".join("?" * len(values))
         # A record takes the place of one that a text made of itself, and is not given its id.
         own = " AND pmid NOT IN (SELECT pmid FROM texts WHERE own = 1)" if self.tables else ""
-        statement = f"SELECT pmid, doi, title, abstract FROM documents WHERE doi != '' AND doi IN ({marks}){own}"
-        return [Paper(*row) for row in self._db.execute(statement, values)]
+        statement = f"SELECT pmid, title, abstract, doi FROM documents WHERE doi != '' AND doi IN ({marks}){own}"
+        rows = self._db.execute(statement, values)
+        return [Document(pmid, title, abstract, doi=doi) for pmid, title, abstract, doi in rows]
 
     def write(
         self,
@@ -226,17 +226,10 @@ class StoreWriter:
             self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, end))
         return change
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self) -> sqlite3.Connection:
+        """What commits at the end of a `with` block, or takes everything back if it fails."""
         self._db.execute("BEGIN")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            # If the disk was full, SQLite itself has rolled back.
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
+        return self._db
 
     def _settle_texts(self, tables: TextTables, state: Mapping[str, Document | None], change: Change) -> None:
         """What a batch of records does to the full texts: a deleted record takes its text with it, any other keeps it, and takes
@@ -258,15 +251,15 @@ class StoreWriter:
         """The title of a document."""
         return str(self._db.execute("SELECT title FROM documents WHERE pmid = ?", (pmid,)).fetchone()[0])
 
-    def write_texts(self, texts: Sequence[FullText], source: int, end: int) -> tuple[Change, Placed]:
+    def write_texts(self, texts: Sequence[FullText], source: int, end: int, placed: Placed) -> Change:
         """Write a batch of full texts and how far their source has been read, both or neither."""
         assert self.tables is not None
-        change, placed = Change([], []), Placed()
+        change = Change([], [])
         with self._transaction():
             for text in texts:
                 self._write_text(self.tables, text, change, placed)
             self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (source, end))
-        return change, placed
+        return change
 
     def _write_text(self, tables: TextTables, text: FullText, change: Change, placed: Placed) -> None:
         found = tables.find_record(text)
@@ -350,16 +343,14 @@ class StoreWriter:
 
     def name_cues(self, names: Mapping[int, str]) -> None:
         """Give the cues these numbers, which rows copied from another index use."""
-        self._db.execute("BEGIN")
-        self._db.execute("DELETE FROM cue_names")
-        self._db.executemany("INSERT INTO cue_names VALUES (?, ?)", list(names.items()))
-        self._db.execute("COMMIT")
+        with self._transaction():
+            self._db.execute("DELETE FROM cue_names")
+            self._db.executemany("INSERT INTO cue_names VALUES (?, ?)", list(names.items()))
 
     def adopt(self, rows: Sequence[tuple[Row, int]]) -> None:
         """Copy rows of another index unchanged, each with the version that wrote it."""
-        self._db.execute("BEGIN")
-        self._db.executemany(_INSERT, [(*row, version) for row, version in rows])
-        self._db.execute("COMMIT")
+        with self._transaction():
+            self._db.executemany(_INSERT, [(*row, version) for row, version in rows])
 
     def adopt_texts(self, texts: Sequence[StoredText]) -> list[Text]:
         """Copy full texts of another index unchanged; returns their passages."""
@@ -371,16 +362,15 @@ class StoreWriter:
 
     def summary(self) -> tuple[IndexCounts, str]:
         """Mark retracted documents; return the store's counts and the hash of its texts, in one pass."""
-        self._db.execute("BEGIN")
-        self._db.execute("DELETE FROM main.pointers")
         tally = Tally()
-        # Documents retracted by another's notice are marked again, and counted then.
-        self._db.execute("UPDATE main.documents SET retracted = 0 WHERE retracted = 2")
-        for row in self._db.execute(f"SELECT {TALLIED}, notices FROM main.documents"):
-            tally.add(row[:-1])
-            self._point(row[0], row[-1])
-        tally.retracted += self._mark_pointed()
-        self._db.execute("COMMIT")
+        with self._transaction():
+            self._db.execute("DELETE FROM main.pointers")
+            # Documents retracted by another's notice are marked again, and counted then.
+            self._db.execute("UPDATE main.documents SET retracted = 0 WHERE retracted = 2")
+            for row in self._db.execute(f"SELECT {TALLIED}, notices FROM main.documents"):
+                tally.add(row[:-1])
+                self._point(row[0], row[-1])
+            tally.retracted += self._mark_pointed()
         return tally.counts, tally.digest
 
     def _point(self, pmid: str, notices: str) -> None:
@@ -436,14 +426,13 @@ class LuceneWriter:
     def add(self, texts: Iterable[Text]) -> None:
         """Index documents that the index does not hold; one without words is left out."""
         # As JSON with every non-ASCII character escaped: this is what Pyserini reads, and no encoding is left to chance.
-        batch = [self._write_json(text, contents) for text in texts if (contents := make_contents(text[1], text[2]))]
+        batch = list[str]()
+        for pmid, title, abstract, authors, journal, year in texts:
+            if contents := make_contents(title, abstract):
+                fields = make_fields(title, authors, journal, year) if len(self._analyzers) > 1 else {}
+                batch.append(json.dumps({"id": pmid, CONTENTS: contents, **fields}))
         if batch:
             self._start(lambda: self._add(batch))
-
-    def _write_json(self, text: Text, contents: str) -> str:
-        pmid, title, _, authors, journal, year = text
-        fields = make_fields(title, authors, journal, year) if len(self._analyzers) > 1 else {}
-        return json.dumps({"id": pmid, CONTENTS: contents, **fields})
 
     def finish(self) -> None:
         """Merge if asked to, commit, and close the index."""
@@ -541,7 +530,11 @@ class LuceneWriters:
 
     @classmethod
     def open(cls, data: Path, append: bool, analyzer: str, texts: bool, merge: tuple[bool, bool] = (True, True)) -> LuceneWriters:
-        """The writers in a data folder; `merge` is said of the documents' and of the passages'."""
+        """The writers in a data folder, to append to the indexes there or anew; `merge` is said of the documents' and the
+        passages'."""
+        if not append:
+            for folder in (LUCENE, PASSAGES):
+                shutil.rmtree(data / folder, ignore_errors=True)
         documents = LuceneWriter(data / LUCENE, append, analyzer, True, merge[0])
         return cls(
             documents, LuceneWriter(data / PASSAGES, append, analyzer, False, merge[1], _PASSAGES_BUFFER_MB) if texts else None

@@ -16,10 +16,8 @@ from typing import TypeVar
 
 from counterpoint.retrieval.bm25.lucene import Lucene, LucenePassages, Vocabulary
 from counterpoint.retrieval.cluster.client import is_address, read_address
-from counterpoint.retrieval.cluster.mapping import read_state
-from counterpoint.retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVocabulary
-from counterpoint.retrieval.cluster.texts import name_texts
-from counterpoint.retrieval.cluster.vectors import ClusterVectors
+from counterpoint.retrieval.cluster.mapping import name_texts, read_state
+from counterpoint.retrieval.cluster.search import ClusterDocuments, ClusterSearch, ClusterVectors, ClusterVocabulary
 from counterpoint.retrieval.core.errors import CounterpointError
 from counterpoint.retrieval.core.values import Hit, Passage
 from counterpoint.retrieval.dense.encoder import Vectors

@@ -1,1 +1,1 @@
-"""Writing an index on an OpenSearch cluster; `places` and `following` choose between a cluster and a folder."""
+"""Writing an index on an OpenSearch cluster; `places` chooses between a cluster and a folder."""

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from counterpoint.indexes import plan
-from counterpoint.indexes.cluster.texts import TextsWriter
 from counterpoint.indexes.cluster.writer import (
     BulkSender,
     ClusterWriter,
@@ -24,14 +22,15 @@ from counterpoint.indexes.cluster.writer import (
     WriteLock,
     drop_progress,
     index_action,
+    keep,
     list_cue_names,
     read_progress,
     refresh,
 )
-from counterpoint.indexes.readers import Columns
-from counterpoint.indexes.sources import BuildReport, describe_emptiness, read_all
+from counterpoint.indexes.plan import Inputs
+from counterpoint.indexes.sources import BuildReport, SourcesRead, describe_emptiness, read_all
 from counterpoint.retrieval.bm25.analysis import BIOMEDICAL, check_analyzer
-from counterpoint.retrieval.cluster.client import Address, connect, read_access, translate_faults
+from counterpoint.retrieval.cluster.client import Address, connect, load_library, read_access, translate_faults
 from counterpoint.retrieval.cluster.mapping import (
     LIMBS,
     MANIFEST,
@@ -40,10 +39,11 @@ from counterpoint.retrieval.cluster.mapping import (
     derive,
     make_mapping,
     make_settings,
+    make_text_mapping,
+    name_texts,
     read_state,
 )
 from counterpoint.retrieval.cluster.search import page_sources, run_search
-from counterpoint.retrieval.cluster.texts import make_text_mapping, name_texts
 from counterpoint.retrieval.core.errors import BadInput, IndexUnusable
 from counterpoint.retrieval.store.documents import find_targets
 from counterpoint.retrieval.store.manifest import FORMAT, WITH_TEXTS, IndexCounts, Manifest
@@ -57,15 +57,18 @@ def mark_retractions(address: Address, name: str) -> None:
     A document's own statement that it is retracted (1) stays. Needs a refresh before, and makes one after.
     """
     sources = _find(address, name, {"exists": {"field": "retracts"}}, ["notices", "pmid"])
-    targets = {target for source in sources for target in find_targets(source["notices"])}
-    additions = [source for ids in _split(sorted(targets)) for source in _find(address, name, _among(ids, 0))]
-    retractions = _find(address, name, {"term": {"retracted": 2}})
-    sender = BulkSender(address, name)
-    try:
-        _rewrite(sender, additions, 2)
-        _rewrite(sender, (source for source in retractions if source["pmid"] not in targets), 0)
-    finally:
-        sender.close()
+    pointed = {target for source in sources for target in find_targets(source["notices"])}
+    targets, additions = sorted(pointed), list[dict[str, Any]]()
+    for at in range(0, len(targets), _PAGE):
+        among = [{"terms": {"pmid": targets[at : at + _PAGE]}}, {"term": {"retracted": 0}}]
+        additions += _find(address, name, {"bool": {"filter": among}})
+    retractions = [one for one in _find(address, name, {"term": {"retracted": 2}}) if one["pmid"] not in pointed]
+    with closing(BulkSender(address, name)) as sender:
+        for sources, mark in ((additions, 2), (retractions, 0)):
+            # Each at its own place in the order of writes.
+            revisions = [source | {"retracted": mark} | derive(source) for source in sources]
+            sender.send([index_action(revision["pmid"], revision, revision["order"], again=True) for revision in revisions])
+            sender.wait()
     refresh(address, name)
 
 
@@ -89,46 +92,22 @@ def count(address: Address, name: str) -> tuple[IndexCounts, str]:
 
 def write_manifest(address: Address, name: str, manifest: Manifest, cue_names: Mapping[int, str]) -> None:
     """Put the manifest in place: from now on it describes the index."""
-    source = {"manifest": json.dumps(manifest.to_json()), "cue_names": {str(number): cue for number, cue in cue_names.items()}}
-    with translate_faults(address):
-        connect(address).index(index=name, id=MANIFEST, body=source, params={"request_timeout": 60})
+    names = {str(number): cue for number, cue in cue_names.items()}
+    keep(address, name, MANIFEST, {"manifest": json.dumps(manifest.to_json()), "cue_names": names})
 
 
 def _find(address: Address, name: str, query: dict[str, Any], fields: list[str] | bool = True) -> list[dict[str, Any]]:
     return [source for page in page_sources(address, name, query, fields, _PAGE) for source in page]
 
 
-def _among(ids: list[str], mark: int) -> dict[str, Any]:
-    return {"bool": {"filter": [{"terms": {"pmid": ids}}, {"term": {"retracted": mark}}]}}
-
-
-def _split(ids: list[str]) -> Iterator[list[str]]:
-    return (ids[at : at + _PAGE] for at in range(0, len(ids), _PAGE))
-
-
-def _rewrite(sender: BulkSender, sources: Iterable[dict[str, Any]], mark: int) -> None:
-    """Write documents again with another mark, at their own place in the order of writes."""
-    revisions = [source | {"retracted": mark} | derive(source) for source in sources]
-    sender.send([index_action(revision["pmid"], revision, revision["order"], again=True) for revision in revisions])
-    sender.wait()
-
-
 _MERGE_SECONDS, _COPY_SECONDS = 3600, 600
 _VERSION = re.compile(r"-v(\d{4,})")
-Files = Sequence[tuple[Path, str]]
 
 
 def build_on_cluster(
-    address: Address,
-    files: Files,
-    skip_bad: int = 0,
-    overwrite: bool = False,
-    columns: Columns | None = None,
-    description: str = "",
-    analyzer: str = BIOMEDICAL,
-    full_texts: Sequence[Path] = (),
+    address: Address, inputs: Inputs, overwrite: bool = False, description: str = "", analyzer: str = BIOMEDICAL
 ) -> BuildReport:
-    """Build an index of these files (each with its format) and of full texts under an address.
+    """Build an index of these inputs under an address.
 
     A build that was killed resumes where it stopped when it is started again with the same sources. Raises `BadInput` if the
     address already has an index (unless `overwrite`).
@@ -136,74 +115,68 @@ def build_on_cluster(
     check_analyzer(analyzer)
     with translate_faults(address):
         name, version = choose_name(address, overwrite)
-        progress = open_or_restart(address, name, plan.make_fingerprint(files, columns, analyzer, full_texts), version, analyzer)
+        progress = open_or_restart(address, name, plan.make_fingerprint(inputs, analyzer), version, analyzer)
     with WriteLock(address, name) as lock:
-        if full_texts:
-            open_texts(address, name, analyzer)
-        with open_writer(address, name, progress, lock, bool(full_texts)) as writer:
-            reading = read_all(writer, None, files, skip_bad, columns, full_texts)
-            part = writer.finish_texts() if isinstance(writer, TextsWriter) else None
-        finish_copies(address, name)
-        if full_texts:
-            finish_copies(address, name_texts(name))
-        mark_retractions(address, name)
-        summary = count(address, name)
-        if not summary[0].documents:
-            raise BadInput(describe_emptiness(reading))
-        versions = {"opensearch": read_version(address)}
-        manifest = plan.make_manifest(
-            progress.version, name, summary, reading.sources, versions=versions, description=description, analyzer=analyzer,
-            format=WITH_TEXTS if part else FORMAT, texts=part,
-        )  # fmt: skip
+        reading, manifest = _write(address, name, progress, lock, inputs, None, analyzer, description)
         write_manifest(address, name, manifest, list_cue_names())
         put_in_place(address, name)
         drop_progress(address, name)
     return reading.report(manifest)
 
 
-def update_on_cluster(
-    address: Address, files: Files, skip_bad: int = 0, columns: Columns | None = None, full_texts: Sequence[Path] = ()
-) -> BuildReport:
+def update_on_cluster(address: Address, inputs: Inputs) -> BuildReport:
     """Replace documents by PMID, apply deletions, mark retractions, while searches go on; each sees whole documents, old or new.
 
     An update that was killed resumes where it stopped when it is started again with the same sources.
     """
     name = read_state(address).name
     with WriteLock(address, name) as lock:
-        old = read_state(address).manifest
+        state = read_state(address)
+        old = state.manifest
         plan.check_settings(old, str(address))
-        progress, texts = _resume_update(address, name, old, files, columns, full_texts), bool(old.texts or full_texts)
-        if texts:
-            open_texts(address, name, old.analyzer)
-        with open_writer(address, name, progress, lock, texts) as writer:
-            reading = read_all(writer, None, files, skip_bad, columns, full_texts)
-            part = writer.finish_texts() if isinstance(writer, TextsWriter) else None
-        if part and not old.texts:
-            finish_copies(address, name_texts(name))
-        refresh(address, name)
-        mark_retractions(address, name)
-        summary, versions = count(address, name), {"opensearch": read_version(address)}
-        manifest = plan.make_manifest(
-            progress.version, name, summary, reading.sources, old, versions=versions,
-            format=WITH_TEXTS if part else FORMAT, texts=part,
-        )  # fmt: skip
-        if manifest.dense and (reading.changes.touched or summary != (old.counts, old.corpus_sha256)):
+        progress = _resume_update(address, name, old, inputs)
+        reading, manifest = _write(address, name, progress, lock, inputs, old, old.analyzer)
+        if manifest.dense and (
+            reading.changes.touched or (manifest.counts, manifest.corpus_sha256) != (old.counts, old.corpus_sha256)
+        ):
             # Documents that were written have lost their vectors, even if their words are the same.
             manifest = replace(manifest, dense=replace(manifest.dense, corpus_sha256=""))
-        write_manifest(address, name, manifest, read_state(address).cue_names)
+        write_manifest(address, name, manifest, state.cue_names)
         drop_progress(address, name)
     return reading.report(manifest, old)
 
 
-@contextmanager
-def open_writer(address: Address, name: str, progress: Progress, lock: WriteLock, texts: bool) -> Iterator[ClusterWriter]:
-    """A writer, with `texts` of full texts too, whose last batch is in when the block ends without an error."""
-    writer = (TextsWriter if texts else ClusterWriter)(address, name, progress, lock)
-    try:
-        yield writer
-        writer.settle()
-    finally:
-        writer.close()
+def _write(
+    address: Address,
+    name: str,
+    progress: Progress,
+    lock: WriteLock,
+    inputs: Inputs,
+    old: Manifest | None,
+    analyzer: str,
+    description: str = "",
+) -> tuple[SourcesRead, Manifest]:
+    """Write everything into an index, mark retractions and count: what was read, and the new manifest, made from `old` if there
+    was one."""
+    texts, had_texts = bool(inputs.full_texts or (old and old.texts)), bool(old and old.texts)
+    if texts:
+        open_texts(address, name, analyzer)
+    with closing(ClusterWriter(address, name, progress, lock, texts)) as writer:
+        reading = read_all(writer, None, inputs)
+        part = writer.finish_texts()
+    if not old:
+        finish_copies(address, name)
+    if texts and not had_texts:
+        finish_copies(address, name_texts(name))
+    refresh(address, name)
+    mark_retractions(address, name)
+    summary = count(address, name)
+    if not (old or summary[0].documents):
+        raise BadInput(describe_emptiness(reading))
+    return reading, plan.make_manifest(
+        progress.version, name, summary, reading.sources, old, versions={"opensearch": read_version(address)},
+        format=WITH_TEXTS if part else FORMAT, description=description, analyzer=analyzer, texts=part,
+    )  # fmt: skip
 
 
 def choose_name(address: Address, overwrite: bool) -> tuple[str, int]:
@@ -235,7 +208,13 @@ def open_or_restart(address: Address, name: str, fingerprint: str, version: int,
         with WriteLock(address, name):
             client.indices.delete(index=name)
     client.indices.delete(index=name_texts(name), ignore=[404])
-    _create(client, name, {"settings": {"index": make_settings(read_access().shards)}, "mappings": make_mapping(analyzer)})
+    try:
+        # Only a new index can be told that it may have vectors, and only if the cluster has the plugin for them.
+        _create(address, name, make_mapping(analyzer), VECTORS)
+    except load_library().RequestError as error:
+        if "index.knn" not in str(error):
+            raise
+        _create(address, name, make_mapping(analyzer))
     progress = Progress(fingerprint, version)
     progress.write(address, name)
     return progress
@@ -244,40 +223,26 @@ def open_or_restart(address: Address, name: str, fingerprint: str, version: int,
 def open_texts(address: Address, name: str, analyzer: str) -> None:
     """Make the index of full texts beside the index of documents of this name, unless it is there."""
     with translate_faults(address):
-        client = connect(address)
-        if not client.indices.exists(index=name_texts(name)):
-            settings = {"index": make_settings(read_access().shards)}
-            body = {"settings": settings, "mappings": make_text_mapping(analyzer)}
-            params = {"wait_for_active_shards": "all", "request_timeout": 60}
-            client.indices.create(index=name_texts(name), body=body, params=params)
+        if not connect(address).indices.exists(index=name_texts(name)):
+            _create(address, name_texts(name), make_text_mapping(analyzer))
 
 
-def _create(client: Any, name: str, body: dict[str, Any]) -> None:
-    """Create an index that can have vectors if the cluster has the plugin for them, which only a new index can be told."""
-    from opensearchpy import RequestError
-
+def _create(address: Address, name: str, mapping: dict[str, Any], more: Mapping[str, Any] = {}) -> None:
+    body = {"settings": {"index": make_settings(read_access().shards) | dict(more)}, "mappings": mapping}
     params = {"wait_for_active_shards": "all", "request_timeout": 60}
-    try:
-        client.indices.create(
-            index=name, body={**body, "settings": {"index": {**body["settings"]["index"], **VECTORS}}}, params=params
-        )
-    except RequestError as error:
-        if "index.knn" not in str(error):
-            raise
-        client.indices.create(index=name, body=body, params=params)
+    connect(address).indices.create(index=name, body=body, params=params)
 
 
-def _resume_update(
-    address: Address, name: str, old: Manifest, files: Files, columns: Columns | None, full_texts: Sequence[Path]
-) -> Progress:
-    fingerprint = plan.make_fingerprint(files, columns, old.analyzer, full_texts)
+def _resume_update(address: Address, name: str, old: Manifest, inputs: Inputs) -> Progress:
+    fingerprint = plan.make_fingerprint(inputs, old.analyzer)
     progress = read_progress(address, name)
     if progress and progress.version > old.version:
         if progress.fingerprint != fingerprint:
             names = ", ".join(progress.files[:5])
             raise BadInput(f"An earlier update of {address} was stopped midway; run it again first, with its sources: {names}.")
         return progress
-    progress = Progress(fingerprint, old.version + 1, [path.name for path in (*(path for path, _ in files), *full_texts)])
+    paths = [*(path for path, _ in inputs.files), *inputs.full_texts]
+    progress = Progress(fingerprint, old.version + 1, [path.name for path in paths])
     progress.write(address, name)
     return progress
 

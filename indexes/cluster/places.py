@@ -10,15 +10,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from counterpoint.indexes import build as embedded
 from counterpoint.indexes import plan
@@ -36,7 +33,7 @@ from counterpoint.indexes.cluster.building import (
     update_on_cluster,
     write_manifest,
 )
-from counterpoint.indexes.cluster.writer import BulkSender, WriteLock, drop_progress, index_action
+from counterpoint.indexes.cluster.writer import Action, BulkSender, WriteLock, drop_progress, index_action
 from counterpoint.indexes.full_texts import list_passages
 from counterpoint.indexes.plan import hold_lock, report_interrupt
 from counterpoint.indexes.readers import Columns
@@ -44,25 +41,30 @@ from counterpoint.indexes.sources import BuildReport
 from counterpoint.indexes.writer import Change, LuceneWriters, StoreWriter, take_text
 from counterpoint.retrieval.bm25.analysis import BIOMEDICAL
 from counterpoint.retrieval.cluster.client import Address, ClusterBusy, is_address, read_address, translate_faults
-from counterpoint.retrieval.cluster.mapping import make_source, read_row, read_state
+from counterpoint.retrieval.cluster.mapping import (
+    make_passage_source,
+    make_source,
+    make_text_source,
+    name_texts,
+    read_row,
+    read_state,
+    read_text,
+)
 from counterpoint.retrieval.cluster.search import ClusterDocuments
-from counterpoint.retrieval.cluster.texts import make_passage_source, make_text_source, name_texts, read_text
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, IndexUnusable, Unfinished
+from counterpoint.retrieval.core.progress import make_bar
 from counterpoint.retrieval.index import read_index_manifest
 from counterpoint.retrieval.store.documents import Store, open_read_only, read_rows
 from counterpoint.retrieval.store.journal import hash_json
 from counterpoint.retrieval.store.library import write_new_file
 from counterpoint.retrieval.store.manifest import (
     FORMAT,
-    LUCENE,
-    PASSAGES,
     STORE,
     WITH_TEXTS,
     IndexSource,
     Manifest,
     list_data_files,
-    name_staging_folder,
     read_manifest,
 )
 
@@ -79,33 +81,25 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
         name, _ = choose_name(address, overwrite)
         fingerprint = hash_json([manifest.corpus_sha256, manifest.version, manifest.created, str(folder.resolve())])
         progress = open_or_restart(address, name, fingerprint, manifest.version, manifest.analyzer)
-    sender = BulkSender(address, name)
     with (
         WriteLock(address, name) as lock,
+        closing(BulkSender(address, name)) as sender,
         closing(open_read_only(folder / manifest.data / STORE)) as store,
-        tqdm(total=manifest.counts.documents, desc=f"Copying to {address}", unit=" documents", disable=None) as bar,
+        make_bar(f"Copying to {address}", "documents", manifest.counts.documents) as bar,
     ):
-        try:
-            for rows in read_rows(store, progress.last):
-                sender.send([index_action(row[0], make_source(row, version, 1), 1) for row, version in rows])
-                # What was sent earlier is in by now; a resumed copy sends the batch just sent again.
-                progress.write(address, name)
-                progress.last = rows[-1][0][0]
-                lock.renew()
-                bar.update(len(rows))
-            sender.wait()
-        finally:
-            sender.close()
+        for rows in read_rows(store, progress.last):
+            sender.send([index_action(row[0], make_source(row, version, 1), 1) for row, version in rows])
+            # What was sent earlier is in by now; a resumed copy sends the batch just sent again.
+            progress.write(address, name)
+            progress.last = rows[-1][0][0]
+            lock.renew()
+            bar.update(len(rows))
+        sender.wait()
         if manifest.texts:
             _copy_texts(folder / manifest.data, address, name, manifest.analyzer, lock)
         finish_copies(address, name)
-        new_manifest = replace(
-            manifest,
-            data=name,
-            files={},
-            dense=None,
-            versions=manifest.versions | {"opensearch": read_version(address)},
-        )
+        versions = manifest.versions | {"opensearch": read_version(address)}
+        new_manifest = replace(manifest, data=name, files={}, dense=None, versions=versions)
         _check_same(new_manifest, count(address, name), str(address))
         write_manifest(address, name, new_manifest, dict(store.execute("SELECT id, name FROM cue_names")))
         put_in_place(address, name)
@@ -116,33 +110,30 @@ def copy_to_cluster(folder: Path, address: Address, overwrite: bool = False) -> 
 def _copy_texts(data: Path, address: Address, name: str, analyzer: str, lock: WriteLock) -> None:
     """Copy the full texts of an index in a folder, and their passages; what is there already is sent again."""
     open_texts(address, name, analyzer)
-    sender = BulkSender(address, name_texts(name))
-    with closing(Store(data / STORE)) as store, tqdm(desc="Copying full texts", unit=" texts", disable=None) as bar:
-        try:
-            for batch in store.texts(_TEXTS_AT_ONCE):
-                titles = {pmid: title for pmid, title, _ in batch}
-                texts = store.full_texts(list(titles))
-                actions = [
-                    index_action(pmid, make_text_source(text, titles[pmid], 1), 1, again=True) for pmid, text in texts.items()
-                ]
-                for pmid, text in texts.items():
-                    for passage, title, words, *_ in list_passages(text, titles[pmid]):
-                        actions.append(index_action(passage, make_passage_source(passage, title, words), 1, again=True))
-                sender.send(actions)
-                lock.renew()
-                bar.update(len(texts))
-            sender.wait()
-        finally:
-            sender.close()
+    with (
+        closing(BulkSender(address, name_texts(name))) as sender,
+        closing(Store(data / STORE)) as store,
+        make_bar("Copying full texts", "texts") as bar,
+    ):
+        for batch in store.texts(_TEXTS_AT_ONCE):
+            titles, actions = {pmid: title for pmid, title, _ in batch}, list[Action]()
+            texts = store.full_texts(list(titles))
+            for pmid, text in texts.items():
+                actions.append(index_action(pmid, make_text_source(text, titles[pmid], 1), 1, again=True))
+                for passage, title, words, *_ in list_passages(text, titles[pmid]):
+                    actions.append(index_action(passage, make_passage_source(passage, title, words), 1, again=True))
+            sender.send(actions)
+            lock.renew()
+            bar.update(len(texts))
+        sender.wait()
     finish_copies(address, name_texts(name))
 
 
 def copy_to_folder(address: Address, out: Path) -> Manifest:
     """Copy an index from a cluster into a new folder; raises as `copy_to_cluster` does."""
-    embedded.check_target(out, overwrite=False)
+    root = embedded.choose_root(out, overwrite=False)
     state = read_state(address)
     manifest = _renew(state.manifest, str(address))
-    root = name_staging_folder(out.resolve())
     root.mkdir(parents=True, exist_ok=True)
     data = root / "v0001"
     with hold_lock(root):
@@ -150,12 +141,10 @@ def copy_to_folder(address: Address, out: Path) -> Manifest:
         (data / STORE).unlink(missing_ok=True)
         has_texts = bool(manifest.texts)
         store = StoreWriter(data / STORE, state.manifest.version, has_texts)
-        for name in (LUCENE, PASSAGES):
-            shutil.rmtree(data / name, ignore_errors=True)
         lucene = LuceneWriters.open(data, False, state.manifest.analyzer, has_texts)
         try:
             store.name_cues(state.cue_names)
-            with tqdm(total=state.manifest.counts.documents, desc=f"Copying to {out}", unit=" documents", disable=None) as bar:
+            with make_bar(f"Copying to {out}", "documents", state.manifest.counts.documents) as bar:
                 for batch in ClusterDocuments(address, state).pages(_BATCH):
                     rows = [(read_row(source), int(source["written"])) for source in batch]
                     store.adopt(rows)
@@ -216,10 +205,9 @@ def build_at(
     """Build an index of every document in `paths` in the folder or at the address `out` (`indexes.build.build`)."""
     if not is_address(out):
         return embedded.build(paths, out, format, skip_bad, overwrite, True, columns, description, analyzer, full_texts)
-    embedded.check_full_texts(full_texts)
     with report_interrupt("the index", "what was read so far is saved, and the same command resumes from there"):
-        address, files = read_address(out), embedded.detect_formats(paths, format, columns, skip_bad)
-        return build_on_cluster(address, files, skip_bad, overwrite, columns, description, analyzer, full_texts)
+        inputs = embedded.find_inputs(paths, format, skip_bad, columns, full_texts)
+        return build_on_cluster(read_address(out), inputs, overwrite, description, analyzer)
 
 
 def update_at(
@@ -233,10 +221,9 @@ def update_at(
     """Update the index in a folder or at an address (`indexes.update.update`)."""
     if not is_address(index):
         return updating.update(index, paths, format, skip_bad, alone=True, columns=columns, full_texts=full_texts)
-    embedded.check_full_texts(full_texts)
     with report_interrupt("the update", "the same command resumes from there"):
-        files = embedded.detect_formats(paths, format, columns, skip_bad)
-        return update_on_cluster(read_address(index), files, skip_bad, columns, full_texts)
+        inputs = embedded.find_inputs(paths, format, skip_bad, columns, full_texts)
+        return update_on_cluster(read_address(index), inputs)
 
 
 def merge_at(index: Path, analyzer: str | None = None) -> None:
@@ -260,7 +247,7 @@ def merge_at(index: Path, analyzer: str | None = None) -> None:
 def check_target(out: Path, overwrite: bool) -> None:
     """Raise `BadInput`, as `build_at` would, if no index can be built at `out`."""
     if not is_address(out):
-        embedded.check_target(out, overwrite)
+        embedded.choose_root(out, overwrite)
         return
     address = read_address(out)
     with translate_faults(address):
@@ -323,7 +310,11 @@ def check_whole(file: UpdateFile) -> None:
         raise BadInput(f"{beside} cannot be read ({error.strerror}); fetch it again.") from None
     if not match:
         raise BadInput(f"{beside} contains no MD5 checksum (32 hexadecimal digits); fetch it again.")
-    digest = _hash(file.path)
+    try:
+        with file.path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+    except OSError as error:
+        raise BadInput(f"{file.path} cannot be read ({error.strerror}); fetch it again.") from None
     if digest != match[0].lower():
         raise BadInput(f"{file.path} is damaged: its MD5 is {digest} and should be {match[0].lower()}; fetch it again.")
 
@@ -347,15 +338,6 @@ def _check_order(file: UpdateFile, last: dict[str, int], source: Path) -> None:
         )
 
 
-def _hash(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read ({error.strerror}); fetch it again.") from None
-
-
-Tell = Callable[[str], None]
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -375,7 +357,7 @@ def follow(
     index: Path,
     source: Path,
     every: float,
-    tell: Tell,
+    say: Callable[[str], None],
     skip_bad: int = 0,
     once: bool = False,
     after: Callable[[], object] = lambda: None,
@@ -389,28 +371,24 @@ def follow(
     count = 0
     while True:
         try:
-            count += apply_new(index, source, tell, skip_bad)
+            count += apply_new(index, source, say, skip_bad)
             after()
         except (ClusterBusy, Unfinished) as error:
             if once:
                 raise
-            tell(f"{error} Looking again in {every:.0f} s.")
+            say(f"{error} Looking again in {every:.0f} s.")
         if once:
             return count
         time.sleep(every)
 
 
-def apply_new(index: Path, source: Path, tell: Tell, skip_bad: int = 0) -> int:
+def apply_new(index: Path, source: Path, say: Callable[[str], None], skip_bad: int = 0) -> int:
     """Apply every new file in order, one update each, so that each is in the manifest once it is in the index."""
     count = 0
     for file in find_new_files(source, read_index_manifest(index).sources):
         check_whole(file)
-        tell(f"{file.path.name}: {describe(update_at(index, [file.path], skip_bad=skip_bad))}.")
+        report = update_at(index, [file.path], skip_bad=skip_bad)
+        held = format_count(report.manifest.counts.documents, "document")
+        say(f"{file.path.name}: {report.read.changes}; version {report.manifest.version}, {held}.")
         count += 1
     return count
-
-
-def describe(report: BuildReport) -> str:
-    """What an update changed, and what the index holds now."""
-    manifest = report.manifest
-    return f"{report.read.changes}; version {manifest.version}, {format_count(manifest.counts.documents, 'document')}"

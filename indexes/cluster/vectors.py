@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from counterpoint.indexes.cluster.building import merge_segments, write_manifest
 from counterpoint.indexes.cluster.writer import BulkSender, WriteLock, index_action, refresh
@@ -15,9 +15,9 @@ from counterpoint.indexes.plan import report_interrupt
 from counterpoint.indexes.vectors import DenseReport, choose_part, make_view
 from counterpoint.retrieval.cluster.client import Address, connect, translate_faults
 from counterpoint.retrieval.cluster.mapping import ENCODED, VECTOR, State, derive, read_row, read_state
-from counterpoint.retrieval.cluster.search import page_sources, run_search
-from counterpoint.retrieval.cluster.vectors import FACTORY, make_field, quantise
+from counterpoint.retrieval.cluster.search import FACTORY, make_field, page_sources, quantise, run_search
 from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.progress import make_bar
 from counterpoint.retrieval.dense.encoder import Encoder, Vectors
 from counterpoint.retrieval.store.documents import Entry
 from counterpoint.retrieval.store.journal import hash_json
@@ -37,25 +37,20 @@ def add_vectors_on_cluster(address: Address, encoder: Encoder, overwrite: bool =
         name = read_state(address).name
         with WriteLock(address, name) as lock:
             state = read_state(address)
-            return _add(address, state, encoder, overwrite, view, lock)
-
-
-def _add(address: Address, state: State, encoder: Encoder, overwrite: bool, view: View | None, lock: WriteLock) -> DenseReport:
-    manifest = state.manifest
-    part, old = choose_part(address, manifest, encoder, overwrite, view)
-    if old and manifest.vectors_fit:
-        return DenseReport(old, 0)
-    width = encoder.queries(["width"]).shape[1]
-    _make_room(address, state.name, width)
-    pages = _Pages(address, state, encoder, part.view)
-    part = old or pages.plan()
-    # Until all are in, searches use none of them.
-    write_manifest(address, state.name, replace(manifest, dense=replace(part, corpus_sha256="")), state.cue_names)
-    encoded = pages.write(part, manifest.counts.documents, lock)
-    merge_segments(address, state.name)
-    part = replace(part, documents=pages.count(part), corpus_sha256=manifest.corpus_sha256)
-    write_manifest(address, state.name, replace(manifest, dense=part), state.cue_names)
-    return DenseReport(part, encoded)
+            manifest = state.manifest
+            part, old = choose_part(address, manifest, encoder, overwrite, view)
+            if old and manifest.vectors_fit:
+                return DenseReport(old, 0)
+            _make_room(address, state.name, encoder.queries(["width"]).shape[1])
+            pages = _Pages(address, state, encoder, part.view)
+            part = old or pages.plan()
+            # Until all are in, searches use none of them.
+            write_manifest(address, state.name, replace(manifest, dense=replace(part, corpus_sha256="")), state.cue_names)
+            encoded = pages.write(part, manifest.counts.documents, lock)
+            merge_segments(address, state.name)
+            part = replace(part, documents=pages.count(part), corpus_sha256=manifest.corpus_sha256)
+            write_manifest(address, state.name, replace(manifest, dense=part), state.cue_names)
+            return DenseReport(part, encoded)
 
 
 def _make_room(address: Address, name: str, width: int) -> None:
@@ -94,19 +89,16 @@ class _Pages:
         refresh(self._address, self._state.name)
         missing = {"bool": {"filter": [_DOCUMENTS], "must_not": [{"term": {ENCODED: _name(part)}}]}}
         done = self.count(part)
-        sender = BulkSender(self._address, self._state.name)
-        with tqdm(desc="vectors", total=documents, initial=done, unit=" documents", disable=None) as bar:
-            try:
-                for sources in page_sources(self._address, self._state.name, missing, True, _PAGE):
-                    lock.renew()
-                    vectors = quantise(self._encode(sources), float(part.factory.removeprefix(FACTORY)))
-                    for source, vector in zip(sources, vectors.tolist(), strict=True):
-                        source |= derive(source) | {VECTOR: vector, ENCODED: _name(part)}
-                    sender.send([index_action(one["pmid"], one, one["order"], again=True) for one in sources])
-                    sender.wait()
-                    bar.update(len(sources))
-            finally:
-                sender.close()
+        sending, bar = closing(BulkSender(self._address, self._state.name)), make_bar("vectors", "documents", documents, done)
+        with sending as sender, bar:
+            for sources in page_sources(self._address, self._state.name, missing, True, _PAGE):
+                lock.renew()
+                vectors = quantise(self._encode(sources), float(part.factory.removeprefix(FACTORY)))
+                for source, vector in zip(sources, vectors.tolist(), strict=True):
+                    source |= derive(source) | {VECTOR: vector, ENCODED: _name(part)}
+                sender.send([index_action(one["pmid"], one, one["order"], again=True) for one in sources])
+                sender.wait()
+                bar.update(len(sources))
         return self.count(part) - done
 
     def count(self, part: DensePart) -> int:

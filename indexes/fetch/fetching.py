@@ -9,11 +9,11 @@ from __future__ import annotations
 import gzip
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from counterpoint.indexes.plan import make_folder, report_interrupt
 from counterpoint.retrieval.cluster.client import is_address, read_address
@@ -21,6 +21,9 @@ from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import GO_ON, BadInput, Unfinished, translate_write_errors
 from counterpoint.retrieval.core.progress import make_bar
 from counterpoint.retrieval.store.manifest import write_atomically
+
+if TYPE_CHECKING:
+    from counterpoint.indexes.fetch.services import Source
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 EUROPE_PMC = "https://www.ebi.ac.uk/europepmc/webservices/rest"
@@ -60,34 +63,6 @@ class StaysFaulty(Unfinished):
     def __init__(self, name: str, why: str) -> None:
         self.why = f"{name} {why}"
         super().__init__(f"{self.why}; {ASK_AGAIN}.")
-
-
-class Source(Protocol):
-    """PubMed or Europe PMC; `has_texts` says which of its papers have a full text there, `texts_at_once` how many come at most
-    in one answer."""
-
-    name: str
-    suffix: str
-    has_texts: str
-    texts_at_once: int
-
-    def begin(self, query: str, most: int) -> Search:
-        """Search; raises `BadInput` for a query that cannot be used or finds nothing."""
-
-    def fetch_part(self, search: Search) -> bytes | None:
-        """The next part of the result, with `search` moved past it; None if nothing is left."""
-
-    def list_texts(self, part: Path) -> Iterator[str]:
-        """The ids of the full texts of those papers in a part that have one."""
-
-    def fetch_texts(self, ids: Sequence[str]) -> Mapping[str, bytes | str]:
-        """The JATS of each full text, or in words why it cannot be had; ids that were not answered are left out.
-
-        Raises `StaysFaulty` or `BadInput` if there is no usable answer, `Unfinished` if the service is not there.
-        """
-
-    def close(self) -> None:
-        """End the connection."""
 
 
 ASK_AGAIN = "what was fetched so far is saved: run the same command again to resume"
@@ -152,7 +127,7 @@ def _resume(folder: Path, source: Source, query: str, most: int, say: Callable[[
         return None
     if search.built:
         return None
-    if (search.query, search.most) != (query, most) or not (source.name.replace(" ", "").lower() == search.source):
+    if (search.query, search.most, search.source) != (query, most, source.name.replace(" ", "").lower()):
         raise BadInput(
             f"{folder} holds another search that was stopped (“{search.query}”, --source {search.source}, --max {search.most}); "
             "finish that one, delete the folder, or name another --out."
@@ -174,8 +149,7 @@ def _begin(folder: Path, source: Source, query: str, most: int, say: Callable[[s
 
 
 def _fetch_parts(folder: Path, source: Source, search: Search) -> None:
-    bar = make_bar(source.name, "papers", search.wanted, search.fetched)
-    with bar:
+    with make_bar(source.name, "papers", search.wanted, search.fetched) as bar:
         while (part := source.fetch_part(search)) is not None:
             search.parts += 1
             # The state is written last: a part that it does not list is fetched again under the same name.
@@ -185,9 +159,12 @@ def _fetch_parts(folder: Path, source: Source, search: Search) -> None:
 
 
 def _fetch_texts(folder: Path, source: Source, search: Search, say: Callable[[str], None]) -> None:
-    """Fetch the full texts that are not here yet, and tell which cannot be had and why."""
+    """Fetch the full texts that are not here yet, and report which cannot be had and why."""
     wanted = list(dict.fromkeys(one for part in sorted(folder.glob("part-*.gz")) for one in source.list_texts(part)))
-    texts, missing = folder / TEXTS, _read_missing(folder)
+    texts, missing = folder / TEXTS, dict[str, str]()
+    if (folder / MISSING).exists():
+        lines = (folder / MISSING).read_text("utf-8").splitlines()
+        missing = {one: why for one, _, why in (line.partition("\t") for line in lines)}
     texts.mkdir(exist_ok=True)
     here = {file.name.removesuffix(_SUFFIX) for file in texts.glob(f"*{_SUFFIX}")}
     for left_over in here.difference(wanted):  # of an earlier search
@@ -227,10 +204,10 @@ def _fetch_texts(folder: Path, source: Source, search: Search, say: Callable[[st
             if len(missing) > known:
                 _write_missing(folder, missing)
     _write_missing(folder, missing := missing | faults)
-    _tell_texts(folder, source, search, wanted, missing, say)
+    _report_texts(folder, source, search, wanted, missing, say)
 
 
-def _tell_texts(
+def _report_texts(
     folder: Path, source: Source, search: Search, wanted: Sequence[str], missing: Mapping[str, str], say: Callable[[str], None]
 ) -> None:
     had = f"; {len(wanted) - len(missing):,} full texts are in {folder / TEXTS}" if wanted else ""
@@ -241,14 +218,6 @@ def _tell_texts(
         say(f"  {len(ids):,} cannot be had: {why} ({', '.join(ids[:_MOST_NAMED])}{more}).")
     if missing:
         say(f"  Each of these is in {folder / MISSING}.")
-
-
-def _read_missing(folder: Path) -> dict[str, str]:
-    try:
-        lines = (folder / MISSING).read_text("utf-8").splitlines()
-    except OSError:
-        return {}
-    return {one: why for one, _, why in (line.partition("\t") for line in lines)}
 
 
 def _write_missing(folder: Path, missing: Mapping[str, str]) -> None:

@@ -32,7 +32,7 @@ from lxml import etree
 from counterpoint.indexes.fetch.fetching import ASK_AGAIN, EUROPE_PMC, NCBI, Expired, Search, StaysFaulty
 from counterpoint.indexes.readers import SkipBad, read
 from counterpoint.indexes.readers.base.markup import find_name
-from counterpoint.indexes.readers.full_text.front import find_pmcid_of
+from counterpoint.indexes.readers.full_text.article import find_pmcid_of
 from counterpoint.indexes.readers.full_text.jats import find_first, find_meta
 from counterpoint.retrieval.core.addresses import clean_key, find_proxy, hide_login, split_login
 from counterpoint.retrieval.core.english import format_count
@@ -70,14 +70,7 @@ class Remote:
     removed from whatever the service says before it is shown.
     """
 
-    def __init__(
-        self,
-        name: str,
-        address: str,
-        per_second: int,
-        backoff: float = 1.0,
-        secrets: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, name: str, address: str, per_second: int, backoff: float = 1.0, secrets: Sequence[str] = ()) -> None:
         if not address.startswith(("http://", "https://")):
             raise BadConfig(f"The address {hide_login(address)!r} of {name} should begin with http:// or https://.")
         self.name = name
@@ -179,16 +172,16 @@ _PASSING = ("backend failed", "rate limit", "temporarily", "timeout", "timed out
 _FORGOTTEN = ("unable to obtain query", "webenv", "history", "query_key")
 
 
-class PubMed:
-    """NCBI, with the key and the e-mail address that it asks heavy users for."""
+class PubMed(Remote):
+    """NCBI, with the key and the e-mail address that it asks heavy users for; `has_texts` says which of its papers have a full
+    text there, `texts_at_once` how many come at most in one answer."""
 
-    name, suffix = "PubMed", ".xml.gz"
-    has_texts, texts_at_once = "are in PubMed Central", 20
+    suffix, has_texts, texts_at_once = ".xml.gz", "are in PubMed Central", 20
 
     def __init__(self, address: str = NCBI, key: str = "", email: str = "", backoff: float = 1.0) -> None:
         key = clean_key(key, "of NCBI")
         rate = _PER_SECOND_WITH_KEY if key else _PER_SECOND
-        self._remote = Remote("PubMed", address, rate, backoff, secrets=[key] if key else [])
+        super().__init__("PubMed", address, rate, backoff, [key])
         self._caller = {"tool": "counterpoint", "email": email, "api_key": key}
 
     def begin(self, query: str, most: int) -> Search:
@@ -246,10 +239,6 @@ class PubMed:
                 found |= {one: "PubMed Central does not have it" for one in ids if one[3:] in re.findall(r"\d+", words)}
         return {one: found[one] for one in ids if one in found}
 
-    def close(self) -> None:
-        """End the connection."""
-        self._remote.close()
-
     def _cut_by_date(self, query: str, most: int, first: date, last: date) -> Iterator[dict[str, Any]]:
         """Searches of at most `MOST_A_SEARCH` papers each, the latest first, until `most` are reached."""
         spans = [(first, last)]
@@ -269,12 +258,12 @@ class PubMed:
         fields = {"term": query, "usehistory": "y", "retmax": "0", "retmode": "json", **limits}
         result: dict[str, Any] = json.loads(self._ask("esearch.fcgi", fields, _check_search), strict=False)["esearchresult"]
         if message := result.get("ERROR"):
-            raise self._remote.refuse(str(message), "check the query at pubmed.ncbi.nlm.nih.gov")
+            raise self.refuse(str(message), "check the query at pubmed.ncbi.nlm.nih.gov")
         return result
 
     def _ask(self, path: str, fields: dict[str, str], check: Any) -> bytes:
         caller = {name: value for name, value in self._caller.items() if value}
-        return self._remote.ask("POST", path, {"db": "pubmed", **caller, **fields}, check)
+        return self.ask("POST", path, {"db": "pubmed", **caller, **fields}, check)
 
 
 def _make_slice(result: dict[str, Any], size: int) -> dict[str, Any]:
@@ -369,18 +358,17 @@ _PER_SECOND_AT_EUROPE_PMC = 5
 _TEXT_ID = re.compile(r"\b(?:PMC|PPR)\d+")
 
 
-class EuropePMC:
+class EuropePMC(Remote):
     """Europe PMC, which needs no key."""
 
-    name, suffix = "Europe PMC", ".jsonl.gz"
-    has_texts, texts_at_once = "are open access at Europe PMC", 1
+    suffix, has_texts, texts_at_once = ".jsonl.gz", "are open access at Europe PMC", 1
 
     def __init__(self, address: str = EUROPE_PMC, backoff: float = 1.0) -> None:
-        self._remote = Remote("Europe PMC", address, _PER_SECOND_AT_EUROPE_PMC, backoff)
+        super().__init__("Europe PMC", address, _PER_SECOND_AT_EUROPE_PMC, backoff)
 
     def begin(self, query: str, most: int) -> Search:
         """Search; raises `BadInput` for a query that finds nothing."""
-        total = int(self._ask(query, "*", 1)["hitCount"])
+        total = int(self._find(query, "*", 1)["hitCount"])
         if not total:
             raise BadInput(f"Europe PMC finds nothing for “{query}”; change the query.")
         return Search("europepmc", query, most, total, min(total, most), {"cursor": "*"})
@@ -391,7 +379,7 @@ class EuropePMC:
         if room <= 0 or not cursor:
             return None
         # One size for all pages: a cursor continues only from a page of the same size.
-        answer = self._ask(search.query, cursor, min(PAGE, search.wanted))
+        answer = self._find(search.query, cursor, min(PAGE, search.wanted))
         results = answer["resultList"]["result"][:room]
         next_cursor = answer.get("nextCursorMark", "")
         search.at["cursor"] = "" if next_cursor == cursor or not results else next_cursor
@@ -410,23 +398,22 @@ class EuropePMC:
         """The full text with this id."""
         (id,) = ids
         try:
-            body = self._remote.ask("GET", f"{id}/fullTextXML", {}, _check_texts)
+            body = self.ask("GET", f"{id}/fullTextXML", {}, _check_texts)
         except NotThere:
             return {id: "Europe PMC does not give it away as XML (error 404)"}
         article = find_first(_parse(body), "article", deep=True)
         text = "" if article is None else _take_text(article)
         return {id: body if isinstance(text, bytes) else text}
 
-    def close(self) -> None:
-        """End the connection."""
-        self._remote.close()
-
-    def _ask(self, query: str, cursor: str, size: int) -> dict[str, Any]:
+    def _find(self, query: str, cursor: str, size: int) -> dict[str, Any]:
         fields = {"query": query, "format": "json", "resultType": "core", "pageSize": str(size), "cursorMark": cursor}
-        answer: dict[str, Any] = json.loads(self._remote.ask("GET", "search", fields, _check_page), strict=False)
+        answer: dict[str, Any] = json.loads(self.ask("GET", "search", fields, _check_page), strict=False)
         if message := answer.get("errMsg"):
-            raise self._remote.refuse(str(message), "check the query at europepmc.org")
+            raise self.refuse(str(message), "check the query at europepmc.org")
         return answer
+
+
+Source = PubMed | EuropePMC
 
 
 def _check_page(body: bytes) -> None:

@@ -12,6 +12,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -73,11 +74,8 @@ class Collection:
 
 def list_collections(source: ZoteroSource, key: str = "", tries: int = TRIES) -> list[Collection]:
     """The collections of a library, each followed by its sub-collections; with this key, if one is given."""
-    remote = Zotero(source, key=key, tries=tries)
-    try:
+    with closing(Zotero(source, key=key, tries=tries)) as remote:
         return remote.list_collections()[0]
-    finally:
-        remote.close()
 
 
 def find_collection(collections: Sequence[Collection], wanted: str) -> Collection:
@@ -297,13 +295,11 @@ def _read_page(body: bytes, versions: bool) -> dict[str, Any]:
     # Keys become names of files.
     if not isinstance(found, dict) or not all(map(_KEY.fullmatch, found)):
         raise NotWhole("JSON that is no list of Zotero's")
-    if not all(type(one) is int if versions else _is_object(one) for one in found.values()):
-        raise NotWhole("JSON in which an object lacks what Zotero's have")
+    for one in found.values():
+        is_object = isinstance(one, dict) and isinstance(one.get("data"), dict) and isinstance(one.get("meta", {}), dict)
+        if not (type(one) is int if versions else is_object):
+            raise NotWhole("JSON in which an object lacks what Zotero's have")
     return found
-
-
-def _is_object(one: object) -> bool:
-    return isinstance(one, dict) and isinstance(one.get("data"), dict) and isinstance(one.get("meta", {}), dict)
 
 
 def _read_local(place: str, key: str, data: Mapping[str, Any]) -> bytes:

@@ -11,6 +11,7 @@ import json
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -125,15 +126,10 @@ def sync(link: Link, folder: Path, backoff: float = 1.0) -> Synced:
     advice = "what was fetched so far is saved, and the same sync goes on from there"
     with report_interrupt("the sync", advice), translate_write_errors("the collection", folder, GO_ON), make_folder(folder):
         link = _take_up(read_link(folder), link, folder)
-        remote = Zotero(link.source, backoff)
-        try:
+        with closing(Zotero(link.source, backoff)) as remote:
             for _ in range(_TRIES):
-                try:
+                with suppress(Changed):
                     return _Sync(link, folder, remote).run()
-                except Changed:
-                    continue
-        finally:
-            remote.close()
         raise Unfinished(f"{remote.name} changed, or did not deliver what it lists, {_TRIES} times; sync again later.")
 
 
@@ -216,8 +212,10 @@ class _Sync:
             came = {item["key"]: item for item in _read_lines(incoming)}
             self.read = {key: came[key] for key in wanted & came.keys() if came[key].get("version") == versions[key]}
         left = sorted(wanted - self.read.keys())
-        bar = make_bar(self.remote.name, "items", len(wanted), len(self.read))
-        with bar, incoming.open("a", encoding="utf-8") as file:
+        with (
+            make_bar(self.remote.name, "items", len(wanted), len(self.read)) as bar,
+            incoming.open("a", encoding="utf-8") as file,
+        ):
             for start in range(0, len(left), AT_ONCE):
                 batch = self.remote.read_items(left[start : start + AT_ONCE])
                 self.read |= batch
@@ -300,10 +298,8 @@ class _Sync:
 
     def _count(self, keys: list[str], bare: set[str], added: set[str], changed: set[str], gone: set[str]) -> None:
         report, pdfs = self.report, {key: item for key, item in self.new.items() if item.of}
-        report.records, report.repeated = (
-            len({self.new[key].id for key in keys}),
-            len(keys) - len({self.new[key].id for key in keys}),
-        )
+        report.records = len({self.new[key].id for key in keys})
+        report.repeated = len(keys) - report.records
         report.added, report.changed, report.deleted = len(added), len(changed), len(gone)
         report.pdfs, report.others = sum(bool(item.pdf) for item in pdfs.values()), len(self.new) - len(keys) - len(pdfs)
         held = {item.of for item in pdfs.values() if item.pdf}

@@ -52,29 +52,25 @@ class Format:
     repeats: Literal["replace", "refuse", "skip"] = "refuse"
 
 
-def _json(make: Callable[[dict[str, Any]], Record]) -> Callable[[Path, OnBad], Iterator[Record]]:
-    return lambda path, on_bad: jsonl.read_documents(path, make, on_bad)
+def _json(
+    what: str, make: Callable[[dict[str, Any]], Record], keys: str = "", repeats: Literal["refuse", "skip"] = "refuse"
+) -> Format:
+    return Format(what, lambda path, on_bad: jsonl.read_documents(path, make, on_bad), frozenset(keys.split()), repeats=repeats)
 
 
 FORMATS: dict[str, Format] = {
-    "pyserini": Format("Pyserini or TREC BioGen JSON lines", _json(json_formats.make_pyserini), frozenset({"id", "contents"})),
-    "counterpoint": Format(
-        "Counterpoint's JSON lines", _json(json_formats.make_counterpoint), frozenset({"pmid", "title", "abstract"})
-    ),
-    "scifact": Format("SciFact's corpus", _json(json_formats.make_scifact), frozenset({"doc_id", "title", "abstract"})),
-    "openalex": Format("OpenAlex's JSON", _json(json_formats.make_openalex), json_formats.OPENALEX_KEYS, repeats="skip"),
-    "semanticscholar": Format(
-        "Semantic Scholar's JSON", _json(json_formats.make_semantic_scholar), json_formats.SEMANTIC_SCHOLAR_KEYS, repeats="skip"
-    ),
-    "lens": Format("Lens's JSON", _json(json_formats.make_lens), json_formats.LENS_KEYS, repeats="skip"),
+    "pyserini": _json("Pyserini or TREC BioGen JSON lines", json_formats.make_pyserini, "id contents"),
+    "counterpoint": _json("Counterpoint's JSON lines", json_formats.make_counterpoint, "pmid title abstract"),
+    "scifact": _json("SciFact's corpus", json_formats.make_scifact, "doc_id title abstract"),
+    "openalex": _json("OpenAlex's JSON", json_formats.make_openalex, "id title abstract_inverted_index", "skip"),
+    "semanticscholar": _json("Semantic Scholar's JSON", json_formats.make_semantic_scholar, "paperId title", "skip"),
+    "lens": _json("Lens's JSON", json_formats.make_lens, "lens_id title", "skip"),
     "pubmed": Format("PubMed XML", pubmed.read, repeats="replace"),
     "nbib": Format("PubMed's export (.nbib)", tagged.read_nbib, begins=tagged.is_nbib, repeats="skip"),
     "ris": Format("RIS", tagged.read_ris, begins=tagged.is_ris, repeats="skip"),
-    "csl": Format("CSL-JSON", _json(json_formats.make_csl), repeats="skip"),
+    "csl": _json("CSL-JSON", json_formats.make_csl, repeats="skip"),
     "bibtex": Format("BibTeX", bibtex.read, begins=bibtex.is_bibtex, repeats="skip"),
-    "europepmc": Format(
-        "Europe PMC's JSON lines", _json(json_formats.make_europepmc), json_formats.EUROPE_PMC_KEYS, repeats="skip"
-    ),
+    "europepmc": _json("Europe PMC's JSON lines", json_formats.make_europepmc, "id source title", "skip"),
     "csv": Format("CSV", table.read, repeats="skip"),
 }
 CSL, CSV, XML = "csl", "csv", "pubmed"

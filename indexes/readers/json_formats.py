@@ -31,9 +31,13 @@ def make_counterpoint(record: dict[str, Any]) -> Document:
     """The document of a line."""
     check_required(record, "pmid", "title", "abstract")
     for key in record:
-        if key not in KEYS:
-            _check_unknown(key)
+        # Keys that are not ours are ignored, but not one that looks like a misspelling: its value would be lost.
+        if key not in KEYS and (likely_key := _find_known_key(key)):
+            raise RecordError(f'expected the key "{likely_key}", got "{clean_text(key[:40])}", which would be ignored')
     abstract, sections = _read_abstract(record["abstract"])
+    retracted = record.get("retracted")
+    if not isinstance(retracted, bool | None):
+        raise RecordError(f'expected true or false in "retracted", got {describe_value(retracted)}')
     return Document(
         pmid=read_id(record["pmid"], "pmid"),
         title=read_text(record, "title"),
@@ -42,8 +46,9 @@ def make_counterpoint(record: dict[str, Any]) -> Document:
         journal=read_text(record, "journal"),
         types=_read_texts(record, "types"),
         sections=sections,
-        retracted=_read_retracted(record.get("retracted")),
-        authors=tuple(map(_parse_author, filter(None, _read_texts(record, "authors")))),
+        retracted=bool(retracted),
+        # "Family, Given, Suffix"; a name without a comma is a group's.
+        authors=tuple(Author(*map(str.strip, name.split(",", 2))) for name in _read_texts(record, "authors") if name),
         doi=_read_doi(record),
         pmcid=read_text(record, "pmcid").upper(),
         mesh=_read_texts(record, "mesh"),
@@ -51,16 +56,9 @@ def make_counterpoint(record: dict[str, Any]) -> Document:
 
 
 @lru_cache(maxsize=1024)
-def _find_known_key(key: str) -> str | None:
-    """The key of ours that `key` seems to mean, if any."""
-    close = get_close_matches(key.lower(), KEYS, n=1, cutoff=0.8)
-    return close[0] if close else None
-
-
-def _check_unknown(key: str) -> None:
-    """Ignore keys that are not ours; raise for one that looks like a misspelling, since its value would be lost."""
-    if likely_key := _find_known_key(key):
-        raise RecordError(f'expected the key "{likely_key}", got "{clean_text(key[:40])}", which would be ignored')
+def _find_known_key(key: str) -> str:
+    """The key of ours that `key` seems to mean; "" if it means none."""
+    return next(iter(get_close_matches(key.lower(), KEYS, n=1, cutoff=0.8)), "")
 
 
 def _read_abstract(value: object) -> tuple[str, tuple[Section, ...]]:
@@ -98,23 +96,12 @@ def _read_texts(record: dict[str, Any], key: str) -> tuple[str, ...]:
     return tuple(clean_text(item) for item in value)
 
 
-def _parse_author(name: str) -> Author:
-    """The author named as "Family, Given, Suffix"; a name without a comma is a group's."""
-    return Author(*(part.strip() for part in name.split(",", 2)))
-
-
 def _read_doi(record: dict[str, Any]) -> str:
     text = read_text(record, "doi")
     doi = find_doi(text)
     if text and not doi:
         raise RecordError(f'expected a DOI such as 10.1000/xyz123 in "doi", got {describe_value(text)}')
     return doi
-
-
-def _read_retracted(value: object) -> bool:
-    if value is None or isinstance(value, bool):
-        return bool(value)
-    raise RecordError(f'expected true or false in "retracted", got {describe_value(value)}')
 
 
 def make_pyserini(record: dict[str, Any]) -> Document:
@@ -244,9 +231,6 @@ def _read_csl_author(name: object) -> Author:
     return Author(part("dropping-particle", "non-dropping-particle", "family"), part("given"), part("suffix"))
 
 
-EUROPE_PMC_KEYS = frozenset({"id", "source", "title"})
-
-
 def make_europepmc(result: dict[str, Any]) -> Record:
     """The document of a result."""
     check_required(result, "id", "source")
@@ -268,11 +252,6 @@ def make_europepmc(result: dict[str, Any]) -> Record:
             ids=[] if _text(result, "doi") else [f"{_text(result, 'source')}:{_text(result, 'id')}"],
         )
     )
-
-
-OPENALEX_KEYS = frozenset({"id", "title", "abstract_inverted_index"})
-SEMANTIC_SCHOLAR_KEYS = frozenset({"paperId", "title"})
-LENS_KEYS = frozenset({"lens_id", "title"})
 
 
 def make_openalex(work: dict[str, Any]) -> Record:

@@ -6,11 +6,10 @@ The elements are described at https://www.nlm.nih.gov/bsd/licensee/elements_desc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from io import BufferedIOBase
 from pathlib import Path
-from typing import Literal
+from typing import IO, Any, cast
 
 from lxml import etree
 
@@ -27,6 +26,7 @@ from counterpoint.indexes.readers.base.fields import (
     find_doi,
     find_pmcid,
     join_parts,
+    make_records,
     raise_bad,
     read_id,
 )
@@ -49,11 +49,6 @@ _YEAR = re.compile("[0-9]{4}")
 _VERSION = re.compile("[0-9]{1,9}")
 
 
-def read_pmid(element: etree._Element) -> str:
-    """The record's PMID as written, "" if there is none: for errors about a record that is not a usable document."""
-    return clean_text(element.findtext("*/PMID") or "")
-
-
 def make_document(element: etree._Element) -> Document:
     """The document of one element; raises RecordError if it has no usable PMID."""
     return _make_book(element) if element.tag == "PubmedBookArticle" else _make_article(element)
@@ -66,12 +61,14 @@ def _make_article(element: etree._Element) -> Document:
     article = citation.find("Article")
     if article is None:
         raise RecordError("expected an <Article>, got a citation without one")
-    abstract, sections = _read_abstract(article.find("Abstract"))
-    if not abstract:
-        abstract, sections = _read_other_abstract(citation)
-    types = _read_types(article.find("PublicationTypeList"))
+    # An English abstract may come from elsewhere (the publisher, a plain-language summary); English is the DTD's default.
+    others = [other for other in citation.findall("OtherAbstract") if other.get("Language", "eng") == "eng"]
+    abstract, sections = _read_abstract(article.findall("Abstract") + others)
     kinds, notices = _read_notices(citation.find("CommentsCorrectionsList"))
     journal = article.find("Journal")
+    # The DOI as the publisher gave it with the article.
+    places = article.findall('ELocationID[@EIdType="doi"]')
+    location = next((flatten(place) for place in places if place.get("ValidYN") != "N"), "")
     title = flatten(article.find("ArticleTitle"))
     if title in _NO_TITLE:
         title = flatten(article.find("VernacularTitle")) or title
@@ -81,15 +78,15 @@ def _make_article(element: etree._Element) -> Document:
         abstract=abstract,
         year=_read_year(journal, "JournalIssue/PubDate") or _read_year(article, "ArticleDate"),
         journal=_find_first(journal, "Title", "ISOAbbreviation"),
-        types=types,
+        types=_list_texts(article, "PublicationTypeList/PublicationType"),
         notices=notices,
         sections=sections,
         version=version,
         retracted=not RETRACTING.isdisjoint(kinds),
         authors=_read_authors(article.find("AuthorList")),
-        doi=find_doi(_find_id(element, "PubmedData", "doi") or _find_location(article)),
-        pmcid=find_pmcid(_find_id(element, "PubmedData", "pmc")),
-        mesh=tuple(filter(None, map(flatten, citation.findall("MeshHeadingList/MeshHeading/DescriptorName")))),
+        doi=find_doi(flatten(element.find('PubmedData/ArticleIdList/ArticleId[@IdType="doi"]')) or location),
+        pmcid=find_pmcid(flatten(element.find('PubmedData/ArticleIdList/ArticleId[@IdType="pmc"]'))),
+        mesh=_list_texts(citation, "MeshHeadingList/MeshHeading/DescriptorName"),
     )
 
 
@@ -99,8 +96,7 @@ def _make_book(element: etree._Element) -> Document:
     number, version = _read_identity(chapter)
     assert chapter is not None
     book_title = _find_first(chapter, "Book/BookTitle")
-    abstract, sections = _read_abstract(chapter.find("Abstract"))
-    types = tuple(filter(None, map(flatten, chapter.findall("PublicationType"))))
+    abstract, sections = _read_abstract(chapter.findall("Abstract"))
     title = _find_first(chapter, "ArticleTitle", "VernacularTitle")
     authors = chapter.find("AuthorList")
     return Document(
@@ -109,11 +105,11 @@ def _make_book(element: etree._Element) -> Document:
         abstract=abstract,
         year=_read_year(chapter, "Book/PubDate") or _read_year(chapter, "ContributionDate"),
         journal=book_title,
-        types=(*types, CHAPTER if title and title != book_title else BOOK),
+        types=(*_list_texts(chapter, "PublicationType"), CHAPTER if title and title != book_title else BOOK),
         sections=sections,
         version=version,
         authors=_read_authors(chapter.find("Book/AuthorList") if authors is None else authors),
-        doi=find_doi(_find_id(chapter, "", "doi")),
+        doi=find_doi(flatten(chapter.find('ArticleIdList/ArticleId[@IdType="doi"]'))),
     )
 
 
@@ -155,10 +151,17 @@ def _find_first(element: etree._Element | None, *paths: str) -> str:
     return next(filter(None, (flatten(element.find(path)) for path in paths)), "")
 
 
-def _read_abstract(element: etree._Element | None) -> tuple[str, tuple[Section, ...]]:
-    if element is None:
-        return "", ()
-    return join_parts([(_read_label(part), flatten(part)) for part in element.findall("AbstractText")])
+def _list_texts(element: etree._Element, path: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(flatten, element.findall(path))))
+
+
+def _read_abstract(elements: Iterable[etree._Element]) -> tuple[str, tuple[Section, ...]]:
+    """The first of these abstracts that has text, and its sections."""
+    for element in elements:
+        abstract, sections = join_parts([(_read_label(part), flatten(part)) for part in element.findall("AbstractText")])
+        if abstract:
+            return abstract, sections
+    return "", ()
 
 
 def _read_label(part: etree._Element) -> str:
@@ -170,24 +173,10 @@ def _read_label(part: etree._Element) -> str:
     return ""
 
 
-def _read_other_abstract(citation: etree._Element) -> tuple[str, tuple[Section, ...]]:
-    """An English abstract from elsewhere (the publisher, a plain-language summary); English is the DTD's default."""
-    for other in citation.findall("OtherAbstract"):
-        if other.get("Language", "eng") == "eng":
-            abstract, sections = _read_abstract(other)
-            if abstract:
-                return abstract, sections
-    return "", ()
-
-
 def _read_year(element: etree._Element | None, date: str) -> int | None:
     """The year, from <Year> or from a <MedlineDate> such as "1998 Dec-1999 Jan"."""
     match = _YEAR.search(_find_first(element, f"{date}/Year", f"{date}/MedlineDate"))
     return int(match.group()) if match else None
-
-
-def _read_types(element: etree._Element | None) -> tuple[str, ...]:
-    return () if element is None else tuple(filter(None, map(flatten, element.findall("PublicationType"))))
 
 
 def _read_authors(element: etree._Element | None) -> tuple[Author, ...]:
@@ -203,18 +192,6 @@ def _read_author(element: etree._Element) -> Author:
     return Author(family, _find_first(element, "ForeName", "Initials"), _find_first(element, "Suffix"))
 
 
-def _find_id(element: etree._Element, part: str, kind: str) -> str:
-    """One of the ids beside the PMID, which stand in `part`."""
-    path = f"{part}/ArticleIdList/ArticleId".removeprefix("/")
-    return next((flatten(found) for found in element.findall(path) if found.get("IdType") == kind), "")
-
-
-def _find_location(article: etree._Element) -> str:
-    """The DOI as the publisher gave it with the article."""
-    places = [place for place in article.findall("ELocationID") if place.get("EIdType") == "doi" and place.get("ValidYN") != "N"]
-    return flatten(places[0]) if places else ""
-
-
 def _read_notices(element: etree._Element | None) -> tuple[set[str], tuple[Notice, ...]]:
     """All the kinds of link, and the links themselves; a link to something without a PMID leads nowhere."""
     kinds: set[str] = set()
@@ -228,17 +205,22 @@ def _read_notices(element: etree._Element | None) -> tuple[set[str], tuple[Notic
 
 
 ROOTS = ("PubmedArticleSet", "PubmedBookArticleSet")
-_RECORDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
-_CHUNK = 2**16
-_FIRST = re.compile(rb"<([A-Za-z][\w.:-]*)")
-_START = re.compile(rb"<Pubmed(?:Book)?Article[\s>]")
-_END = re.compile(rb"</Pubmed(?:Book)?Article(Set)?\s*>")
-_LONGEST_END = 64
+_CHUNK = 2**20
 _LONGEST_RECORD = 8 * 2**20
+# A tag at which a document or a record begins or ends.
+_MARK = re.compile(rb"<(/?)(Pubmed(?:Book)?Article(?:Set)?|DeleteCitation)(?:\s[^<>]*?)?(/?)>")
+_NAME = re.compile(rb"<([A-Za-z][\w.:-]*)")
 _PMID = re.compile(rb"<PMID[^>]*>\s*([0-9]{1,9})\s*</PMID>")
-_DECLARATION = re.compile(rb"<\?xml[^>]*\?>")
 # What may stand between two documents, or behind the last one.
 _NOTHING = re.compile(rb"(?:\s|\xef\xbb\xbf|<!--.*?-->|<\?.*?\?>)*", re.DOTALL)
+_HARMLESS: dict[str, Any] = {
+    **dict.fromkeys(("load_dtd", "dtd_validation", "attribute_defaults", "resolve_entities", "huge_tree"), False),
+    **dict.fromkeys(("no_network", "remove_comments", "remove_pis"), True),
+}
+"""Files come from anywhere: no DTD is loaded, nothing is fetched, no entity is expanded.
+
+libxml2's limits on depth and size stay on (`huge_tree`): the longest field of a real article is far below them.
+"""
 
 
 @dataclass(slots=True)
@@ -259,217 +241,147 @@ def read(path: Path, on_bad: OnBad = raise_bad) -> Iterator[Record]:
     return _read_records(path, on_bad)
 
 
-def _read_records(path: Path, on_bad: OnBad) -> Iterator[Record]:
-    place = _Place()
-    for element in _read_elements(path, place, on_bad):
-        if element.tag == "DeleteCitation":
-            yield from _read_deletions(element, path, place, on_bad)
-            continue
-        try:
-            document = make_document(element)
-        except RecordError as fault:
-            pmid = read_pmid(element)
-            label = f"PMID {pmid}" if pmid else str(place)
-            on_bad(BadRecord(path, f"article {place.articles + 1} ({label})", str(fault)))
-            place.pmid = pmid or place.pmid
-        else:
-            place.pmid = document.pmid
-            yield document
-        place.articles += 1
-
-
 def check_root(path: Path) -> None:
     """Raise `BadInput` unless the root element is PubMed's."""
     source.read_head(path)
-    root = _read_root(path)
-    if root in ("article", "pmc-articleset"):
+    with source.open_source(path) as stream:
+        try:
+            _, root = next(etree.iterparse(cast(IO[bytes], stream), events=("start",), **_HARMLESS))
+        except etree.XMLSyntaxError as flaw:
+            raise _make_flaw_error(path, _Place(), flaw) from flaw
+        except source.READ_ERRORS as error:
+            raise source.make_broken_error(path, str(_Place()), error) from error
+    if root.tag in ("article", "pmc-articleset"):
         raise BadInput(f"{path} is a full text (JATS), not a record; give its file or folder as --full-text.")
-    if root not in ROOTS:
+    if root.tag not in ROOTS:
         raise BadInput(
-            f"{path} is XML of another kind: expected the root element <{ROOTS[0]}>, got <{root}>; "
+            f"{path} is XML of another kind: expected the root element <{ROOTS[0]}>, got <{root.tag}>; "
             f"fetch PubMed's baseline or update files, or efetch with retmode=xml."
         )
 
 
-def _read_root(path: Path) -> str:
-    """The name of the first element."""
-    parser = _make_parser("start")
+def _read_records(path: Path, on_bad: OnBad) -> Iterator[Record]:
     place = _Place()
-    with source.open_source(path) as stream:
-        while True:
-            flaw = _feed(parser, _read_chunk(stream, path, place))
-            for element in _take_complete(parser):
-                return str(element.tag)
-            if flaw:
-                raise _make_flaw_error(path, place, flaw) from flaw
+    for element in _read_elements(path, place, on_bad):
+        if element.tag == "DeleteCitation":
+            pmids = ((f"deletion {number} ({place})", one.text) for number, one in enumerate(element.findall("PMID"), 1))
+            yield from make_records(path, pmids, lambda pmid: Deletion(read_id(pmid, "DeleteCitation/PMID")), on_bad)
+            continue
+        try:
+            document = make_document(element)
+        except RecordError as fault:
+            _report(path, place, clean_text(element.findtext("*/PMID") or ""), str(fault), on_bad)
+        else:
+            place.pmid = document.pmid
+            yield document
+            place.articles += 1
 
 
 def _read_elements(path: Path, place: _Place, on_bad: OnBad) -> Iterator[etree._Element]:
-    """Every record element once it is complete; all that stands before it in the file has been freed.
+    """Every record, parsed by itself inside the beginning of its document (`opening`), which names its encoding.
 
     A file may hold several documents, as results of EFetch that were put together do. A record that is not well-formed is left
-    out, and the next ones are read as a document of their own.
+    out; what stands around records (`rest`) must be well-formed at the end of its document.
     """
-    document = _Document(is_first=True)
-    for piece in _cut(path, place):
-        if not document.begun:
-            if _NOTHING.fullmatch(piece):
+    opening, closing, rest, record, kind = b"", b"", b"", b"", b""
+    for text, mark in _split(path, place):
+        ends, name, empty = mark.groups() if mark else (b"", b"", b"")
+        tag = mark[0] if mark else b""
+        if record:
+            record += text + tag
+            if not mark:
+                break
+            text, whole, record = b"", record, b""
+            if ends and name == kind:
+                yield from _parse_record(opening + whole + closing, whole, path, place, on_bad)
                 continue
-            piece = document.begin(piece, path, place)
-        end = _END.search(piece, max(0, len(piece) - _LONGEST_END))
-        is_record = end is not None and not end[1]
-        flaw = document.feed(piece)
-        records = document.take_records()
-        yield from records
-        if flaw and not is_record:
-            raise _make_flaw_error(path, place, flaw) from flaw
-        if is_record and not records:
-            starts = [match.start() for match in _START.finditer(piece)]
-            # One that was cut off may have swallowed the beginning of the next document.
-            cut_off = piece[: starts[-1]] if len(starts) > 1 else b""
-            _report_flaw(cut_off or piece, path, place, on_bad)
-            document.begin_again()
-            if cut_off and not document.feed(piece[starts[-1] :]):
-                yield from document.take_records()
-        if end and end[1]:
-            if flaw := document.feed(b""):
-                raise _make_flaw_error(path, place, flaw) from flaw
-            document = _Document()
-    if document.begun and (flaw := document.feed(b"")):
+            # One that is cut off may have swallowed the beginning of the next document.
+            _report_flaw(whole, "the record breaks off", path, place, on_bad)
+            if name.endswith(b"Set") and not ends:
+                continue
+        if not opening and (found := _NAME.search(text + tag)) and found[1].decode() not in ROOTS:
+            advice = f"expected another <{ROOTS[0]}>, got <{found[1].decode()[:40]}>; fetch the file again."
+            raise BadRecord(path, str(place), advice)
+        if name.endswith(b"Set"):
+            if not opening:
+                opening, closing, text, tag = _skip_nothing(text) + tag, b"</%b>" % name, b"", b""
+                _check_whole(opening if empty else opening + closing, path, place)
+            rest += text + tag
+            if ends or empty:
+                _check_whole(opening + rest, path, place)
+                opening = rest = b""
+        elif mark and not ends:
+            rest += text
+            if empty:
+                yield from _parse_record(opening + tag + closing, tag, path, place, on_bad)
+            else:
+                record, kind = tag, name
+        else:
+            rest += text + tag
+    if opening or not _NOTHING.fullmatch(rest):
+        _check_whole(opening + rest + record, path, place)
+
+
+def _split(path: Path, place: _Place) -> Iterator[tuple[bytes, re.Match[bytes] | None]]:
+    """The content of a file up to each mark, with the mark, and what follows the last one."""
+    rest = b""
+    with source.open_source(path) as stream:
+        while True:
+            try:
+                # read1 returns what came before a fault; read would lose it.
+                chunk = stream.read1(_CHUNK)
+            except source.READ_ERRORS as error:
+                raise source.make_broken_error(path, str(place), error) from error
+            if not chunk:
+                break
+            rest, at = rest + chunk, 0
+            for mark in _MARK.finditer(rest):
+                yield rest[at : mark.start()], mark
+                at = mark.end()
+            rest = rest[at:]
+            if len(rest) > _LONGEST_RECORD:
+                limit = f"expected records of at most {_LONGEST_RECORD // 2**20} MiB, found a longer one"
+                raise BadRecord(path, str(place), f"{limit}; the file is damaged; fetch it again.")
+    yield rest, None
+
+
+def _skip_nothing(text: bytes) -> bytes:
+    """The text before a document's first tag from its declaration on, or without a byte order mark and blanks."""
+    start = text.find(b"<?xml")
+    return text[start:] if start > 0 and _NOTHING.fullmatch(text[:start]) else text.lstrip(b"\xef\xbb\xbf \t\r\n")
+
+
+def _parse_record(document: bytes, record: bytes, path: Path, place: _Place, on_bad: OnBad) -> Iterator[etree._Element]:
+    """The one record in a document; one that is not well-formed is reported."""
+    try:
+        root = etree.fromstring(document, etree.XMLParser(**_HARMLESS))
+    except etree.XMLSyntaxError as flaw:
+        _report_flaw(record, str(flaw.msg), path, place, on_bad)
+    else:
+        yield root[0]
+
+
+def _check_whole(document: bytes, path: Path, place: _Place) -> None:
+    """Raise `BadRecord` for a document, without its records, that is not well-formed."""
+    try:
+        etree.fromstring(document, etree.XMLParser(**_HARMLESS))
+    except etree.XMLSyntaxError as flaw:
         raise _make_flaw_error(path, place, flaw) from flaw
 
 
-def _cut(path: Path, place: _Place) -> Iterator[bytes]:
-    """The content of a file in pieces, each of which ends with a record, a document or the file, unless a record is very long."""
-    rest = b""
-    with source.open_source(path) as stream:
-        while chunk := _read_chunk(stream, path, place):
-            start, known = 0, max(0, len(rest) - _LONGEST_END)
-            rest += chunk
-            for end in _END.finditer(rest, known):
-                yield rest[start : end.end()]
-                start = end.end()
-            rest = rest[start:]
-            if len(rest) > _LONGEST_RECORD:
-                yield rest[:-_LONGEST_END]
-                rest = rest[-_LONGEST_END:]
-    if rest:
-        yield rest
+def _report_flaw(record: bytes, reason: str, path: Path, place: _Place, on_bad: OnBad) -> None:
+    found = _PMID.search(record)
+    fault = f"expected well-formed XML, found an error ({reason})"
+    _report(path, place, found[1].decode() if found else "", fault, on_bad)
 
 
-class _Document:
-    """One XML document that is being parsed."""
-
-    def __init__(self, is_first: bool = False) -> None:
-        self.begun, self._is_first = False, is_first
-        self._parser, self._declaration, self._alone = _make_parser("end", _RECORDS), b"", False
-
-    def begin(self, piece: bytes, path: Path, place: _Place) -> bytes:
-        """The piece with which a document begins, without what stands before it; its root is checked, but for a file's first."""
-        self.begun, start = True, piece.find(b"<?xml")
-        piece = piece[start:] if start > 0 and _NOTHING.fullmatch(piece[:start]) else piece.lstrip(b"\xef\xbb\xbf \t\r\n")
-        found = _FIRST.search(piece)
-        if not self._is_first and found and found[1].decode() not in ROOTS:
-            advice = f"expected another <{ROOTS[0]}>, got <{found[1].decode()[:40]}>; fetch the file again."
-            raise BadRecord(path, str(place), advice)
-        declaration = _DECLARATION.match(piece)
-        self._declaration = declaration[0] if declaration else b""
-        return piece
-
-    def begin_again(self) -> None:
-        """Go on behind a record that is not well-formed."""
-        self._parser, self._alone = _make_parser("end", _RECORDS), True
-        _feed(self._parser, self._declaration + b"<PubmedArticleSet>")
-
-    def feed(self, piece: bytes) -> etree.XMLSyntaxError | None:
-        """Parse the next piece, or finish if it is empty; return the error, if there is one."""
-        return _feed(self._parser, piece.replace(b"</PubmedBookArticleSet", b"</PubmedArticleSet") if self._alone else piece)
-
-    def take_records(self) -> list[etree._Element]:
-        """The records that are complete."""
-        records = list(_take_complete(self._parser))
-        for element in records:
-            _forget_before(element)
-        return records
-
-
-def _report_flaw(piece: bytes, path: Path, place: _Place, on_bad: OnBad) -> None:
-    """Report a record that is not well-formed; what is wrong with it is found by parsing it alone."""
-    start = _START.search(piece)
-    reason = "something before it is not well-formed" if _END.search(piece) else "the record breaks off"
-    try:
-        if _END.search(piece):
-            etree.fromstring(piece[start.start() if start else 0 :], etree.XMLParser(resolve_entities=False, no_network=True))
-    except etree.XMLSyntaxError as flaw:
-        reason = flaw.msg or reason
-    found = _PMID.search(piece)
-    place.pmid, before = found[1].decode() if found else place.pmid, str(place)
-    label = f"PMID {place.pmid}" if found else before
-    on_bad(BadRecord(path, f"article {place.articles + 1} ({label})", f"expected well-formed XML, found an error ({reason})"))
+def _report(path: Path, place: _Place, pmid: str, fault: str, on_bad: OnBad) -> None:
+    """Report a record that cannot be read, and count it."""
+    on_bad(BadRecord(path, f"article {place.articles + 1} ({f'PMID {pmid}' if pmid else place})", fault))
+    place.pmid = pmid or place.pmid
     place.articles += 1
-
-
-def _make_parser(event: Literal["start", "end"], tags: tuple[str, ...] | None = None) -> etree.XMLPullParser:
-    """Files come from anywhere: no DTD is loaded, nothing is fetched, no entity is expanded.
-
-    libxml2's limits on depth and size stay on (`huge_tree`): the longest field of a real article is far below them.
-    """
-    return etree.XMLPullParser(
-        events=(event,),
-        tag=tags,
-        load_dtd=False,
-        dtd_validation=False,
-        attribute_defaults=False,
-        no_network=True,
-        resolve_entities=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
-
-
-def _take_complete(parser: etree.XMLPullParser) -> Iterator[etree._Element]:
-    for _, element in parser.read_events():
-        if isinstance(element, etree._Element):
-            yield element
-
-
-def _read_chunk(stream: BufferedIOBase, path: Path, place: _Place) -> bytes:
-    try:
-        # read1 returns what came before a fault; read would lose it.
-        return stream.read1(_CHUNK)
-    except source.READ_ERRORS as error:
-        raise source.make_broken_error(path, str(place), error) from error
-
-
-def _feed(parser: etree.XMLPullParser, chunk: bytes) -> etree.XMLSyntaxError | None:
-    """Parse the next chunk, or finish if `chunk` is empty; an error is returned, not raised, as events remain to be read."""
-    try:
-        if chunk:
-            parser.feed(chunk)
-        else:
-            parser.close()
-    except etree.XMLSyntaxError as error:
-        return error
-    return None
-
-
-def _forget_before(element: etree._Element) -> None:
-    parent = element.getparent()
-    while parent is not None and element.getprevious() is not None:
-        del parent[0]
 
 
 def _make_flaw_error(path: Path, place: _Place, flaw: etree.XMLSyntaxError) -> BadRecord:
     advice = "the file is cut off or damaged; fetch it again."
     return BadRecord(path, str(place), f"expected well-formed XML to the end, found an error ({flaw.msg}); {advice}")
-
-
-def _read_deletions(element: etree._Element, path: Path, place: _Place, on_bad: OnBad) -> Iterator[Deletion]:
-    for number, child in enumerate(element.findall("PMID"), 1):
-        try:
-            pmid = read_id(child.text, "DeleteCitation/PMID")
-        except RecordError as fault:
-            on_bad(BadRecord(path, f"deletion {number} ({place})", str(fault)))
-        else:
-            yield Deletion(pmid)

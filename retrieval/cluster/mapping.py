@@ -1,8 +1,11 @@
-"""What an index on a cluster looks like: the analysis and BM25 of the embedded index, its fields, documents and manifest.
+"""What an index on a cluster looks like: the analysis and BM25 of the embedded index, its fields, documents, texts and manifest.
 
 A document's source holds what the embedded store keeps of it. What only the cluster needs (counts, parts of a hash to add up)
 is derived from that and not kept in the source. The analyzers are made of the same description as the embedded index's
 (retrieval.bm25.analysis).
+
+Full texts have an index of their own beside it. A passage is a document with the field that is searched and its id as `pmid`, by
+which equal scores are ordered; a text has the rows that the embedded store keeps, is never found, and is read by its paper's id.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ import base64
 import binascii
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from counterpoint.retrieval.bm25.analysis import (
     CHAINS,
@@ -26,9 +30,10 @@ from counterpoint.retrieval.bm25.lucene import K1, B
 from counterpoint.retrieval.cluster.client import Address, connect, translate_faults
 from counterpoint.retrieval.core.english import list_words
 from counterpoint.retrieval.core.errors import IndexUnusable
-from counterpoint.retrieval.store.documents import Row, find_targets
-from counterpoint.retrieval.store.manifest import FORMAT, WITH_TEXTS, Manifest, parse_manifest
+from counterpoint.retrieval.store.documents import COLUMNS, Row, find_targets
+from counterpoint.retrieval.store.manifest import FORMATS, Manifest, parse_manifest
 from counterpoint.retrieval.store.packing import unpack
+from counterpoint.retrieval.store.texts import StoredText
 
 LAYOUT = 4
 """Increased whenever the mapping or the source changes in a way that older code would misread."""
@@ -116,15 +121,15 @@ def _unify(value: Any) -> Any:
     return str(value)
 
 
-_TEXTS = ("pmid", "title", "abstract", "year", "journal", "types", "notices", "sections", "version", "retracted")
-_LATER = ("authors", "doi", "pmcid", "mesh")
+_NAMES = COLUMNS.split(", ")
+_PACKED = ("boundaries", "cues")
 _BITS = 24
 
 
 def make_source(row: Row, version: int, order: int) -> dict[str, Any]:
     """The source sent for a document: its row, the version that wrote it, its place in the write order, and derived fields."""
-    source = dict(zip(_TEXTS, row[:10], strict=True)) | dict(zip(_LATER, row[12:], strict=True))
-    source["boundaries"], source["cues"] = _encode(row[10]), _encode(row[11])
+    source = dict[str, Any](zip(_NAMES, row, strict=True))
+    source |= {name: _encode(source[name]) for name in _PACKED}
     return source | {"written": version, "order": order} | derive(source)
 
 
@@ -145,9 +150,8 @@ def derive(source: dict[str, Any]) -> dict[str, Any]:
 def read_row(source: dict[str, Any]) -> Row:
     """The row of an embedded store that a document's source represents; raises `IndexUnusable` if it is damaged."""
     try:
-        texts = tuple(source[name] for name in _TEXTS)
-        blobs = (base64.b64decode(source["boundaries"]), base64.b64decode(source["cues"]))
-        return (*texts, *blobs, *(source[name] for name in _LATER))
+        values = [base64.b64decode(source[name]) if name in _PACKED else source[name] for name in _NAMES]
+        return cast(Row, tuple(values))
     except (KeyError, TypeError, binascii.Error) as error:
         raise IndexUnusable(f"Document {source.get('pmid')} is damaged on the cluster ({error}): build it again.") from error
 
@@ -165,6 +169,54 @@ def _split_hash(pmid: str, title: str, abstract: str) -> dict[str, int]:
 
 def _encode(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
+
+
+TEXT_ROW = "row"
+"""The field that only texts have."""
+
+
+def name_texts(name: str) -> str:
+    """The name of the index of full texts beside the index of documents of this real name."""
+    return f"{name}-texts"
+
+
+def make_text_mapping(analyzer: str) -> dict[str, Any]:
+    """The fields that are searched; everything else in a document is only in its source."""
+    return {
+        "dynamic": False,
+        "_meta": {"layout": LAYOUT},
+        "_source": {"excludes": [CONTENTS]},
+        "properties": {CONTENTS: make_text_field(analyzer), "pmid": {"type": "keyword"}, "text_of": {"type": "keyword"}},
+    }
+
+
+def make_passage_source(name: str, title: str, words: str) -> dict[str, Any]:
+    """The source sent for a passage."""
+    return {"pmid": name, CONTENTS: make_contents(title, words)}
+
+
+def make_text_source(stored: StoredText, title: str, order: int) -> dict[str, Any]:
+    """The source sent for a text: its rows in the embedded store, the title that its passages have, and its place in the order of
+    writes, which a record that it made of itself shares."""
+    return {
+        "text_of": stored.pmid,
+        TEXT_ROW: list(stored.row),
+        "blocks": [_encode(blob) for blob in stored.packed[1:]],
+        "written": stored.written,
+        "title": title,
+        "order": order,
+    }
+
+
+def read_text(source: Mapping[str, Any], cue_names: Mapping[int, str]) -> StoredText:
+    """The text that a source represents; raises `IndexUnusable` if it is damaged."""
+    try:
+        row: Sequence[Any] = source[TEXT_ROW]
+        return StoredText(row, (row[0], *(base64.b64decode(blob) for blob in source["blocks"])), cue_names)
+    except (KeyError, TypeError, IndexError, ValueError, binascii.Error) as error:
+        raise IndexUnusable(
+            f"The full text of {source.get('text_of')} is damaged on the cluster ({error}): copy it again."
+        ) from error
 
 
 MANIFEST = "__manifest__"
@@ -191,26 +243,17 @@ def read_state(address: Address) -> State:
             f"The index {address} is not finished: its build is still running or was stopped; the same "
             "`counterpoint index build` resumes where it stopped."
         )
-    return read_stored(reply["_source"], name, address)
-
-
-def read_stored(source: dict[str, Any], name: str, address: Address) -> State:
-    """The state held by the manifest's document."""
     try:
-        data = json.loads(source["manifest"])
-        format_number, cues = data["format"], {int(number): str(name) for number, name in source["cue_names"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise IndexUnusable(f"The manifest of {address} cannot be read: build the index again.") from None
-    if format_number not in (FORMAT, WITH_TEXTS):
-        raise IndexUnusable(
-            f"The index {address} has format {format_number} and this Counterpoint reads formats {FORMAT} and {WITH_TEXTS}; "
-            "build it again, or use the Counterpoint that made it."
-        )
-    try:
-        manifest = parse_manifest(data)
+        data = json.loads(reply["_source"]["manifest"])
+        if data["format"] not in FORMATS:
+            raise IndexUnusable(
+                f"The index {address} has format {data['format']} and this Counterpoint reads formats {FORMATS[0]} and "
+                f"{FORMATS[-1]}; build it again, or use the Counterpoint that made it."
+            )
+        cues = {int(number): str(cue) for number, cue in reply["_source"]["cue_names"].items()}
+        return State(name, parse_manifest(data), cues)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise IndexUnusable(f"The manifest of {address} has missing or wrong entries: build the index again.") from None
-    return State(name, manifest, cues)
 
 
 def _find_real_name(indexes: dict[str, Any], address: Address) -> str:

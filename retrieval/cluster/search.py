@@ -1,8 +1,11 @@
-"""Reading an index on a cluster: its rankings, its words and its documents.
+"""Reading an index on a cluster: its rankings, its words, its documents, and its vectors.
 
 Rankings are complete or there are none. Term statistics come from all shards together (dfs_query_then_fetch). Equal scores are
 ordered by id, as in the embedded index. A search that a shard does not answer in time, or at all, is an error instead of a
 shorter ranking.
+
+Vectors are in OpenSearch's field for k-NN with a byte a dimension, searched by Lucene, whose graph is HNSW (Malkov and Yashunin,
+arXiv 1603.09320). The cluster needs the plugin opensearch-knn.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from counterpoint.retrieval.bm25.analysis import (
@@ -27,16 +32,19 @@ from counterpoint.retrieval.bm25.analysis import (
 )
 from counterpoint.retrieval.bm25.lucene import SimilarTerm
 from counterpoint.retrieval.cluster.client import Address, ClusterBusy, connect, read_access, translate_faults
-from counterpoint.retrieval.cluster.mapping import State, read_row
-from counterpoint.retrieval.cluster.texts import TEXT_ROW, name_texts, read_text
+from counterpoint.retrieval.cluster.mapping import ENCODED, TEXT_ROW, VECTOR, State, name_texts, read_row, read_text
 from counterpoint.retrieval.core.characters import unify_characters
-from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.core.errors import BadInput, IndexUnusable
 from counterpoint.retrieval.core.values import Hit
+from counterpoint.retrieval.dense.encoder import Vectors
 from counterpoint.retrieval.store.documents import Entry
+from counterpoint.retrieval.store.manifest import DensePart
 from counterpoint.retrieval.store.texts import StoredText
 
 _DEPTHS = (600, 2400, 9600)
 """How deep a ranking is searched that is asked for step by step."""
+_CHUNK = 1000
+"""Documents read in one request."""
 MOST = 100_000
 """The most documents in a ranking (`max_result_window` of the mapping)."""
 
@@ -69,6 +77,49 @@ def check_complete(reply: dict[str, Any], address: Address) -> None:
     if reply.get("timed_out") or shards["failed"] or shards["successful"] < shards["total"]:
         what = "in time" if reply.get("timed_out") else f"on {shards['total'] - shards['successful']} of {shards['total']} shards"
         raise ClusterBusy(f"The index {address} could not be searched {what}, so there is no ranking; try again in seconds.")
+
+
+def run_searches(address: Address, name: str, bodies: Sequence[dict[str, Any]], opened: bool = True) -> list[dict[str, Any]]:
+    """Complete answers to several searches at once; raises as `run_search` does."""
+    lines = [line for body in bodies for line in ({"allow_partial_search_results": False}, body)]
+    with translate_faults(address, opened):
+        replies: list[dict[str, Any]] = connect(address).msearch(index=name, body=lines)["responses"]
+    for reply in replies:
+        check_complete(reply if "_shards" in reply else {"_shards": {"failed": 1, "successful": 0, "total": 1}}, address)
+    return replies
+
+
+def rank(address: Address, name: str, query: dict[str, Any], k: int, preference: str = "") -> list[Hit]:
+    """The `k` best documents for a query, best first, ties by id."""
+    body = {
+        "query": query,
+        "size": k,
+        # Ids come from columns, as sort values; no stored field is read.
+        "sort": [{"_score": "desc"}, {"pmid": "asc"}],
+        "stored_fields": "_none_",
+        "track_total_hits": False,
+    }
+    hits = run_search(address, name, body, preference)["hits"]["hits"]
+    return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in hits]
+
+
+def read_sources(
+    address: Address, name: str, ids: Sequence[str], fields: Sequence[str] = (), now: bool = False
+) -> dict[str, dict[str, Any]]:
+    """The sources (or these fields of them) of those documents that the index of this real name holds, by id: as searches see
+    them or, with `now`, even if just written."""
+    usable = [id for id in dict.fromkeys(ids) if 0 < len(id.encode("utf-8", "replace")) <= 512 and not id.startswith("__")]
+    params: dict[str, Any] = {"realtime": "true" if now else "false"} | ({"_source_includes": ",".join(fields)} if fields else {})
+    sources: dict[str, dict[str, Any]] = {}
+    for at in range(0, len(usable), _CHUNK):
+        body = {"ids": [id.encode("utf-8", "replace").decode() for id in usable[at : at + _CHUNK]]}
+        with translate_faults(address, opened=not now):
+            found = connect(address).mget(index=name, body=body, params=params | ({"request_timeout": 60} if now else {}))["docs"]
+        for document in found:
+            if "error" in document:
+                raise ClusterBusy(f"Documents of {address} could not be read ({document['error'].get('type')}); try again.")
+        sources |= {document["_id"]: document["_source"] for document in found if document["found"]}
+    return sources
 
 
 def page_sources(
@@ -104,17 +155,8 @@ class ClusterSearch:
         return self._rank(asked, query, k)
 
     def _rank(self, asked: dict[str, Any], query: str, k: int) -> list[Hit]:
-        body = {
-            "query": asked,
-            "size": k,
-            # Ids come from columns, as sort values; no stored field is read.
-            "sort": [{"_score": "desc"}, {"pmid": "asc"}],
-            "stored_fields": "_none_",
-            "track_total_hits": False,
-        }
         # The same shard copies for the same query: copies may differ in the deleted documents that they still count.
-        reply = run_search(self.address, self.name, body, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
-        return [Hit(str(hit["sort"][1]), float(hit["sort"][0])) for hit in reply["hits"]["hits"]]
+        return rank(self.address, self.name, asked, k, preference=hashlib.sha256(query.encode()).hexdigest()[:16])
 
     def search_fields(self, words: Sequence[str], k: int, misspelt: bool) -> list[Hit]:
         """The `k` best documents by title, authors, journal, year and text, as `Lucene.search_fields` finds them."""
@@ -198,19 +240,9 @@ class ClusterVocabulary:
     def count_documents(self, terms: Sequence[str]) -> list[int]:
         """How many documents contain each term (a stem)."""
         stems = [term for term in dict.fromkeys(terms) if term]
-        if not stems:
-            return [0 for _ in terms]
-        lines: list[dict[str, object]] = []
-        for term in stems:
-            lines += [{"allow_partial_search_results": False}, {"size": 0, "track_total_hits": True, "query": _hold(term)}]
-        with translate_faults(self.address, opened=True):
-            responses = connect(self.address).msearch(index=self._name, body=lines)["responses"]
-        counts: dict[str, int] = {}
-        for term, response in zip(stems, responses, strict=True):
-            check_complete(
-                response if "_shards" in response else {"_shards": {"failed": 1, "successful": 0, "total": 1}}, self.address
-            )
-            counts[term] = int(response["hits"]["total"]["value"])
+        bodies = [{"size": 0, "track_total_hits": True, "query": _hold(term)} for term in stems]
+        replies = run_searches(self.address, self._name, bodies) if bodies else []
+        counts = {term: int(reply["hits"]["total"]["value"]) for term, reply in zip(stems, replies, strict=True)}
         return [counts.get(term, 0) for term in terms]
 
     def find_similar(self, term: str, edits: int) -> list[SimilarTerm]:
@@ -244,8 +276,6 @@ def _hold(term: str) -> dict[str, object]:
 class ClusterDocuments:
     """Read access to the documents; safe to use from several threads at once."""
 
-    _CHUNK = 1000
-
     def __init__(self, address: Address, state: State) -> None:
         self.address, self._name, self._cue_names = address, state.name, state.cue_names
         self._texts = name_texts(state.name) if state.manifest.texts else ""
@@ -255,9 +285,9 @@ class ClusterDocuments:
 
         Raises `ClusterBusy` if one has been deleted since it was found.
         """
-        for at in range(0, len(pmids), self._CHUNK):
-            chunk = pmids[at : at + self._CHUNK]
-            sources = self._fetch(chunk)
+        for at in range(0, len(pmids), _CHUNK):
+            chunk = pmids[at : at + _CHUNK]
+            sources = read_sources(self.address, self._name, chunk)
             for pmid in chunk:
                 if pmid not in sources:
                     raise ClusterBusy(f"Document {pmid} was deleted from {self.address} while it was read; try again.")
@@ -265,7 +295,7 @@ class ClusterDocuments:
 
     def get(self, pmid: str) -> Entry | None:
         """One document, or None if the index does not contain it."""
-        source = self._fetch([pmid]).get(pmid)
+        source = read_sources(self.address, self._name, [pmid]).get(pmid)
         return self._make_entry(source) if source else None
 
     def get_by_doi(self, doi: str) -> Entry | None:
@@ -296,11 +326,12 @@ class ClusterDocuments:
 
     def holds(self, pmids: Sequence[str]) -> set[str]:
         """Those of `pmids` that the index contains."""
-        return set(self._fetch_all(pmids, ["pmid"]))
+        return set(read_sources(self.address, self._name, pmids, ["pmid"]))
 
     def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
         """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
-        versions = {pmid: int(source["written"]) for pmid, source in self._fetch_all(pmids, ["written"]).items()}
+        sources = read_sources(self.address, self._name, pmids, ["written"])
+        versions = {pmid: int(source["written"]) for pmid, source in sources.items()}
         for pmid, source in self._fetch_texts(list(versions), ["written"]).items():
             versions[pmid] = max(versions[pmid], int(source["written"]))
         return versions
@@ -326,32 +357,8 @@ class ClusterDocuments:
         """From now on be as if there were no full texts."""
         self._texts = ""
 
-    def _fetch_texts(self, pmids: Sequence[str], fields: list[str] | None = None) -> dict[str, dict[str, Any]]:
-        return self._fetch_all(pmids, fields, self._texts) if self._texts else {}
-
-    def _fetch_all(self, pmids: Sequence[str], fields: list[str] | None, name: str = "") -> dict[str, dict[str, Any]]:
-        sources: dict[str, dict[str, Any]] = {}
-        for at in range(0, len(pmids), self._CHUNK):
-            sources |= self._fetch(pmids[at : at + self._CHUNK], fields, name)
-        return sources
-
-    def _fetch(self, pmids: Sequence[str], fields: list[str] | None = None, name: str = "") -> dict[str, dict[str, Any]]:
-        ids = [pmid for pmid in dict.fromkeys(pmids) if 0 < len(pmid.encode("utf-8", "replace")) <= 512]
-        if not ids:
-            return {}
-        # What searches see, without later writes.
-        params: dict[str, Any] = {"realtime": "false"} | ({"_source_includes": ",".join(fields)} if fields else {})
-        with translate_faults(self.address, opened=True):
-            body = {"ids": [pmid.encode("utf-8", "replace").decode() for pmid in ids]}
-            reply = connect(self.address).mget(index=name or self._name, body=body, params=params)
-        for document in reply["docs"]:
-            if "error" in document:
-                raise ClusterBusy(f"Documents of {self.address} could not be read ({document['error'].get('type')}); try again.")
-        return {
-            document["_id"]: document["_source"]
-            for document in reply["docs"]
-            if document["found"] and not document["_id"].startswith("__")
-        }
+    def _fetch_texts(self, pmids: Sequence[str], fields: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+        return read_sources(self.address, self._texts, pmids, fields) if self._texts else {}
 
     def _find(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         hits: list[dict[str, Any]] = run_search(self.address, self._name, body)["hits"]["hits"]
@@ -362,3 +369,49 @@ class ClusterDocuments:
 
     def close(self) -> None:
         """Do nothing: only the process's one client is open."""
+
+
+FACTORY = "byte "
+"""How the part of a manifest on a cluster names its kind, before the largest value that a byte stands for."""
+_MOST_BY_VECTORS = 10_000
+"""The most documents that a search by vectors returns; the plugin's limit."""
+_BREADTH = 200
+"""The fewest candidates that Lucene keeps while it walks the graph."""
+
+
+def make_field(width: int) -> dict[str, Any]:
+    """The field of the vectors and, beside it, that of what encoded them."""
+    graph = {"name": "hnsw", "engine": "lucene", "space_type": "innerproduct", "parameters": {"m": 16, "ef_construction": 128}}
+    vector = {"type": "knn_vector", "dimension": width, "data_type": "byte", "method": graph}
+    return {"properties": {VECTOR: vector, ENCODED: {"type": "keyword"}}}
+
+
+def quantise(vectors: Vectors, top: float) -> NDArray[np.int8]:
+    """[texts, width] as bytes: `top` becomes 127, and what is larger does too."""
+    numbers: NDArray[np.int8] = np.clip(np.rint(vectors * (127 / top)), -128, 127).astype(np.int8)
+    return numbers
+
+
+class ClusterVectors:
+    """The vectors of an index on a cluster, for search; safe to use from several threads at once."""
+
+    def __init__(self, address: Address, name: str, part: DensePart) -> None:
+        self._address, self._name, self._part = address, name, part
+
+    def search(self, queries: Vectors, k: int) -> list[list[Hit]]:
+        """The `k` documents with the highest inner product for each of `queries` [queries, width], best first, ties by PMID.
+
+        They are found approximately, and no more than 10,000. Raises `IndexUnusable` for queries of another width.
+        """
+        if queries.shape[1] != self._part.width:
+            raise IndexUnusable(
+                f"The vectors of {self._address} have {self._part.width} dimensions and the query's {queries.shape[1]}; the "
+                "encoder is not the one that made them."
+            )
+        return [self._search_one(query, min(k, _MOST_BY_VECTORS)) for query in queries]
+
+    def _search_one(self, query: Vectors, k: int) -> list[Hit]:
+        # The scale of a query changes no ranking.
+        (numbers,) = quantise(query[None], float(np.abs(query).max()) or 1.0).tolist()
+        near = {"vector": numbers, "k": k, "method_parameters": {"ef_search": max(k, _BREADTH)}}
+        return rank(self._address, self._name, {"knn": {VECTOR: near}}, k)

@@ -9,8 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from counterpoint.indexes.fetch.fetching import Source
-from counterpoint.indexes.fetch.services import EuropePMC, PubMed
+from counterpoint.indexes.fetch.services import EuropePMC, PubMed, Source
 from counterpoint.indexes.fetch.zotero import Collection, ZoteroSource, list_collections
 from counterpoint.indexes.readers import SkipBad, read
 from counterpoint.retrieval.core.errors import translate_write_errors

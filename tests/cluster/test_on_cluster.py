@@ -19,6 +19,7 @@ from counterpoint.indexes.build import build
 from counterpoint.indexes.cluster.building import update_on_cluster
 from counterpoint.indexes.cluster.places import build_at, copy_to_cluster, copy_to_folder, follow, merge_at, update_at
 from counterpoint.indexes.cluster.vectors import add_vectors_on_cluster
+from counterpoint.indexes.plan import Inputs
 from counterpoint.indexes.update import update
 from counterpoint.indexes.vectors import add_vectors
 from counterpoint.retrieval.cluster.client import ClusterBusy, connect, is_address, read_address
@@ -365,7 +366,7 @@ def test_a_node_that_dies_shortens_no_ranking(place: Path, nodes: LocalCluster, 
                     assert error.status == 503 and error.retry_after
         assert answered
         update = write_update(tmp_path, 1, article("77", "Written with a node away."))
-        update_on_cluster(read_address(place), [(update, "pubmed")])
+        update_on_cluster(read_address(place), Inputs([(update, "pubmed")]))
     finally:
         nodes.start_node(2)
         nodes.wait_until_joined(3, status="green")

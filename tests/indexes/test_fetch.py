@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from counterpoint.indexes.fetch import services
-from counterpoint.indexes.fetch.fetching import MISSING, STATE, TEXTS, Search, Source, fetch_papers, mark_built
-from counterpoint.indexes.fetch.services import EuropePMC, PubMed
+from counterpoint.indexes.fetch.fetching import MISSING, STATE, TEXTS, Search, fetch_papers, mark_built
+from counterpoint.indexes.fetch.services import EuropePMC, PubMed, Source
 from counterpoint.indexes.readers import Omission, read, sources
 from counterpoint.indexes.readers.full_text import read_full_texts
 from counterpoint.retrieval.core.errors import BadConfig, BadInput, Unfinished

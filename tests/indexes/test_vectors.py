@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterpoint.indexes import vector_cache
 from counterpoint.indexes import vectors as dense
 from counterpoint.indexes.build import build
 from counterpoint.indexes.update import update
@@ -228,7 +227,6 @@ def test_a_large_index_has_short_views_and_a_compact_index(
 def test_a_killed_try_keeps_its_batches_and_the_next_goes_on(folder: Path, write_corpus: WriteCorpus, tmp_path: Path) -> None:
     child = f"""
 import os, signal, pathlib
-from counterpoint.indexes import vector_cache
 from counterpoint.indexes import vectors as dense
 from tests.helpers.fake_encoder import WordEncoder
 dense._BATCH = 2
@@ -305,7 +303,7 @@ def test_a_disk_that_is_full_at_the_end_leaves_the_old_vectors(
 
 
 def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = vector_cache._connect
+    inner = dense._connect
 
     def limited(path: Path) -> sqlite3.Connection:
         db = inner(path)
@@ -313,7 +311,7 @@ def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pyte
         return db
 
     with monkeypatch.context() as patch:
-        patch.setattr(vector_cache, "_connect", limited)
+        patch.setattr(dense, "_connect", limited)
         with pytest.raises(OutOfSpace):
             add_vectors(folder, WordEncoder(width=4096))
     assert add_vectors(folder, WordEncoder(width=4096)).encoded == 7
@@ -322,13 +320,13 @@ def test_a_cache_that_cannot_grow_is_a_full_disk(folder: Path, monkeypatch: pyte
 @pytest.mark.parametrize("left", ["garbage", "another encoder's"])
 def test_a_cache_that_is_of_no_use_is_dropped(folder: Path, left: str) -> None:
     if left == "garbage":
-        (folder / vector_cache.NAME).write_bytes(b"\x5a" * 5000)
+        (folder / dense.CACHE).write_bytes(b"\x5a" * 5000)
     else:
-        cache = vector_cache.VectorCache(folder, "others@1")
+        cache = dense.VectorCache(folder, "others@1")
         cache.put([1], np.ones((1, 3), np.uint8))
         cache.close()
     assert add_vectors(folder, WordEncoder()).encoded == 7
-    assert not list(folder.glob(f"{vector_cache.NAME}*"))
+    assert not list(folder.glob(f"{dense.CACHE}*"))
 
 
 def test_two_tries_at_one_index_are_not_let_at_once(folder: Path) -> None:

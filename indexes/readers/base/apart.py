@@ -65,11 +65,9 @@ def _main() -> None:
         reply = ["", getattr(import_module(module), attribute)(raw, name)]
     except BadInput as error:
         reply = [str(error), None]
-    print(json.dumps(reply, default=_list_values), file=output, flush=True)
-
-
-def _list_values(record: Any) -> list[Any]:
-    return [getattr(record, field.name) for field in fields(record)]
+    print(
+        json.dumps(reply, default=lambda record: [getattr(record, one.name) for one in fields(record)]), file=output, flush=True
+    )
 
 
 def _limit(seconds: int, memory: int) -> None:

@@ -212,21 +212,17 @@ def _decode_entity(entity: re.Match[str]) -> str:
     return html.unescape(entity[0]) if entity[0][1] == "#" else html5.get(entity[0][1:], entity[0])
 
 
-def remove_markup(text: str) -> str:
-    """The text without HTML's and publishers' tags and entities, escaped or not; an exponent follows "^"."""
-    text = decode_entities(text)
-    if "<" in text:
-        text = _TAG.sub(lambda tag: " " if tag[1] else "", mark_raised(_SOURCES.sub(" ", text)))
-    return text
-
-
 def clean_text(text: str) -> str:
-    """`text` on one line, without markup, in whole characters that every later writer can encode; stripped.
+    """`text` on one line, without HTML's and publishers' tags and entities, escaped or not (an exponent follows "^"), in whole
+    characters that every later writer can encode; stripped.
 
     Control characters, newlines among them, become spaces one for one.
     """
     if "<" in text or "&" in text:
-        text = remove_markup(text)
+        text = decode_entities(text)
+    if "<" in text:
+        text = _RAISED.sub("^", _SOURCES.sub(" ", text))
+        text = _TAG.sub(lambda tag: " " if tag[1] else "", text)
     # The two searches cost more than everything else done to a plain ASCII abstract.
     if not text.isprintable():
         text = replace_surrogates(_CONTROL.sub(" ", text))
@@ -379,14 +375,10 @@ def find_kind(name: str) -> str:
 
 
 _EXPONENT = re.compile(r"\s*[+\-−–]?\s*[0-9]")
+# A superscript in HTML's or JATS's tags that is an exponent; the tags are left to be removed.
 _RAISED = re.compile(r"(?<=[0-9])<(?:jats:)?sup(?:\s[^<>]*)?>(?=(?:<[^<>]{1,40}>|\s)*[+\-−–]?\s*[0-9])", re.IGNORECASE)
 
 
 def write_raised(before: str, raised: str) -> str:
     """What to write for a superscript after `before`: an exponent after "^", anything else as it is ("m2", "CD4+")."""
     return f"^{raised.lstrip()}" if before[-1:].isdecimal() and _EXPONENT.match(raised) else raised
-
-
-def mark_raised(text: str) -> str:
-    """The same in text with HTML's or JATS's tags, which are left to be removed."""
-    return _RAISED.sub("^", text)

@@ -56,11 +56,6 @@ def parse_line(line: bytes) -> dict[str, Any]:
     return value
 
 
-def is_cut_off(line: bytes) -> bool:
-    """Whether a bad line is the cut-off end of a file rather than a mistake in the middle."""
-    return not line.endswith(b"\n") and line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")
-
-
 # A list of objects, or an object whose first line ends before it does.
 _WHOLE = re.compile(r"\s*(?:\[\s*(?:[{\]]|$)|\{(?:[^\n]*[{\[,])?[ \t]*\n)")
 _BLANKS = re.compile(r"\s*")
@@ -91,22 +86,19 @@ def read_objects(path: Path, on_bad: OnBad = raise_bad) -> Iterator[tuple[str, o
 
 def _read_line_objects(path: Path) -> Iterator[tuple[str, object]]:
     for number, line in read_lines(path):
-        found = _parse_or_refuse(path, number, line)
+        found: dict[str, Any] | RecordError
+        try:
+            found = parse_line(line)
+        except RecordError as fault:
+            if not line.endswith(b"\n") and line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}"):
+                hint = "expected the object to end, reached the end of the file; the file is cut off, so fetch it again."
+                raise BadRecord(path, f"line {number}", hint) from fault
+            found = fault
         # A line may be a whole answer of a web service.
         if isinstance(found, dict) and not _is_record(found) and (records := _find_list(found)):
             yield from ((f"line {number}, item {item}", record) for item, record in enumerate(records, 1))
         else:
             yield f"line {number}", found
-
-
-def _parse_or_refuse(path: Path, number: int, line: bytes) -> dict[str, Any] | RecordError:
-    try:
-        return parse_line(line)
-    except RecordError as fault:
-        if is_cut_off(line):
-            hint = "expected the object to end, reached the end of the file; the file is cut off, so fetch it again."
-            raise BadRecord(path, f"line {number}", hint) from fault
-        return fault
 
 
 def _read_values(path: Path, on_bad: OnBad) -> list[Any]:

@@ -174,8 +174,8 @@ def read_lines(path: Path, expected: str = "shorter lines") -> Iterator[tuple[in
     should be."""
     number = 0
     with open_source(path) as stream:
-        if not (encoding := _peek_encoding(path, stream)).startswith("utf-8"):
-            yield from ((number, line.encode()) for number, line in _decode_lines(path, stream, encoding, expected, raise_bad))
+        if not _peek_encoding(path, stream).startswith("utf-8"):
+            yield from ((number, line.encode()) for number, line in read_text_lines(path, raise_bad, expected))
             return
         while True:
             try:
@@ -190,25 +190,14 @@ def read_lines(path: Path, expected: str = "shorter lines") -> Iterator[tuple[in
             yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
 
 
-def read_text_lines(path: Path, on_bad: OnBad = raise_bad) -> Iterator[tuple[int, str]]:
-    """The same as text, whatever ends a line (Unix, Windows, old Mac); line ends are single newlines.
-
-    UTF-16 is read as such, and a byte that is not UTF-8 as Windows-1252, which is what EndNote writes on Windows; `on_bad` gets a
-    note of it.
-    """
-    with open_source(path) as stream:
-        yield from _decode_lines(path, stream, _peek_encoding(path, stream), "shorter lines", on_bad)
-
-
 def read_text(path: Path, on_bad: OnBad = raise_bad) -> str:
     """The whole file as text, for formats that cannot be read in parts; one that is too large is refused."""
     lines, size = list[str](), 0
-    with open_source(path) as stream:
-        for _, line in _decode_lines(path, stream, _peek_encoding(path, stream), "a smaller file", on_bad, LARGEST):
-            lines.append(line)
-            size += len(line)
-            if size > LARGEST:
-                raise BadInput(f"{path} has over {LARGEST // 2**20} MiB: expected a smaller file; export your library in parts.")
+    for _, line in read_text_lines(path, on_bad, "a smaller file", LARGEST):
+        lines.append(line)
+        size += len(line)
+        if size > LARGEST:
+            raise BadInput(f"{path} has over {LARGEST // 2**20} MiB: expected a smaller file; export your library in parts.")
     return "".join(lines)
 
 
@@ -219,33 +208,39 @@ def _peek_encoding(path: Path, stream: BufferedIOBase) -> str:
         raise make_broken_error(path, "after line 0", error) from error
 
 
-def _decode_lines(
-    path: Path, stream: BufferedIOBase, encoding: str, expected: str, on_bad: OnBad, longest: int = 0
+def read_text_lines(
+    path: Path, on_bad: OnBad = raise_bad, expected: str = "shorter lines", longest: int = 0
 ) -> Iterator[tuple[int, str]]:
-    """The lines of `stream` as text; at its end, `on_bad` is told how they were encoded if it was not UTF-8."""
-    is_utf8, number, other = encoding.startswith("utf-8"), 0, list[int]()
-    longest = longest or LONGEST
-    text = TextIOWrapper(cast(BinaryIO, stream), encoding, "surrogateescape" if is_utf8 else "strict")
-    while True:
-        try:
-            line = text.readline(longest)
-        except UnicodeDecodeError as error:
-            hint = f"expected {encoding.upper()}, got {error.reason}; save or export the file as UTF-8."
-            raise BadRecord(path, f"after line {number}", hint) from error
-        except READ_ERRORS as error:
-            raise make_broken_error(path, f"after line {number}", error) from error
-        if not line:
-            break
-        number += 1
-        if len(line) == longest and not line.endswith("\n"):
-            raise _make_length_error(path, number, expected, longest)
-        if not line.isascii():
-            if _ESCAPED.search(line):
-                other.append(number)
-                line = _decode_rest(line, path, number)
-            # Files that were put together have a byte order mark in the middle.
-            line = line.lstrip("\ufeff")
-        yield number, line
+    """The lines as text, whatever ends one (Unix, Windows, old Mac), with their numbers; line ends are single newlines.
+
+    UTF-16 is read as such, and a byte that is not UTF-8 as Windows-1252, which is what EndNote writes on Windows; at the end
+    `on_bad` gets a note of it.
+    """
+    number, other, longest = 0, list[int](), longest or LONGEST
+    with open_source(path) as stream:
+        encoding = _peek_encoding(path, stream)
+        is_utf8 = encoding.startswith("utf-8")
+        text = TextIOWrapper(cast(BinaryIO, stream), encoding, "surrogateescape" if is_utf8 else "strict")
+        while True:
+            try:
+                line = text.readline(longest)
+            except UnicodeDecodeError as error:
+                hint = f"expected {encoding.upper()}, got {error.reason}; save or export the file as UTF-8."
+                raise BadRecord(path, f"after line {number}", hint) from error
+            except READ_ERRORS as error:
+                raise make_broken_error(path, f"after line {number}", error) from error
+            if not line:
+                break
+            number += 1
+            if len(line) == longest and not line.endswith("\n"):
+                raise _make_length_error(path, number, expected, longest)
+            if not line.isascii():
+                if _ESCAPED.search(line):
+                    other.append(number)
+                    line = _decode_rest(line, path, number)
+                # Files that were put together have a byte order mark in the middle.
+                line = line.lstrip("\ufeff")
+            yield number, line
     if not is_utf8:
         on_bad(Note(path, "all lines", f"read as {encoding.upper()}"))
     elif other:

@@ -147,17 +147,7 @@ _SUBTITLE = re.compile(r"[:.?!(\[–—]|\s-\s")
 _BEGINNING = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Paper:
-    """What a record says of which paper it is."""
-
-    pmid: str
-    doi: str
-    title: str
-    abstract: str
-
-
-def is_same(paper: Paper, other: Paper) -> bool:
+def is_same(paper: Document, other: Document) -> bool:
     """Whether two records with one DOI are the same paper: by their titles, one of which may lack the subtitle, or abstracts."""
     first, second = strip_mark(paper.title), strip_mark(other.title)
     whole = {list_letters(first), list_letters(second)}

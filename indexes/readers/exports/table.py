@@ -131,9 +131,13 @@ def _find_header(lines: Iterable[tuple[int, str]], columns: Columns) -> _Header:
 
 def _read_rows(path: Path, header: _Header, on_bad: OnBad) -> Iterator[tuple[str, list[str]]]:
     """The rows below the header that are not empty, each with its place."""
-    split = _split_lines if _is_plain(path, header) else _parse_lines
     lines = (line for number, line in read_text_lines(path, on_bad) if number > header.line)
-    for number, row in enumerate(split(path, lines, header), header.line + 1):
+    rows: Iterable[list[str]]
+    if _is_plain(path, header):
+        rows = ([_unquote(cell) for cell in line.rstrip("\n").split(header.delimiter)] for line in lines)
+    else:
+        rows = _parse_lines(path, lines, header)
+    for number, row in enumerate(rows, header.line + 1):
         if any(row):
             yield f"row {number}", row
 
@@ -147,10 +151,6 @@ def _is_plain(path: Path, header: _Header) -> bool:
         if not fits or not (tabs or all(cell.count('"') % 2 == 0 for cell in cells if cell[:1] == '"')):
             return False
     return True
-
-
-def _split_lines(path: Path, lines: Iterable[str], header: _Header) -> Iterator[list[str]]:
-    return ([_unquote(cell) for cell in line.rstrip("\n").split(header.delimiter)] for line in lines)
 
 
 def _unquote(cell: str) -> str:

@@ -105,20 +105,8 @@ def _make_ris_document(lines: list[str]) -> Record:
     if not _END.match(lines[-1]):
         raise RecordError(f"expected `ER  - ` at the end of the record, got another type ({lines[-1].strip()[:40]})")
     match_tag = _RIS_TAG.match if kind[1] == "  " else _short_tag().match
-    return make_document(_read_ris_fields(read_tags(lines[:-1], match_tag)))
-
-
-@cache
-def _short_tag() -> re.Pattern[str]:
-    """A tag with one blank or a tab; only the known ones, since a text may well have "CO - " at the beginning of a line."""
-    from rispy.config import TAG_KEY_MAPPING
-
-    known = {*TAG_KEY_MAPPING, "BT", "CT", "U1", "U2", "U3", "U4", "U5"} - {"ER"}
-    return re.compile(rf"({'|'.join(sorted(known))})(?: {{1,2}}|\t)-(?: |$)")
-
-
-def _read_ris_fields(tags: Tags) -> Fields:
-    return Fields(
+    tags = read_tags(lines[:-1], match_tag)
+    fields = Fields(
         title=join_texts(tags, "TI", "T1"),
         abstract=join_texts(tags, "AB", "N2"),
         journal=join_texts(tags, *_JOURNALS),
@@ -129,6 +117,16 @@ def _read_ris_fields(tags: Tags) -> Fields:
         doi=join_texts(tags, "DO"),
         ids=[text for tag in _IDS for text in tags.get(tag, [])],
     )
+    return make_document(fields)
+
+
+@cache
+def _short_tag() -> re.Pattern[str]:
+    """A tag with one blank or a tab; only the known ones, since a text may well have "CO - " at the beginning of a line."""
+    from rispy.config import TAG_KEY_MAPPING
+
+    known = {*TAG_KEY_MAPPING, "BT", "CT", "U1", "U2", "U3", "U4", "U5"} - {"ER"}
+    return re.compile(rf"({'|'.join(sorted(known))})(?: {{1,2}}|\t)-(?: |$)")
 
 
 def _find_pmid(tags: Tags) -> str:
@@ -194,34 +192,23 @@ def _make_nbib_document(lines: list[str]) -> Record:
     pmid = read_pmid(join_texts(tags, "PMID"))
     if not pmid:
         raise RecordError('expected a PMID in "PMID- ", got a record without one')
-    return make_document(_read_nbib_fields(tags, pmid))
-
-
-def _read_nbib_fields(tags: Tags, pmid: str) -> Fields:
     title, book = join_texts(tags, "TI"), join_texts(tags, "BTI")
-    return Fields(
+    # People by their full names, or as cited if there are none, then the groups.
+    people = [parse_author(name) for name in tags.get("FAU") or tags.get("AU", [])]
+    groups = [Author(clean_prose(name)) for name in tags.get("CN", [])]
+    ids = [*tags.get("AID", []), *join_texts(tags, "LID").split("]")]
+    fields = Fields(
         title=title or join_texts(tags, "TT") or book,
         abstract=join_texts(tags, "AB"),
         journal=join_texts(tags, "JT", "TA") or book,
         date=join_texts(tags, "DP"),
-        authors=_read_nbib_authors(tags),
+        authors=[*people, *groups],
         types=[*tags.get("PT", []), *([CHAPTER if title else BOOK] if book else [])],
         mesh=[heading.lstrip("*").partition("/")[0] for heading in tags.get("MH", [])],
         notices=[Notice(kind, target) for tag, kind in _NOTICES.items() for target in _PMID.findall(join_texts(tags, tag))],
         pmid=pmid,
-        doi=_find_doi(tags),
+        doi=next((place for place in ids if "[doi" in place), ""),
         pmcid=join_texts(tags, "PMC"),
         retracted=any(tag in tags for tag in _RETRACTING),
     )
-
-
-def _read_nbib_authors(tags: Tags) -> list[Author]:
-    """People by their full names, or as cited if there are none, then the groups."""
-    people = [parse_author(name) for name in tags.get("FAU") or tags.get("AU", [])]
-    return [*people, *(Author(clean_prose(name)) for name in tags.get("CN", []))]
-
-
-def _find_doi(tags: Tags) -> str:
-    """The id that is marked as a DOI, among ids of other kinds."""
-    places = [*tags.get("AID", []), *join_texts(tags, "LID").split("]")]
-    return next((place for place in places if "[doi" in place), "")
+    return make_document(fields)

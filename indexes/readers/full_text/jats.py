@@ -19,10 +19,6 @@ from counterpoint.nli.text.headings import continue_section, find_heading_kind
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import SectionKind
 
-MOST_BYTES = 50_000_000
-"""Of one article; the longest have a tenth."""
-_CHUNK = 2**18
-
 FLOATS = frozenset("table-wrap fig".split())
 # Elements outside the paper's running text: they hold no sentence of its argument.
 _LEFT_AWAY = FLOATS | frozenset(
@@ -71,49 +67,26 @@ class Piece:
 
 
 def parse_articles(stream: IO[bytes], where: str) -> Iterator[etree._Element]:
-    """Every article of the XML, each once it is complete and in constant memory; what answers an article is inside it.
+    """Every article of the XML, each once it is complete; what answers an article is inside it.
 
     Raises `BadInput`, in one sentence, where the XML is cut off or broken, or holds no article.
     """
-    parser = etree.XMLPullParser(
-        ("start", "end"), resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
-    )
-    root, found, size, done = "", 0, 0, False
-    while not done:
-        chunk = stream.read(_CHUNK)
-        fault: etree.XMLSyntaxError | None = None
-        size, done = size + len(chunk), not chunk
-        try:
-            parser.feed(chunk) if chunk else parser.close()
-        except etree.XMLSyntaxError as error:
-            fault = error
-        except ValueError as error:
-            raise BadInput(f"{where} cannot be read as XML ({error}): expected JATS as PubMed Central provides it.") from None
-        for event, element in _read_events(parser):
-            name = find_name(element)
-            root = root or name
-            if event == "end" and name == "article":
-                found, size = found + 1, 0
-                yield element
-                _forget(element)
-        if fault:
-            raise BadInput(
-                f"{where} is not whole XML (line {fault.lineno or 1}: {fault.msg}): expected JATS as PubMed Central provides it; "
-                "it may be cut off; fetch it again."
-            )
-        if size > MOST_BYTES:
-            raise BadInput(
-                f"{where} has an article of more than {MOST_BYTES // 1_000_000} MB: expected the text of one paper; look into it."
-            )
-    if not found:
-        raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, got <{root}>.")
-
-
-def _read_events(parser: etree.XMLPullParser) -> Iterator[tuple[str, etree._Element]]:
+    options = {"resolve_entities": False, "no_network": True, "remove_comments": True, "remove_pis": True}
+    articles, found = etree.iterparse(stream, ("end",), tag="{*}article", **options), False
     try:
-        yield from parser.read_events()  # type: ignore[misc]  # only these two events were asked for
-    except etree.XMLSyntaxError:
-        return  # the same fault as the feeding has told
+        for _, article in articles:
+            found = True
+            yield article
+            _forget(article)
+    except etree.XMLSyntaxError as fault:
+        raise BadInput(
+            f"{where} is not whole XML (line {fault.lineno or 1}: {fault.msg}): expected JATS as PubMed Central provides it; "
+            "it may be cut off; fetch it again."
+        ) from None
+    except ValueError as error:
+        raise BadInput(f"{where} cannot be read as XML ({error}): expected JATS as PubMed Central provides it.") from None
+    if not found:
+        raise BadInput(f"{where} is XML of another kind: expected JATS with an <article>, got <{find_name(articles.root)}>.")
 
 
 def _forget(element: etree._Element) -> None:
@@ -135,7 +108,7 @@ def walk(element: etree._Element, kind: SectionKind, fixed: bool = False, sectio
         child_name = find_name(child)
         if child_name in FLOATS:
             floats.append(child)
-        elif child_name not in _LEFT_AWAY and (len(child) or child_name in _BLOCKS) and _holds_block(child):
+        elif child_name not in _LEFT_AWAY and any(find_name(one) in _BLOCKS for one in child.iter()):
             yield from _finish(words, floats, kind, section, name)
             yield from walk(child, kind, fixed, section)
         else:
@@ -152,10 +125,6 @@ def _finish(words: list[str], floats: list[etree._Element], kind: SectionKind, s
         yield Piece("", kind, section, element=element)
     words.clear()
     floats.clear()
-
-
-def _holds_block(element: etree._Element) -> bool:
-    return any(find_name(inner) in _BLOCKS for inner in element.iter())
 
 
 def _find_kind(section: etree._Element, title: str, parent: SectionKind) -> SectionKind:

@@ -18,7 +18,7 @@ from counterpoint.indexes.readers.pdf.layout import CAPTION, Item
 from counterpoint.indexes.readers.pdf.lines import CLOSE, OPEN
 from counterpoint.indexes.readers.pdf.reading import Printed, read_printed_apart
 from counterpoint.nli.text.headings import continue_section, find_heading_kind, looks_like_heading
-from counterpoint.retrieval.core.values import Author, Document, FullText, Section, SectionKind
+from counterpoint.retrieval.core.values import Author, Document, FullText, SectionKind
 from counterpoint.retrieval.words.forms import capitalise
 
 _MARK = rf"{OPEN}[^{CLOSE}]*{CLOSE}"
@@ -169,7 +169,7 @@ def _read_table(items: Sequence[Item], blocks: Blocks) -> None:
     pages = {item.kind: item.page for item in reversed(items)}
     blocks.add_caption(label, text, pages.get("caption"))
     rows = [item for item in items if item.kind == "row"]
-    laid = [([Cell(clean(text), column, span, bold, bold) for text, column, span, bold in item.cells], False) for item in rows]
+    laid = [([Cell(clean(text), column, 1, bold, bold) for text, column, bold in item.cells], False) for item in rows]
     named = list(name_rows(laid))
     notes = [(find_mark(item.text), clean(item.text), item.page) for item in items if item.kind == "legend"]
     blocks.add_table(label, text, [(row, rows[row.number - 1 + len(rows) - named[-1].number].page) for row in named], notes)
@@ -179,7 +179,8 @@ def _read_record(printed: Printed, front: Sequence[Item], abstract: Sequence[tup
     """The paper's record, as far as its first page says it plainly; `pmid` is "" where it names none."""
     page = clean(" ".join((*printed.front, *printed.edges)))
     title, behind = _find_title(front, printed)
-    text, sections = _join_abstract(abstract)
+    labelled = "\n".join(f"{label}: {text}" if label else text for label, text in abstract)
+    text, sections = split_abstract(clean_text(labelled) if len(abstract) < 2 else labelled)
     marked = any(re.fullmatch(r"\W*retracted(?: article)?\W*", line, re.I) for line in (*printed.front, *printed.edges))
     return Document(
         pmid=find_pmid(page),
@@ -192,11 +193,6 @@ def _read_record(printed: Printed, front: Sequence[Item], abstract: Sequence[tup
         doi=_find_doi(page, printed.said),
         pmcid=find_pmcid(page),
     )
-
-
-def _join_abstract(parts: Sequence[tuple[str, str]]) -> tuple[str, tuple[Section, ...]]:
-    labelled = "\n".join(f"{label}: {text}" if label else text for label, text in parts)
-    return split_abstract(clean_text(labelled) if len(parts) < 2 else labelled)
 
 
 def _find_title(front: Sequence[Item], printed: Printed) -> tuple[str, Sequence[Item]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from statistics import median
 from typing import Literal
@@ -58,7 +58,7 @@ class Item:
     """A part of the text in reading order; a heading's `level` counts from 0, the most prominent.
 
     `table` numbers the tables and figures that captions, rows and legends belong to, from 1. A cell of a row is its text, its
-    first column, how many it spans, and whether it is bold.
+    column, and whether it is bold.
     """
 
     kind: ItemKind
@@ -67,7 +67,7 @@ class Item:
     level: int = 0
     size: float = 0.0
     table: int = 0
-    cells: list[tuple[str, int, int, bool]] = field(default_factory=list)
+    cells: list[tuple[str, int, bool]] = field(default_factory=list)
     bold: bool = False
 
 
@@ -306,14 +306,7 @@ def _drop_line_numbers(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     if counted < 0.3 * sum(map(len, pages)):
         return [list(page) for page in pages]
     kept = [[(line, [word for word in line.words if id(word) not in numbers]) for line in page] for page in pages]
-    return [
-        [
-            line if len(words) == len(line.words) else Line(words, line.size, line.height, line.font, line.page, line.bold)
-            for line, words in page
-            if words
-        ]
-        for page in kept
-    ]
+    return [[replace(line, words=words) for line, words in page if words] for page in kept]
 
 
 def split_cells(line: Line) -> list[list[Word]]:

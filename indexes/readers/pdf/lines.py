@@ -14,7 +14,7 @@ from counterpoint.indexes.readers.base.raised import write_raised
 from counterpoint.retrieval.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage  # type: ignore[import-untyped]
+    from pypdfium2 import PdfPage, PdfTextPage  # type: ignore[import-untyped]
 
 MOST_PAGES = 500
 OPEN, CLOSE = "\ufdd0", "\ufdd1"
@@ -81,17 +81,11 @@ class _Piece:
         return 0.1 < rise < 0.9 and (self.size < 0.85 * line.size or (self.size <= line.size and rise > 0.25))
 
 
-@dataclass(frozen=True, slots=True)
-class Pages:
-    """The lines of each page, the size of each in points, and what the file says of itself ("Title", "Author", …)."""
+def read_pages(raw: bytes, name: str) -> tuple[list[list[Line]], bool, dict[str, str]]:
+    """The lines of each page of a PDF, whether most pages are wider than high, and what the file says of itself ("Title", …).
 
-    lines: list[list[Line]]
-    sizes: list[tuple[float, float]]
-    said: dict[str, str]
-
-
-def read_pages(raw: bytes, name: str) -> Pages:
-    """The lines of a PDF; raises `BadInput` for one that is damaged, has a password, too many pages, or no text layer."""
+    Raises `BadInput` for one that is damaged, has a password, too many pages, or no text layer.
+    """
     import pypdfium2
     from pypdfium2.raw import FPDF_ERR_PASSWORD  # type: ignore[import-untyped]
 
@@ -103,26 +97,20 @@ def read_pages(raw: bytes, name: str) -> Pages:
         raise BadInput(f"{name} is damaged: it cannot be read as PDF; save it again, or copy its text.") from None
     if len(document) > MOST_PAGES:
         raise BadInput(f"{name} has {len(document):,} pages and at most {MOST_PAGES} are read; check it in parts.")
-    pages, sizes = list[list[Line]](), list[tuple[float, float]]()
-    for number, page in enumerate(_load_pages(document), 1):
-        pages.append([] if page is None else _read_page(page, number))
-        sizes.append((0.0, 0.0) if page is None else page.get_size())
-        if page is not None:
-            page.close()
+    pages, wide = list[list[Line]](), 0
+    for place in range(len(document)):
+        try:
+            page = document[place]
+        except pypdfium2.PdfiumError:
+            pages.append([])  # it is as good as empty
+            continue
+        pages.append(_read_page(page, place + 1))
+        width, height = page.get_size()
+        wide += width > 1.15 * height
+        page.close()
     if not any(pages):
         raise BadInput(f"{name} has no text layer, only images; recognise its text (OCR) first.")
-    return Pages(pages, sizes, document.get_metadata_dict(skip_empty=True))
-
-
-def _load_pages(document: PdfDocument) -> Iterator[PdfPage | None]:
-    """The pages; one that cannot be loaded is as good as empty."""
-    from pypdfium2 import PdfiumError
-
-    for number in range(len(document)):
-        try:
-            yield document[number]
-        except PdfiumError:
-            yield None
+    return pages, wide > len(pages) / 2, document.get_metadata_dict(skip_empty=True)
 
 
 def _read_page(page: PdfPage, number: int) -> list[Line]:
@@ -197,13 +185,7 @@ def _split_lines(text: PdfTextPage, count: int, turned: int, number: int) -> Ite
                     yield pieces
                     pieces, blank, before = [], True, None
             ended = False
-            if (
-                before is None
-                or blank
-                or abs(before.size - size) > 0.01
-                or abs(before.height - height) > 0.01
-                or before.font != font
-            ):
+            if before is None or blank or before.font != font or max(abs(before.size - size), abs(before.height - height)) > 0.01:
                 end_piece()
                 pieces.append(_Piece(_JOINED.get(letter, letter), size, height, font, left, left, not blank))
             else:
@@ -237,7 +219,8 @@ def _join_pieces(pieces: Sequence[_Piece], page: int) -> Line:
             if shown == f"[{piece.text}]" or _GOES_ON.search(text):
                 shown = f"{OPEN}{piece.text}{CLOSE}"
         # A blank may be missing behind a superscript, and stands before one only by its own width.
-        if words and (piece.joined or is_above) and not (after and not is_above and piece.joined and _is_apart(words[-1], piece)):
+        is_apart = after and not is_above and piece.joined and piece.left - words[-1].right > 0.12 * piece.size
+        if words and (piece.joined or is_above) and not is_apart:
             words[-1] = Word(words[-1].text + shown, words[-1].left, piece.right)
         else:
             words.append(Word(shown, piece.left, piece.right))
@@ -248,10 +231,6 @@ def _join_pieces(pieces: Sequence[_Piece], page: int) -> Line:
         named[piece.font] += len(piece.text)
     font = named.most_common(1)[0][0]
     return Line(found, size, height, font, page, bool(_BOLD.search(font)) and not font[:1].isdigit())
-
-
-def _is_apart(word: Word, piece: _Piece) -> bool:
-    return piece.left - word.right > 0.12 * piece.size
 
 
 def _unswap(text: str) -> str:

@@ -66,7 +66,8 @@ def _is_shifted(text: str) -> bool:
 def _is_enciphered(text: str, words: list[str]) -> bool:
     """Whether words repeat as a language's do, but look like none in Latin letters."""
     if _repeats(words):
-        long = [word for word in map(_strip_accents, words) if len(word) > 3 and _LATIN.search(word)]
+        bare = ("".join(one for one in unicodedata.normalize("NFD", word) if not unicodedata.combining(one)) for word in words)
+        long = [word for word in bare if len(word) > 3 and _LATIN.search(word)]
         return sum(bool(_STRANGE.search(word)) for word in long) > 0.1 * max(len(long), len(words) // 4)
     tokens = text.split() if text.isascii() else []
     if not _repeats(tokens):
@@ -82,7 +83,3 @@ def _repeats(words: list[str]) -> bool:
     counts = Counter(words)
     often = [count for _, count in counts.most_common(5)]
     return len(counts) >= 60 and 0.1 < sum(often) / len(words) < 0.3 and often[0] >= 4 * median(counts.values())
-
-
-def _strip_accents(word: str) -> str:
-    return "".join(letter for letter in unicodedata.normalize("NFD", word) if not unicodedata.combining(letter))

@@ -8,7 +8,7 @@ from statistics import median
 
 from counterpoint.indexes.readers.base import apart
 from counterpoint.indexes.readers.pdf.layout import Item, Layout
-from counterpoint.indexes.readers.pdf.lines import Pages, read_pages
+from counterpoint.indexes.readers.pdf.lines import read_pages
 from counterpoint.indexes.readers.pdf.readable import is_readable
 from counterpoint.retrieval.core.errors import BadInput
 
@@ -31,20 +31,16 @@ class Printed:
 
 def read_printed(raw: bytes, name: str) -> Printed:
     """The text of a PDF; raises `BadInput` for one that is damaged, has a password or too many pages, or has no readable text."""
-    pages = read_pages(raw, name)
-    front = [line.text for line in next(filter(None, pages.lines))]
-    counts = [sum(len(line.words) for line in page) for page in pages.lines if page]
-    layout = Layout(pages.lines)
+    pages, is_wide, said = read_pages(raw, name)
+    front = [line.text for line in next(filter(None, pages))]
+    counts = [sum(len(line.words) for line in page) for page in pages if page]
+    layout = Layout(pages)
     items = layout.read()
     if not is_readable("\n".join(item.text or " ".join(text for text, *_ in item.cells) for item in items)):
         raise BadInput(
             f"{name} has no readable text layer: its fonts do not say which letters they draw; recognise its text (OCR) first."
         )
-    return Printed(items, front, list(dict.fromkeys(layout.edges)), pages.said, len(pages.lines), median(counts), _is_wide(pages))
-
-
-def _is_wide(pages: Pages) -> bool:
-    return sum(width > 1.15 * height for width, height in pages.sizes) > len(pages.sizes) / 2
+    return Printed(items, front, list(dict.fromkeys(layout.edges)), said, len(pages), median(counts), is_wide)
 
 
 def read_printed_apart(raw: bytes, name: str) -> Printed:

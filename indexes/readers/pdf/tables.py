@@ -81,15 +81,10 @@ class _Row:
         # A cell of several lines is drawn before the next; where lines are drawn as wide as the table, their words tell.
         return (column == self.last and (column > 0 or len(self.cells) > 1)) or bool(_GOES_ON.match(text))
 
-    def finish(self) -> list[tuple[str, int, int, bool]]:
-        """Text, first column, number of columns, and whether it is bold, of each cell."""
+    def finish(self) -> list[tuple[str, int, bool]]:
+        """Text, column, and whether it is bold, of each cell."""
         return [
-            (
-                " ".join(word.text for _, words in parts for word in words),
-                column,
-                1,
-                all(line.bold for line, _ in parts),
-            )
+            (" ".join(word.text for _, words in parts for word in words), column, all(line.bold for line, _ in parts))
             for column, parts in sorted(self.cells.items())
         ]
 

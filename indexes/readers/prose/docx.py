@@ -188,9 +188,10 @@ def contents(element: Element) -> Iterator[Element]:
         if tag_of(child) != "AlternateContent":
             yield child
             continue
-        choices = [one for one in child if isinstance(one.tag, str)]
-        chosen = next((one for one in choices if _has_text(one)), None)
-        yield from () if chosen is None else contents(chosen)
+        for choice in child:
+            if isinstance(choice.tag, str) and any(tag_of(one) in ("w:t", "m:t", "w:sym") for one in choice.iter()):
+                yield from contents(choice)
+                break
 
 
 def is_prompt(element: Element) -> bool:
@@ -215,10 +216,6 @@ def read_styles(root: Element | None) -> tuple[dict[str, str], dict[str, Charact
         if id not in looks:
             settle(id, (id,))
     return names, looks
-
-
-def _has_text(element: Element) -> bool:
-    return any(tag_of(one) in ("w:t", "m:t", "w:sym") for one in element.iter())
 
 
 def _parent(element: Element) -> Element:
@@ -274,7 +271,8 @@ def read_docx(raw: bytes, name: str) -> Passage:
             _check_parts(archive, name)
             main = _find_main(archive, name)
             document = _Document(archive, main)
-            _check_paragraphs(document.root, name)
+            if sum(tag_of(one) == "w:p" for one in document.root.iter()) > _MOST_PARAGRAPHS:
+                raise BadInput(f"{name} has more than {_MOST_PARAGRAPHS:,} paragraphs; check it in parts.")
             writing = Writing()
             for text, kind, links in document.blocks():
                 writing.add(text, kind, links)
@@ -313,11 +311,6 @@ def _find_main(archive: ZipFile, name: str) -> str:
     if what:
         raise BadInput(f"{name} is {what}.")
     raise BadInput(f"{name} is a ZIP file, not a DOCX; give plain text, Markdown, HTML, DOCX, PDF, CSV or TSV.")
-
-
-def _check_paragraphs(root: Element, name: str) -> None:
-    if any(place >= _MOST_PARAGRAPHS for place, _ in enumerate(one for one in root.iter() if tag_of(one) == "w:p")):
-        raise BadInput(f"{name} has more than {_MOST_PARAGRAPHS:,} paragraphs; check it in parts.")
 
 
 def _parse(archive: ZipFile, part: str) -> Element | None:

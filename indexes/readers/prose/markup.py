@@ -50,15 +50,11 @@ def _render(tokens: Sequence[Token]) -> tuple[str, tuple[Link, ...]]:
             pieces.link(start, address)
         elif token.type == "html_inline" and token.content.lower() in ("<sup>", "</sup>"):
             raised = token.content.lower() == "<sup>"
-        elif words := _words(token):
-            pieces.add(words, raised)
+        elif token.type in ("text", "code_inline"):
+            pieces.add(token.content, raised)
+        elif token.type in ("softbreak", "hardbreak"):
+            pieces.add("\n", raised)
     return pieces.finish()
-
-
-def _words(token: Token) -> str:
-    if token.type in ("text", "code_inline"):
-        return token.content
-    return "\n" if token.type in ("softbreak", "hardbreak") else ""
 
 
 _NOT_SHOWN = frozenset("head title script style noscript template svg select button textarea iframe object".split())

@@ -8,9 +8,10 @@ import pytest
 
 from counterpoint.indexes import sources
 from counterpoint.indexes.build import build
-from counterpoint.indexes.readers.exports.entry import Paper, is_same
+from counterpoint.indexes.readers.exports.entry import is_same
 from counterpoint.indexes.sources import BuildReport
 from counterpoint.indexes.update import update
+from counterpoint.retrieval.core.values import Document
 from counterpoint.retrieval.index import Index
 
 PLUMS, FIGS = "Plums eased constipation in adults.", "Figs eased nothing in children."
@@ -89,5 +90,5 @@ def test_a_repeat_that_was_retracted_marks_the_paper(tmp_path: Path, monkeypatch
     ],
 )
 def test_titles_of_one_paper_and_of_two(one: str, other: str, same: bool) -> None:
-    first, second = Paper("1", "d", one, PLUMS), Paper("2", "d", other, FIGS)
+    first, second = Document("1", one, PLUMS, doi="d"), Document("2", other, FIGS, doi="d")
     assert is_same(first, second) is is_same(second, first) is same
