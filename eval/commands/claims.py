@@ -46,7 +46,9 @@ def claims(
         check_held(paper_claims, grounder.index.store, file, index)
         asked = format_count(len(paper_claims), "claim")
         print_note(f"Grounding {asked} of {file} with {config} over {index}; progress is saved in {work}.")
-        publish(measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed), json, markdown)
+        title = f"{file.name}: {asked} about {format_count(len({one.pmid for one in paper_claims}), 'paper')}"
+        notes = [f"Left out: {disputed} on which readers disagree."] if disputed else []
+        publish(measure_claims(paper_claims, title, notes, grounder, work, get_command_line()), json, markdown)
 
 
 def titles(
