@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from counterpoint.eval.measures.figures import Figure, Formula, Resampler, Tally, balanced, macro_f1, share
-from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.measures.report import Report, make_table
 from counterpoint.nli.judge import Abstract, Reader
 from counterpoint.nli.reader.judge import DocumentReader
 from counterpoint.nli.reader.paper import read_both_ways
@@ -104,6 +104,5 @@ SETS: Mapping[str, Callable[[DocumentReader, Path, int], dict[str, Figure]]] = {
 def measure_reader(reader: DocumentReader, data: Path, sets: Sequence[str], most: int, command: str) -> Report:
     """The figures of these sets, of at most `most` papers or claims of each."""
     figures = {name: figure for one in sets for name, figure in SETS[one](reader, data, most).items()}
-    table = Table("", ["measure", "value and 95 % interval"], [[name, show(one, ".1%")] for name, one in figures.items()])
-    made_with = {"command": command, "models": reader.name}
+    made_with, table = {"command": command, "models": reader.name}, make_table(figures, ".1%")
     return Report(f"The reader {reader.name}, papers given", [table], {**made_with, "figures": figures}, made_with=made_with)

@@ -110,7 +110,5 @@ def make_group(name: str, outcomes: Sequence[ClaimOutcome], papers: Sequence[str
         papers=sum(map(bool, of_paper.values())),
         shares={outcome: measure(outcome) for outcome in OUTCOMES},
         pairs=sum(map(bool, pairs)),
-        both_right=resampler.figure(
-            Tally.of([(hit and bool(own), bool(own)) for hit, own in zip(right, pairs, strict=True)], share)
-        ),
+        both_right=resampler.share(right, map(bool, pairs)),
     )

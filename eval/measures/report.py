@@ -89,6 +89,11 @@ def show(figure: Figure | None, form: str = ".3f", sure: bool = False) -> str:
     return f"{figure.value:{form}}{'*' if sure else ''} ({figure.low:{form}} to {figure.high:{form}})"
 
 
+def make_table(figures: Mapping[str, Figure], form: str = ".3f") -> Table:
+    """Figures with their intervals, one in each row."""
+    return Table("", ["measure", "value and 95 % interval"], [[name, show(one, form)] for name, one in figures.items()])
+
+
 def show_difference(one: Difference, form: str = "+.3f") -> str:
     """A difference with its interval and the p-value of no difference."""
     if one.value is None or one.low is None or one.high is None:

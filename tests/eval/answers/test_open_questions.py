@@ -44,7 +44,7 @@ def test_questions_are_chosen_by_id_and_by_being_kept_apart(file: Path, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("text", "ids", "said"), [("no JSON", (), "cannot be read"), ('{"body": "What?"}', {"z"}, "none of the questions")]
+    ("text", "ids", "said"), [("no JSON", (), "got invalid JSON"), ('{"body": "What?"}', {"z"}, "none of the questions")]
 )
 def test_a_file_without_the_questions_is_refused_in_one_sentence(tmp_path: Path, text: str, ids: set[str], said: str) -> None:
     (tmp_path / "bad.jsonl").write_text(text, "utf-8")
