@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from counterpoint.eval.scifact.files import LabelledClaim, Predicted, Prediction
 from counterpoint.retrieval.core.values import Claim, Evidence, Stance
@@ -89,41 +89,22 @@ def _make_returned(one: Evidence) -> Returned:
 _RESULT: TypeAdapter[ClaimResult] = TypeAdapter(ClaimResult)
 
 
-class ClaimJournal:
-    """The finished claims of one variant. A claim is identified by its text and gold documents, so a file may grow."""
-
-    def __init__(self, folder: Path, name: str, origin: Origin) -> None:
-        self._journal = Journal.of(origin, folder, name)
-
-    def get(self, claim: LabelledClaim) -> ClaimResult | None:
-        """The result of a claim, or None where there is none yet."""
-        try:
-            return _RESULT.validate_python(self._journal.get(_key(claim)))
-        except ValidationError:
-            return None
-
-    def fill(self, claim: LabelledClaim, grounder: Grounder) -> ClaimResult:
-        """The result of a claim, made and kept if there is none; it is on the disk when this returns."""
-        result = self.get(claim)
-        if result is None:
-            result = observe(grounder, claim)
-            self._journal.add(_key(claim), _RESULT.dump_python(result, mode="json"))
-        return result
+def recall(journal: Journal, claim: LabelledClaim, grounder: Grounder) -> ClaimResult:
+    """The result of a claim from a variant's journal, where it is kept under the claim's text and gold documents; made if there
+    is none."""
+    gold = sorted((pmid, gold.stance) for pmid, gold in claim.gold.items())
+    key = hash_json([claim.claim.id, claim.claim.text, gold])[:16]
+    return _RESULT.validate_python(journal.fill(key, lambda: _RESULT.dump_python(observe(grounder, claim), mode="json")))
 
 
-def _key(claim: LabelledClaim) -> str:
-    return hash_json([claim.claim.id, claim.claim.text, sorted((pmid, gold.stance) for pmid, gold in claim.gold.items())])[:16]
-
-
-def journal_of(grounder: Grounder, folder: Path) -> ClaimJournal:
+def journal_of(grounder: Grounder, folder: Path) -> Journal:
     """The journal in `folder` of results so far for a grounder's configuration, models and index, and this code."""
     settings = {
         "config": grounder.config.model_dump(mode="json"),
         "profile": grounder.models.profile.model_dump(mode="json"),
         "models": grounder.models.names(),
     }
-    origin = Origin(grounder.index.manifest.id, settings, grounding_code())
-    return ClaimJournal(folder, grounder.config.name, origin)
+    return Journal.of(Origin(grounder.index.manifest.id, settings, grounding_code()), folder, grounder.config.name)
 
 
 def grounding_code() -> str:
