@@ -18,7 +18,7 @@ from counterpoint.nli.training.reader.cases import (
     make_case,
     make_cases_of_papers,
     read_dev_papers,
-    read_labelled_cases,
+    read_healthver_cases,
 )
 from counterpoint.nli.training.reader.examples import read_ordinary, read_written
 from counterpoint.nli.training.reader.lesson import CONTRADICT, LABELS, SUPPORT, fit_claim_only
@@ -92,7 +92,7 @@ def measure_ordinary(reader: DocumentReader, data: Path, most: int) -> dict[str,
 
 def measure_healthver(reader: DocumentReader, data: Path, most: int) -> dict[str, Figure]:
     """HealthVer's dev split, each abstract whole."""
-    some = read_labelled_cases(data, "healthver", "dev", most=most)
+    some = read_healthver_cases(data, "dev", most)
     return measure_labels("HealthVer dev", judge_cases(reader, tqdm(some, desc="HealthVer dev")))
 
 

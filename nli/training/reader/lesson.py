@@ -18,6 +18,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from counterpoint.nli.reader.encode import DocumentTokenizer, EncodedDocument
+from counterpoint.retrieval.runtime.engine import batch_by_length
 
 LABELS = ("support", "neutral", "contradict")
 SUPPORT, NEUTRAL, CONTRADICT = range(3)
@@ -104,13 +105,9 @@ def make_batches(
     rng.shuffle(units)
     batches: list[list[LessonExample]] = []
     for start in range(0, len(units), WINDOW):
-        batch: list[LessonExample] = []
-        for unit in sorted(units[start : start + WINDOW], key=measure_length):
-            if batch and measure_length(unit) * (len(batch) + len(unit)) > tokens:
-                batches.append(batch)
-                batch = []
-            batch = batch + unit
-        batches.append(batch)
+        some = units[start : start + WINDOW]
+        places = batch_by_length([measure_length(unit) for unit in some], tokens, sizes=[len(unit) for unit in some])
+        batches += [[one for place in batch for one in some[place]] for batch in places]
     rng.shuffle(batches)
     return batches
 

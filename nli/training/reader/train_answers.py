@@ -28,9 +28,9 @@ from counterpoint.nli.training.reader import train
 from counterpoint.nli.training.reader.answers import UNKNOWN, Pair, make_answer_lessons, read_pairs
 from counterpoint.nli.training.reader.encoder import SIZES, ReaderEncoder
 from counterpoint.nli.training.reader.examples import CLAIMS, make_lessons
-from counterpoint.nli.training.reader.lesson import LABELS, LONGEST, LessonExample, make_batches
+from counterpoint.nli.training.reader.lesson import LABELS, LONGEST, WINDOW, LessonExample, make_batches
 from counterpoint.nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
-from counterpoint.retrieval.runtime.engine import BY_HAND, EncodedPair, collate, read_card
+from counterpoint.retrieval.runtime.engine import BY_HAND, EncodedPair, batch_by_length, collate, read_card
 from counterpoint.retrieval.training.command import make_option_parser, return_exit_code
 from counterpoint.retrieval.training.export import export
 from counterpoint.retrieval.training.loop import Recipe, descend, has_fast_bfloat16
@@ -59,17 +59,13 @@ Reads = Callable[..., Tensor]
 
 def batch_pairs(pairs: Sequence[Pair], tokens: int, rng: random.Random) -> list[list[Pair]]:
     """All pairs in batches of at most so many tokens, padding included, those of like length together."""
-    places = rng.sample(range(len(pairs)), len(pairs))
-    batches: list[list[Pair]] = []
-    for begin in range(0, len(places), 2000):
-        batch: list[Pair] = []
-        for pair in sorted((pairs[place] for place in places[begin : begin + 2000]), key=lambda pair: len(pair.document.ids)):
-            if batch and len(pair.document.ids) * (len(batch) + 1) > tokens:
-                batches.append(batch)
-                batch = []
-            batch.append(pair)
-        batches.append(batch)
-    return batches
+    shuffled = rng.sample(pairs, len(pairs))
+    parts = [shuffled[begin : begin + WINDOW] for begin in range(0, len(shuffled), WINDOW)]
+    return [
+        [part[place] for place in batch]
+        for part in parts
+        for batch in batch_by_length([len(pair.document.ids) for pair in part], tokens)
+    ]
 
 
 def compute_pair_loss(
