@@ -13,8 +13,7 @@ from counterpoint.eval.scifact.files import LabelledClaim
 from counterpoint.eval.scifact.observing import STANCES, ClaimResult, Returned, journal_of, recall
 from counterpoint.retrieval.core.errors import BadRecord
 from counterpoint.retrieval.core.values import OPPOSITE, Claim, Stance
-from counterpoint.retrieval.index import Index
-from counterpoint.retrieval.store.documents import Documents
+from counterpoint.retrieval.index import Documents, Index
 from counterpoint.service.grounding.ground import Grounder
 
 Outcome = Literal["right", "wrong", "unsure", "absent"]

@@ -20,7 +20,7 @@ from counterpoint.generation.grammar import inflect
 from counterpoint.nli.training.turning import has_finite_verb, negate
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput
-from counterpoint.retrieval.store.documents import Documents
+from counterpoint.retrieval.index import Documents
 from counterpoint.service.grounding.ground import Grounder
 
 FEWEST_WORDS, MOST_WORDS = 6, 25

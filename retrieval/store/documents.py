@@ -16,12 +16,12 @@ import json
 import sqlite3
 import struct
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from counterpoint.retrieval.core.errors import IndexUnusable
 from counterpoint.retrieval.core.values import Author, Cue, Document, Notice, Section, Sentence, Span
@@ -299,52 +299,6 @@ class Wanted:
     retracted: bool | None = None
     full_text: bool | None = None
     sort: Sort = "id"
-
-
-class Documents(Protocol):
-    """Read access to the documents of an index, wherever they lie; safe to use from several threads at once.
-
-    Every method raises `IndexUnusable` where they cannot be read.
-    """
-
-    def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
-        """The stored documents of `pmids`, in their order; each must be in the index."""
-
-    def get(self, pmid: str) -> Entry | None:
-        """One document, or None where the index does not hold it."""
-
-    def get_by_doi(self, doi: str) -> Entry | None:
-        """The document with a DOI (in lower case), or None where the index holds none."""
-
-    def get_by_pmcid(self, pmcid: str) -> Entry | None:
-        """The document with a PMCID ("PMC123"); None where the index holds none."""
-
-    def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
-        """Every document's PMID, title and abstract, by PMID, in batches."""
-
-    def sample(self, most: int) -> Iterable[Entry]:
-        """At most `most` documents, spread evenly over the index; the same ones each time."""
-
-    def holds(self, pmids: Sequence[str]) -> set[str]:
-        """Those of `pmids` that the index holds."""
-
-    def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
-        """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
-
-    def full_texts(self, pmids: Sequence[str]) -> dict[str, StoredText]:
-        """The full texts of those of `pmids` that have one."""
-
-    def hash_texts(self, pmids: Sequence[str]) -> dict[str, str]:
-        """The SHA-256 of the full text of each of `pmids` that has one."""
-
-    def list_own_records(self) -> frozenset[str]:
-        """The ids of the documents that a full text made of itself."""
-
-    def leave_out_texts(self) -> None:
-        """From now on be as if there were no full texts."""
-
-    def close(self) -> None:
-        """Release what is open; no other thread may be reading."""
 
 
 class Store:
