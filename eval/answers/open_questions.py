@@ -121,7 +121,7 @@ def is_known(question: OpenQuestion, name: str) -> bool:
     return any(form and terms and (form <= terms or terms <= form) for form in forms)
 
 
-def show_open(title: str, questions: Sequence[OpenQuestion], answers: Mapping[str, Mapping[str, Any]], command: str) -> Report:
+def show_open(title: str, questions: Sequence[OpenQuestion], answers: Mapping[str, Mapping[str, Any]]) -> Report:
     """How many questions were answered, with how many rows, and how many of these name a known answer."""
     given = [answers[one.id] for one in questions]
     figure = Resampler(len(questions)).share(one["outcome"] == "answered" for one in given)
@@ -133,5 +133,4 @@ def show_open(title: str, questions: Sequence[OpenQuestion], answers: Mapping[st
         ["rows", str(len(rows))],
         *([["rows that name a known answer", f"{sum(judged)} of {len(judged)}"]] if judged else []),
     ]
-    data = {"command": command, "questions": dict(answers)}
-    return Report(title, [Table("", ["measure", "value and 95 % interval"], table)], data, made_with={"command": command})
+    return Report(title, [Table("", ["measure", "value and 95 % interval"], table)], {"questions": dict(answers)})

@@ -152,12 +152,11 @@ def name_fault(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> s
     return ""
 
 
-def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer], command: str) -> Report:
+def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer]) -> Report:
     """The figures, then every question that went wrong, and how."""
     measured = figures(questions, answers)
     faults = [name_fault(question, answers) for question in questions]
     data = {
-        "command": command,
         "figures": measured,
         "questions": [
             {**asdict(one), "fault": fault, "given": asdict(answers[one.question])}
@@ -170,4 +169,4 @@ def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapp
         make_table(measured, ".1%"),
         *(f"{fault}: {one.question}" for one, fault in zip(questions, faults, strict=True) if fault),
     ]
-    return Report(title, blocks, data, made_with={"command": command})
+    return Report(title, blocks, data)

@@ -167,7 +167,7 @@ def _calibration_error(sums: Floats) -> Floats:
     return error
 
 
-def show_verdicts(title: str, questions: Sequence[KnownQuestion], verdicts: Sequence[MeasuredVerdict], command: str) -> Report:
+def show_verdicts(title: str, questions: Sequence[KnownQuestion], verdicts: Sequence[MeasuredVerdict]) -> Report:
     """The figures, and which verdicts each known answer got."""
     most = max(sum(question.answer == answer for question in questions) for answer in ANSWERS) / len(questions)
     measured = figures(questions, verdicts)
@@ -176,7 +176,6 @@ def show_verdicts(title: str, questions: Sequence[KnownQuestion], verdicts: Sequ
         given = [verdict.answer for one, verdict in zip(questions, verdicts, strict=True) if one.answer == answer]
         rows.append([answer, *(str(given.count(one)) for one in ANSWERS)])
     data = {
-        "command": command,
         "figures": measured,
         "questions": [
             {"id": one.id, "answer": one.answer, "verdict": verdict.outcome, "certainty": verdict.certainty, "own": verdict.own}
@@ -188,4 +187,4 @@ def show_verdicts(title: str, questions: Sequence[KnownQuestion], verdicts: Sequ
         make_table(measured),
         Table("Verdicts by the right answer", ["right answer", *ANSWERS], rows),
     ]
-    return Report(title, blocks, data, made_with={"command": command})
+    return Report(title, blocks, data)

@@ -60,7 +60,6 @@ def measure_directions(
     judge: Callable[[DirectedQuestion, str], Outcome],
     grounder: Grounder,
     work: Path,
-    command: str,
     answers: Sequence[Answer] = ANSWERS,
     given: bool = False,
 ) -> Report:
@@ -89,10 +88,9 @@ def measure_directions(
         label: Counter(answer for one, answer in zip(questions, said, strict=True) if one.answer == label) for label in answers
     }
     commonest = max(Counter(one.answer for one in questions).values()) / len(questions)
-    models = grounder.models.names()
     data = {
         "file": file.name, "questions": len(questions), "given": given, "commonest": commonest, "figures": figures,
-        "table": table, "models": models, "command": command,
+        "table": table,
         "answers": [
             {**asdict(one), "given": answer, "found_higher": pair[0], "found_lower": pair[1]}
             for one, answer, pair in zip(questions, said, outcomes, strict=True)
@@ -112,4 +110,4 @@ def measure_directions(
         ),
     ]
     title = f"{file.name}: {format_count(len(questions), 'question')}"
-    return Report(title, blocks, data, made_with={"command": command, "models": models})
+    return Report(title, blocks, data, made_with={"models": grounder.models.names()})

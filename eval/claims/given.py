@@ -101,8 +101,8 @@ SETS: Mapping[str, Callable[[DocumentReader, Path, int], dict[str, Figure]]] = {
 }  # fmt: skip
 
 
-def measure_reader(reader: DocumentReader, data: Path, sets: Sequence[str], most: int, command: str) -> Report:
+def measure_reader(reader: DocumentReader, data: Path, sets: Sequence[str], most: int) -> Report:
     """The figures of these sets, of at most `most` papers or claims of each."""
     figures = {name: figure for one in sets for name, figure in SETS[one](reader, data, most).items()}
-    made_with, table = {"command": command, "models": reader.name}, make_table(figures, ".1%")
-    return Report(f"The reader {reader.name}, papers given", [table], {**made_with, "figures": figures}, made_with=made_with)
+    title, table = f"The reader {reader.name}, papers given", make_table(figures, ".1%")
+    return Report(title, [table], {"figures": figures}, made_with={"models": reader.name})

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 from counterpoint.eval.claims.measuring import OUTCOMES, ClaimOutcome, ground_claims
 from counterpoint.eval.claims.reading import PaperClaim
-from counterpoint.eval.measures.figures import RESAMPLES, SEED, Figure, Resampler, Tally, share
+from counterpoint.eval.measures.figures import Figure, Resampler, Tally, share
 from counterpoint.eval.measures.report import Report, Table, show
 from counterpoint.eval.scifact.observing import STANCES, grounding_code
 from counterpoint.retrieval.core.values import LABELS
@@ -29,9 +28,7 @@ class Group:
     both_right: Figure
 
 
-def measure_claims(
-    claims: Sequence[PaperClaim], title: str, notes: Sequence[str], grounder: Grounder, work: Path, command: str
-) -> Report:
+def measure_claims(claims: Sequence[PaperClaim], title: str, notes: Sequence[str], grounder: Grounder, work: Path) -> Report:
     """Ground the claims, and report what became of their papers; a stopped run resumes from `work`.
 
     There is a row for all of them, for each stance and for each kind, all on the same samples of papers; then come the claims
@@ -66,15 +63,11 @@ def measure_claims(
             sure = "" if one.probability is None else f" {one.probability:.2f}"
             blocks.append(f"    {one.side}{sure}: {one.sentence}")
     made = {
-        "counterpoint": version("counterpoint"),
         "code": grounding_code(),
-        "command": command,
         "index": grounder.index.manifest.id,
         "analyzer": grounder.index.manifest.analyzer,
         "config": grounder.config.name,
         "models": grounder.models.names(),
-        "bootstrap_seed": SEED,
-        "bootstrap_resamples": RESAMPLES,
     }
     data = {
         "title": title,
@@ -87,7 +80,6 @@ def measure_claims(
             }
             for one in failures
         ],
-        "made": made,
     }  # fmt: skip
     return Report(f"{title}; 95 % bootstrap intervals over papers", blocks, data, made_with=made)
 

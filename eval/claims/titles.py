@@ -77,7 +77,7 @@ def titles_as_claims(titles: Sequence[tuple[str, str]]) -> list[PaperClaim]:
     return claims
 
 
-def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> Report:
+def measure_titles(grounder: Grounder, most: int, seed: int, work: Path) -> Report:
     """Measure which stance papers of the index are given on their own titles and on the reversed titles."""
     titles = draw_titles(grounder.index.store, most, seed)
     if not titles:
@@ -93,4 +93,4 @@ def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command
         f"{turned} of them reversed, which their papers contradict; {len(titles) - turned} left out because no safe rule can "
         "reverse them."
     )
-    return measure_claims(claims, title, [note], grounder, work, command)
+    return measure_claims(claims, title, [note], grounder, work)

@@ -20,7 +20,7 @@ from counterpoint.eval.commands.outputs import (
     publish,
     write_whole,
 )
-from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, get_command_line, print_note, report_errors
+from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, print_note, report_errors
 from counterpoint.service.configuration import defaults
 
 ClaimsOption = Annotated[Path | None, option("--claims", "Claims in SciFact's format instead of claims_dev; gzipped or not.")]
@@ -66,7 +66,7 @@ def scifact(
             check_target(predictions, overwrite=True)
         print_note(f"Evaluating {', '.join(names)} on the claims of {files.claims} over {files.corpus}.")
         with _working_folder([path for path in (json, predictions, markdown) if path]) as folder:
-            evaluation = evaluate(files, configs, profile, folder, get_command_line(), analyzer)
+            evaluation = evaluate(files, configs, profile, folder, analyzer)
         if predictions:
             write_whole(predictions, predictions_text(evaluation.ids, evaluation.predicted[predicting]), "the predictions")
         publish(evaluation.report, json, markdown)

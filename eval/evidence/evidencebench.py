@@ -229,7 +229,6 @@ def make_report(
     recalls: Mapping[str, Mapping[str, Mapping[str, float]]],
     tasks: Sequence[str],
     methods: Sequence[str],
-    command: str,
     models: str,
 ) -> Report:
     """Every method on every task, by the recalls of papers; bootstrap samples are over papers and the same for all methods."""
@@ -241,5 +240,4 @@ def make_report(
         shown.append([METHODS[method].title, *(show(figures[task], ".1%") for task in tasks)])
         rows += [{"method": method, "task": task, "figure": figures[task], "recalls": each[task]} for task in tasks]
     table = Table("Aspect recall and 95 % interval", ["method", *tasks], shown)
-    made_with = {"command": command, "models": models}
-    return Report("EvidenceBench", [table], {**made_with, "rows": rows}, made_with=made_with)
+    return Report("EvidenceBench", [table], {"rows": rows}, made_with={"models": models})

@@ -55,7 +55,7 @@ class Report:
 
     title: str
     blocks: Sequence[Table | str]
-    data: Any
+    data: Mapping[str, Any]
     measures: Sequence[Measure] = ()
     made_with: Mapping[str, Any] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ class Report:
 
     def json(self) -> str:
         """All that was measured."""
-        return to_json(self.data, indent=2).decode() + "\n"
+        return to_json({**self.data, "made_with": self.made_with}, indent=2).decode() + "\n"
 
 
 def show(figure: Figure | None, form: str = ".3f", sure: bool = False) -> str:

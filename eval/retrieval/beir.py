@@ -154,7 +154,7 @@ def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[
     return {name: [values.get((metric, query), 0.0) for query in qrels] for name, metric in metrics.items()}
 
 
-def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[str], command: str) -> Report:
+def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[str]) -> Report:
     """The mean of each measure for every run with its interval, then each run's differences from the first one.
 
     Bootstrap samples are over queries and the same for all runs.
@@ -178,12 +178,11 @@ def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Seq
     data = {
         "title": title,
         "queries": len(qrels),
-        "command": command,
         "rows": [
             {"method": method, "figures": own, "differences": differences.get(method, {})} for method, own in figures.items()
         ],
     }
-    return Report(f"{title}, {len(qrels):,} queries", blocks, data, made_with={"command": command})
+    return Report(f"{title}, {len(qrels):,} queries", blocks, data)
 
 
 def measure(
@@ -191,7 +190,6 @@ def measure(
     work: Path,
     profile: Profile,
     measures: Sequence[str],
-    command: str,
     rerank: str | None = None,
     depth: int = 100,
     dense: bool = False,
@@ -222,7 +220,7 @@ def measure(
             runs[f"BM25, the best {depth} reranked by {reranker.name}"] = dict(zip(collection.queries, orders, strict=True))
     finally:
         index.close()
-    return make_report(collection.name, collection.qrels, runs, measures, command)
+    return make_report(collection.name, collection.qrels, runs, measures)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,14 +51,12 @@ def configurations(names: Sequence[str]) -> list[Variant]:
     return list(configs.values())
 
 
-def evaluate(
-    files: Files, configs: Sequence[Variant], profile: str, folder: Path, command: str, analyzer: str = ANSERINI
-) -> Evaluation:
+def evaluate(files: Files, configs: Sequence[Variant], profile: str, folder: Path, analyzer: str = ANSERINI) -> Evaluation:
     """Index the corpus once, ground every claim with every variant, and measure.
 
     `folder` keeps the index and the result of each claim: the same evaluation resumes there after a stop, and another one over
-    the same corpus reuses what it shares with this one. `command` is stated in the report;
-    the usual `analyzer` is that of the paper's systems and of the published figures.
+    the same corpus reuses what it shares with this one. The usual `analyzer` is that of the paper's systems and of the published
+    figures.
     """
     claims = read_claims(files.claims)
     stock = Models(_enlarge_caches(load_profile(profile)), {}, {})
@@ -71,7 +69,7 @@ def evaluate(
         try:
             grounders = [make_grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
             variants = _run_variants(claims, grounders, stock, folder)
-            report = make_report(claims, variants, index, files, stock.profile, command)
+            report = make_report(claims, variants, index, files, stock.profile)
         finally:
             index.close()
     predictions = {variant.config.name: tuple(result.predicted() for result in variant.results) for variant in variants}

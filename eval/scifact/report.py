@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.resources import files as resources
 from typing import Any
 
 import yaml
 
-from counterpoint.eval.measures.figures import RESAMPLES, SEED, Difference, Figure, Resampler, Tally
+from counterpoint.eval.measures.figures import Difference, Figure, Resampler, Tally
 from counterpoint.eval.measures.report import NOTHING, Report, Table, show
 from counterpoint.eval.scifact.files import Files, LabelledClaim
 from counterpoint.eval.scifact.measures import CUT, FORMULAS, measure, measure_rankings
@@ -79,7 +78,7 @@ class VariantReport:
 
 
 def make_report(
-    claims: Sequence[LabelledClaim], variants: Sequence[VariantRun], index: Index, files: Files, profile: Profile, command: str
+    claims: Sequence[LabelledClaim], variants: Sequence[VariantRun], index: Index, files: Files, profile: Profile
 ) -> Report:
     """All figures, each with its interval and, where V5 is among the variants, against V5's; plain BM25 and the paper beside
     them. The data have all that was measured, and the provenance what is needed to reproduce it."""
@@ -107,9 +106,7 @@ def make_report(
         for name in [variant.config.name]
     )
     provenance = {
-        "counterpoint": version("counterpoint"),
         "code": hash_code(["counterpoint.eval.scifact.evaluation"]),
-        "command": command,
         "claims_file": files.claims.name,
         "claims_sha256": hashlib.sha256(files.claims.read_bytes()).hexdigest(),
         "corpus_file": files.corpus.name,
@@ -117,8 +114,6 @@ def make_report(
         "index": index.manifest.id,
         "analyzer": index.manifest.analyzer,
         "profile": profile.model_dump(mode="json"),
-        "bootstrap_seed": SEED,
-        "bootstrap_resamples": RESAMPLES,
     }
     data = {
         "claims": counts,
@@ -127,7 +122,6 @@ def make_report(
         "blind": blind,
         "variants": measured,
         "published": PUBLISHED,
-        "provenance": provenance,
     }
     return Report("Counterpoint on SciFact", _show(counts, measured, blind, baseline), data, measures, provenance)
 

@@ -72,7 +72,7 @@ def test_snippets_stand_for_papers_and_their_answers_are_counted(file: Path, tmp
     assert answers["a"]["outcome"] == "answered"
     assert [row["answer"] for row in answers["a"]["rows"]] == ["zeta", "eta"]
     assert answer_open(questions[:1], with_rows, tmp_path / "work", {}) == answers, "what was answered is not asked again"
-    report = show_open("questions", questions[:1], answers, "command")
+    report = show_open("questions", questions[:1], answers)
     (table,) = report.blocks
     assert isinstance(table, Table)
     shown = {row[0]: row[1] for row in table.rows}

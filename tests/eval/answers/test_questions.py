@@ -118,7 +118,7 @@ def test_the_figures() -> None:
     assert {name: figure.value for name, figure in figures(asked, found).items()} == pytest.approx(expected)
     faults = [name_fault(one, found) for one in asked]
     assert faults == ["", "misleading (verdict yes, known no)", "declined", "", "answered, though nothing answers it"]
-    assert "declined: c" in show_questions("t", asked, found, "c").text().splitlines()
+    assert "declined: c" in show_questions("t", asked, found).text().splitlines()
 
 
 def test_answers_are_kept_and_asked_once(index: Index, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_the_figures_count_mixed_unclear_and_none_as_maybe() -> None:
         "ECE": 0.75 - 2 / 3,
     }  # fmt: skip
     assert {name: told[name].value for name in expected} == pytest.approx(expected)
-    assert "accuracy         0.667 (" in show_verdicts("t", known("ynymmn"), found, "c").text()
+    assert "accuracy         0.667 (" in show_verdicts("t", known("ynymmn"), found).text()
 
 
 class Counting(WordReader):

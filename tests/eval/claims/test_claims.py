@@ -103,8 +103,8 @@ def test_each_claim_is_seen_from_its_own_paper(run: Command, tmp_path: Path) -> 
     figure = whole["shares"]["right"]
     assert figure["low"] <= figure["value"] <= figure["high"]
     assert (group(report, "own")["pairs"], group(report, "own")["both_right"]["value"]) == (0, None)
-    assert report["made"]["config"] == "counterpoint"
-    assert report["made"]["models"]["stance"] == "word-judge@1"
+    assert report["made_with"]["config"] == "counterpoint"
+    assert report["made_with"]["models"]["stance"] == "word-judge@1"
     failed = {(one["outcome"], one["pmid"]): one for one in report["failures"]}
     assert set(failed) == {("wrong", "1"), ("wrong", "2"), ("unsure", "3"), ("absent", "4")}
     wrong = failed["wrong", "1"]

@@ -127,7 +127,7 @@ def test_the_report_holds_every_row(data: Path, tmp_path: Path) -> None:
     cases = read_cases([data])
     recalls = measure_all(cases, reader(), tmp_path / "work")
     assert measure_all(cases, reader(), tmp_path / "work") == recalls
-    report = make_report(recalls, list(TASKS), list(METHODS), "c", "m")
+    report = make_report(recalls, list(TASKS), list(METHODS), "m")
     rows = json.loads(report.json())["rows"]
     assert len(rows) == len(TASKS) * len(METHODS)
     assert {row["task"]: len(row["recalls"]) for row in rows} == {

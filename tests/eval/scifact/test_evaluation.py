@@ -56,7 +56,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> list[WordJudge]:
 
 
 def report_of(data: Path, folder: Path, *names: str) -> Report:
-    return evaluate(find(data), configurations(names), "embedded", folder, "counterpoint").report
+    return evaluate(find(data), configurations(names), "embedded", folder).report
 
 
 def test_variants_are_measured_beside_each_other_and_beside_bm25(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
@@ -81,7 +81,7 @@ def test_variants_are_measured_beside_each_other_and_beside_bm25(data: Path, tmp
         assert variant.figures["silence.without_evidence"].value == 1.0
     assert (report.data["baseline"], v5.against_baseline) == ("v5", {})
     assert ours.against_baseline["pairs.support.f1"].p == 1.0
-    assert report.data["provenance"]["corpus_sha256"]
+    assert report.made_with["corpus_sha256"]
 
 
 def test_a_stopped_evaluation_goes_on_and_ends_as_an_undisturbed_one(data: Path, tmp_path: Path, judge: list[WordJudge]) -> None:
