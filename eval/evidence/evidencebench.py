@@ -178,10 +178,6 @@ def _choose_by_bm25(case: EvidenceCase, reading: EvidenceReading, task: Task) ->
     return [int(row) for row in np.argsort(-index.scores(case.hypothesis), kind="stable")]
 
 
-def _choose_ours(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
-    return choose_sentences(case.sentences, reading, case.goals[task.name].k, task.results_only)
-
-
 @dataclass(frozen=True, slots=True)
 class EvidenceMethod:
     """A row of the table. `choose` gives the rows of the sentences chosen for a case, best first; it is None for the two that are
@@ -198,7 +194,10 @@ METHODS = {
         "the last sentences of the abstract", lambda case, *_: [one.index for one in reversed(case.sentences) if one.in_abstract]
     ),
     "bm25": EvidenceMethod("BM25", _choose_by_bm25),
-    "ours": EvidenceMethod("ours with set selection", _choose_ours),
+    "ours": EvidenceMethod(
+        "ours with set selection",
+        lambda case, reading, task: choose_sentences(case.sentences, reading, case.goals[task.name].k, task.results_only),
+    ),
 }
 
 

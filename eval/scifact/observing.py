@@ -6,7 +6,7 @@ would be returned; a grounder that caches its models' results answers most of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,26 +117,22 @@ def grounding_code() -> str:
 
 def rank_to_gold(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> tuple[str, ...]:
     """What one side of a claim would return if it returned all it can, down to the last gold document of that stance."""
-    ranked = list[str]()
-    left = set(gold)
-    for pmid in (
-        _rank_branch(grounder, claim, stance) if isinstance(grounder, BaselineGrounder) else _rank_path(grounder, claim, stance)
-    ):
+    ranked, last, left = list[str](), 0, set(gold)
+    for pmid in _rank(grounder, claim, stance):
         ranked.append(pmid)
-        left.discard(pmid)
+        if pmid in left:
+            last = len(ranked)
+            left.remove(pmid)
         if not left:
             break
-    last = max((rank for rank, pmid in enumerate(ranked, 1) if pmid in gold), default=0)
     return tuple(ranked[:last])
 
 
-def _rank_branch(grounder: BaselineGrounder, claim: Claim, stance: Stance) -> Iterator[str]:
-    """All that a branch of the paper's variants allows, best first, judged only as far as is asked for."""
-    return (one.document.entry.pmid for one in Side(grounder, claim, stance).rank())
-
-
-def _rank_path(grounder: Grounder, claim: Claim, stance: Stance) -> Sequence[str]:
-    """The same for our own path, which reads each paper once for both sides."""
+def _rank(grounder: Grounder, claim: Claim, stance: Stance) -> Iterable[str]:
+    """All that one side allows, best first: of the paper's variants judged only as far as is asked for; our own path reads each
+    paper once for both sides."""
+    if isinstance(grounder, BaselineGrounder):
+        return (one.document.entry.pmid for one in Side(grounder, claim, stance).rank())
     ranked = grounder.rank(claim, grounder.find(claim))
     readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: grounder.path.read.papers])}
     called = [pmid for pmid, one in readings.items() if one.label == stance]

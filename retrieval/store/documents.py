@@ -403,19 +403,13 @@ class Store:
 
     def holds(self, pmids: Sequence[str]) -> set[str]:
         """Those of `pmids` that the index holds."""
-        members: set[str] = set()
-        for at in range(0, len(pmids), self._CHUNK):
-            members.update(self._fetch("pmid", pmids[at : at + self._CHUNK]))
-        return members
+        return set(self._fetch("pmid", pmids))
 
     def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
         """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
-        versions: dict[str, int] = {}
-        for at in range(0, len(pmids), self._CHUNK):
-            rows = self._fetch("pmid, written", pmids[at : at + self._CHUNK])
-            versions.update((pmid, int(row[1])) for pmid, row in rows.items())
-            for pmid, written in self._query_texts("SELECT pmid, written FROM texts WHERE pmid IN ({})", list(versions)):
-                versions[pmid] = max(versions[pmid], int(written))
+        versions = {pmid: int(row[1]) for pmid, row in self._fetch("pmid, written", pmids).items()}
+        for pmid, written in self._query_texts("SELECT pmid, written FROM texts WHERE pmid IN ({})", list(versions)):
+            versions[pmid] = max(versions[pmid], int(written))
         return versions
 
     def full_texts(self, pmids: Sequence[str]) -> dict[str, StoredText]:
@@ -446,13 +440,14 @@ class Store:
 
     def _query_texts(self, statement: str, pmids: Sequence[str]) -> list[tuple[Any, ...]]:
         """The rows of a statement with a place for the ids; none in an index without texts."""
-        chunks = (pmids[at : at + self._CHUNK] for at in range(0, len(pmids) if self._has_texts else 0, self._CHUNK))
+        return self._query_chunks(statement, pmids) if self._has_texts else []
+
+    def _query_chunks(self, statement: str, pmids: Sequence[str]) -> list[tuple[Any, ...]]:
+        chunks = (pmids[at : at + self._CHUNK] for at in range(0, len(pmids), self._CHUNK))
         return [row for chunk in chunks for row in self._query(statement.format(",".join("?" * len(chunk))), chunk)]
 
     def _fetch(self, columns: str, pmids: Sequence[str]) -> dict[str, Any]:
-        marks = ",".join("?" * len(pmids))
-        rows = self._query(f"SELECT {columns} FROM documents WHERE pmid IN ({marks})", pmids)
-        return {str(row[0]): row for row in rows}
+        return {str(row[0]): row for row in self._query_chunks(f"SELECT {columns} FROM documents WHERE pmid IN ({{}})", pmids)}
 
     def close(self) -> None:
         """Release the file; no other thread may be reading."""
