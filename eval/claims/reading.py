@@ -75,7 +75,7 @@ def read_feedback(path: Path) -> tuple[list[PaperClaim], int]:
     """
     if path.suffix != ".jsonl":
         return read_paper_claims(path), 0
-    lines: dict[int, int] = {}
+    lines: dict[str, int] = {}
 
     def read(row: dict[str, Any], line: int) -> FeedbackOut:
         try:

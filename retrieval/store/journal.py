@@ -52,10 +52,10 @@ class Journal:
     A record is any JSON value. The first line of the file holds the facts that determine the records.
     """
 
-    def __init__(self, path: Path, facts: Mapping[str, Any]) -> None:
-        """Open or resume the file; raises `BadInput` if it holds records of other facts."""
+    def __init__(self, path: Path, facts: Mapping[str, Any], otherwise: str = "name another file") -> None:
+        """Open or resume the file; raises `BadInput` if it holds records of other facts (`otherwise` says how to keep them)."""
         self.path, self._facts = path, dict(facts)
-        self.records: dict[str, Any] = self._read()
+        self.records: dict[str, Any] = self._read(otherwise)
         self.resumed = len(self.records)
         # Rewritten without a torn last line, or the next one would be appended to it.
         entries = [json.dumps(self._facts), *(json.dumps([key, record]) for key, record in self.records.items())]
@@ -86,7 +86,7 @@ class Journal:
                 self.add(key, record)
         return self.records[key]
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self, otherwise: str) -> dict[str, Any]:
         if not self.path.exists():
             return {}
         # What follows the last line break is a line that was being written when the process died.
@@ -101,7 +101,8 @@ class Journal:
             )
             raise BadInput(
                 f"{self.path} contains an unfinished run with different settings ({differences} differ); resume with its own "
-                "settings, name another file, or delete it."
+                "settings, "
+                f"{otherwise}, or delete it."
             )
         records: dict[str, Any] = {}
         for line in lines:

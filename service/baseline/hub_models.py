@@ -27,8 +27,9 @@ from counterpoint.retrieval.runtime.usage import record
 from counterpoint.service.baseline.hub import HubModel, Precision
 
 logger = logging.getLogger(__name__)
-Count, Tokens = Annotated[int, Field(ge=1)], Annotated[int, Field(ge=16)]
-"""What a profile may give: they are checked when it is read."""
+Count = Annotated[int, Field(ge=1)]
+Tokens = Annotated[int, Field(ge=16)]
+"""Options are checked when a profile is read."""
 WINDOW = 32
 """Premises judged at a time: a caller that stops early wastes at most so many."""
 
