@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BaseModel, BeforeValidator, Field
 
 from counterpoint.generation.draft import CitedSource, Draft, DraftSentence, Failed, Limits, Source
 from counterpoint.generation.prompting import Prompt, fill_prompt, write_failed
 from counterpoint.generation.replies import drop_marks, keep_whole_sentences
-from counterpoint.retrieval.core.errors import BadConfig
 from counterpoint.retrieval.core.values import Topic
-from counterpoint.retrieval.runtime.chat import Chat, ChatUnanswered, Completion
+from counterpoint.retrieval.runtime.chat import Chat, ChatUnanswered, Completion, Count, Price, Retries, Seconds
+from counterpoint.retrieval.runtime.chat_requests import Part
 from counterpoint.retrieval.runtime.replies import read_answer, read_answers, read_number
 
 JSON = "write"
@@ -57,24 +57,19 @@ class ChatGenerator:
         model: str,
         base_url: str | None = None,
         key_env: str = "OPENAI_API_KEY",
-        timeout: float = 120.0,
-        retries: int = 3,
-        per_minute: int | None = None,
-        budget: int | None = None,
-        price: Sequence[float] | None = None,
-        max_tokens: int = 2000,
-        temperature: float = 0.0,
+        timeout: Seconds = 120.0,
+        retries: Retries = 3,
+        per_minute: Count | None = None,
+        budget: Count | None = None,
+        price: Price | None = None,
+        max_tokens: Count = 2000,
+        temperature: Annotated[float, Field(ge=0)] = 0.0,
         seed: int | None = None,
         stop: Sequence[str] = (),
         stream: bool = True,
-        document_words: int | None = None,
-        leave_out: Sequence[str] = (),
+        document_words: Count | None = None,
+        leave_out: Sequence[Part] = (),
     ) -> None:
-        if max_tokens < 1 or temperature < 0 or (document_words is not None and document_words < 1):
-            raise BadConfig(
-                f"max_tokens {max_tokens}, temperature {temperature}, document_words {document_words} do not fit; "
-                "expected a count of at least 1, a number of at least 0, and a count or nothing."
-            )
         self._chat = Chat(model, base_url, key_env, timeout, retries, per_minute, budget, price, leave_out)
         self._max_tokens, self._temperature, self._seed = max_tokens, temperature, seed
         self._stop, self._stream, self._document_words = tuple(stop), stream, document_words

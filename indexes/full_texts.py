@@ -25,7 +25,7 @@ from counterpoint.indexes.readers.json_formats import make_csl
 from counterpoint.nli.text.negation import find_cues_by_sentence
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import Document, FullText
-from counterpoint.retrieval.store.documents import Documents
+from counterpoint.retrieval.index import Documents
 from counterpoint.retrieval.store.packing import pack
 from counterpoint.retrieval.store.texts import (
     BLOCK_COLUMNS,

@@ -130,22 +130,20 @@ class EvidenceReader:
         return tuple(found)
 
 
-def score_sentences(
-    sentences: Sequence[Sentence], reading: EvidenceReading, results_only: bool = False, weights: EvidenceWeights = WEIGHTS
-) -> Floats:
+def score_sentences(sentences: Sequence[Sentence], reading: EvidenceReading, results_only: bool = False) -> Floats:
     """[sentences, parts] in the order of `PARTS`: what each part contributes to each sentence's score, which is their sum."""
     shares = load_role_model().probabilities(sentences)
     texts = [sentence.text for sentence in sentences]
     parts = np.zeros((len(sentences), len(PARTS)))
-    parts[:, 0] = weights.abstract * np.array([sentence.in_abstract for sentence in sentences])
-    parts[:, 1] = shares @ np.array(weights.results_roles if results_only else weights.roles)
-    parts[:, 2] = weights.relevance * _standardise(reading.relevance)
+    parts[:, 0] = WEIGHTS.abstract * np.array([sentence.in_abstract for sentence in sentences])
+    parts[:, 1] = shares @ np.array(WEIGHTS.results_roles if results_only else WEIGHTS.roles)
+    parts[:, 2] = WEIGHTS.relevance * _standardise(reading.relevance)
     if reading.surest is not None:
-        parts[reading.surest, 3] = weights.side
-    parts[:, 4] = weights.length * _standardise(np.log1p([len(text.split()) for text in texts]))
-    parts[:, 5] = weights.figures * _standardise(np.log1p([count_figures(text) for text in texts]))
+        parts[reading.surest, 3] = WEIGHTS.side
+    parts[:, 4] = WEIGHTS.length * _standardise(np.log1p([len(text.split()) for text in texts]))
+    parts[:, 5] = WEIGHTS.figures * _standardise(np.log1p([count_figures(text) for text in texts]))
     if results_only:
-        parts[:, 6] = weights.reporting * np.array([is_report(text) for text in texts], dtype=np.float64)
+        parts[:, 6] = WEIGHTS.reporting * np.array([is_report(text) for text in texts], dtype=np.float64)
     return parts
 
 
@@ -155,16 +153,9 @@ def _standardise(values: Floats) -> Floats:
     return scores
 
 
-def choose_sentences(
-    sentences: Sequence[Sentence],
-    reading: EvidenceReading,
-    k: int,
-    results_only: bool = False,
-    weights: EvidenceWeights = WEIGHTS,
-) -> list[int]:
+def choose_sentences(sentences: Sequence[Sentence], reading: EvidenceReading, k: int, results_only: bool = False) -> list[int]:
     """The rows of the `k` sentences that together carry the most evidence, in the order of choice."""
-    scores = score_sentences(sentences, reading, results_only, weights).sum(axis=1)
-    return diversify(scores, reading.vectors, weights.repeats, k)
+    return diversify(score_sentences(sentences, reading, results_only).sum(axis=1), reading.vectors, WEIGHTS.repeats, k)
 
 
 def diversify(scores: Floats, vectors: NDArray[np.float32], repeats: float, k: int) -> list[int]:

@@ -23,7 +23,7 @@ from counterpoint.retrieval.core.values import Hit, Passage
 from counterpoint.retrieval.dense.encoder import Vectors
 from counterpoint.retrieval.dense.search import DenseIndex, check_files, find_usable_part
 from counterpoint.retrieval.store.corpus import Corpus
-from counterpoint.retrieval.store.documents import Documents, Entry, Store
+from counterpoint.retrieval.store.documents import Entry, Store
 from counterpoint.retrieval.store.manifest import LUCENE, NAME, PASSAGES, STORE, Manifest, read_manifest
 from counterpoint.retrieval.store.texts import name_passage, read_passage_name
 from counterpoint.retrieval.words.forms import add_spellings
@@ -42,6 +42,8 @@ class PassageHit:
 
 
 _Found = TypeVar("_Found", Hit, PassageHit)
+Documents = Store | ClusterDocuments
+"""Read access to the documents of an index, wherever they lie; safe to use from several threads at once."""
 
 
 class Index:
@@ -128,12 +130,12 @@ class Index:
         self._passages.search_until(add_spellings(query) if spellings else query, take)
         return hits
 
-    def find_passages(self, query: str, pmids: Sequence[str], most: int, spellings: bool = False) -> list[list[PassageHit]]:
+    def find_passages(self, query: str, pmids: Sequence[str], most: int) -> list[list[PassageHit]]:
         """The best passages of each of these documents by BM25, at most so many, best first; none where one has no full text."""
         if self._passages is None:
             return [[] for _ in pmids]
         beginnings = [name_passage(pmid) for pmid in pmids]
-        rankings = self._passages.search_within(add_spellings(query) if spellings else query, beginnings, most)
+        rankings = self._passages.search_within(query, beginnings, most)
         return [[_read_hit(hit) for hit in ranking] for ranking in rankings]
 
     def passages(self, pmid: str) -> tuple[Passage, ...]:

@@ -21,7 +21,6 @@ from counterpoint.retrieval.runtime.engine import BY_HAND
 from counterpoint.retrieval.training.command import make_option_parser, return_exit_code
 from counterpoint.retrieval.training.encoder import TokenEncoder, load_base
 from counterpoint.retrieval.training.export import export, restore_weights
-from counterpoint.retrieval.training.folds import is_held_out
 from counterpoint.retrieval.training.frequencies import compute_piece_weights, compute_word_weights
 from counterpoint.retrieval.training.late_loop import RelevanceLoss, group_pairs, train
 from counterpoint.retrieval.training.loop import Recipe
@@ -71,11 +70,7 @@ def finish(encoder: TokenEncoder, pieces: NDArray[np.float32], data: Path, folde
     words = compute_word_weights(data)
     np.savez_compressed(folder / "rarity.npz", pieces=pieces.astype(np.float16), words=words.astype(np.float16))
     reranker = EmbeddedReranker(folder, remembered_mb=600)
-    claims = [
-        *rank_scifact(data, "train", reranker, DEPTH, is_held_out),
-        *rank_ordinary(data, reranker, DEPTH),
-    ]
-    weights = fit_weights(claims)
+    weights = fit_weights([*rank_scifact(data, reranker, DEPTH), *rank_ordinary(data, reranker, DEPTH)])
     model_json = json.loads((folder / "model.json").read_text("utf-8"))
     model_json["fitted_to"] = {"calibration": model_json["sha256"]}
     model_json["calibration"] = {part: round(float(weight), 3) for part, weight in zip(PARTS, weights, strict=True)}

@@ -7,20 +7,21 @@ papers that hold them. Only a reader can say whether a row is right; a known ans
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from counterpoint.eval.measures.figures import Resampler, Tally, share
+from counterpoint.eval.measures.figures import Resampler
 from counterpoint.eval.measures.report import Report, Table, show
 from counterpoint.eval.measures.resuming import record_each
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.indexes.readers.base.jsonl import read_records
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import Answer, Topic
-from counterpoint.retrieval.store.journal import Origin, hash_json
+from counterpoint.retrieval.store.journal import Origin
 from counterpoint.retrieval.words.terms import split_terms
 from counterpoint.service.answering.answer import Answerer
 from counterpoint.service.runs.journal import code_of
@@ -45,16 +46,16 @@ class OpenQuestion:
 
 def read_open_questions(file: Path, ids: Collection[str] = ()) -> list[OpenQuestion]:
     """The questions of a file, those with these `ids` if there are any; raises `BadInput` if there are none."""
-    try:
-        data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-        rows = [json.loads(line) for line in data.splitlines() if line.strip()]
-        texts: dict[str, dict[str, Any]] = {}
-        for row in rows:
-            texts.setdefault(row.get("body") or row["question"], row)
-    except (OSError, ValueError, KeyError, AttributeError) as error:
-        raise BadInput(f"{file} cannot be read ({error!r}); expected JSON lines with “question” or “body”.") from None
-    some_held = any(row.get("held") for row in rows)
-    found = [_read(text, row) for text, row in texts.items() if row.get("held") or not some_held]
+    rows: dict[str, dict[str, Any]] = {}
+
+    def read(row: dict[str, Any], _line: int) -> None:
+        if not isinstance(text := row.get("body") or row.get("question"), str):
+            raise RecordError("expected “question” or “body”")
+        rows.setdefault(text, row)
+
+    list(read_records(file, read))
+    some_held = any(row.get("held") for row in rows.values())
+    found = [_read(text, row) for text, row in rows.items() if row.get("held") or not some_held]
     chosen = [one for one in found if one.id in ids or not ids]
     if not chosen:
         raise BadInput(f"{file} has none of the questions asked for; expected JSON lines with “question” or “body”.")
@@ -99,8 +100,8 @@ def answer_open(
         answer = answerer.answer(Topic(one.id, one.question))
         return {"outcome": answer.outcome, "rows": list(_list_rows(one, answer)), "others": len(answer.others)}
 
-    items = [(hash_json(asdict(one)), one) for one in questions]
-    return dict(zip([one.id for one in questions], record_each(items, ask, origin, work, "open", "questions"), strict=True))
+    records = record_each(questions, ask, origin, work, "open", "questions")
+    return {one.id: record for one, record in zip(questions, records, strict=True)}
 
 
 def _list_rows(question: OpenQuestion, answer: Answer) -> Iterator[dict[str, Any]]:
@@ -120,11 +121,10 @@ def is_known(question: OpenQuestion, name: str) -> bool:
     return any(form and terms and (form <= terms or terms <= form) for form in forms)
 
 
-def show_open(title: str, questions: Sequence[OpenQuestion], answers: Mapping[str, Mapping[str, Any]], command: str) -> Report:
+def show_open(title: str, questions: Sequence[OpenQuestion], answers: Mapping[str, Mapping[str, Any]]) -> Report:
     """How many questions were answered, with how many rows, and how many of these name a known answer."""
     given = [answers[one.id] for one in questions]
-    answered = [(float(one["outcome"] == "answered"), 1.0) for one in given]
-    figure = Resampler(len(questions)).figure(Tally.of(answered, share))
+    figure = Resampler(len(questions)).share(one["outcome"] == "answered" for one in given)
     rows = [(one, row) for one, answer in zip(questions, given, strict=True) for row in answer["rows"]]
     judged = [is_known(one, row["answer"]) for one, row in rows if one.known]
     table = [
@@ -133,5 +133,4 @@ def show_open(title: str, questions: Sequence[OpenQuestion], answers: Mapping[st
         ["rows", str(len(rows))],
         *([["rows that name a known answer", f"{sum(judged)} of {len(judged)}"]] if judged else []),
     ]
-    data = {"command": command, "questions": dict(answers)}
-    return Report(title, [Table("", ["measure", "value and 95 % interval"], table)], data, made_with={"command": command})
+    return Report(title, [Table("", ["measure", "value and 95 % interval"], table)], {"questions": dict(answers)})

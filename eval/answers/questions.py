@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from counterpoint.eval.measures.columns import read_columns
-from counterpoint.eval.measures.figures import Figure, Resampler, Tally, share
-from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.measures.figures import Figure, Resampler
+from counterpoint.eval.measures.report import Report, Table, make_table
 from counterpoint.eval.measures.resuming import record_each
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, BadRecord
@@ -53,32 +53,26 @@ class GivenAnswer:
     answered: bool
     verdict: str
     certainty: float
-    supporting: tuple[str, ...]
-    contradicting: tuple[str, ...]
-    cited: tuple[str, ...]
-    sentences: tuple[str, ...]
+    supporting: Sequence[str]
+    contradicting: Sequence[str]
+    cited: Sequence[str]
+    sentences: Sequence[str]
     note: str
 
-    @classmethod
-    def of(cls, answer: Answer) -> GivenAnswer:
-        """Make one from an answer."""
-        verdict = answer.verdict
-        return cls(
-            answer.outcome == "answered",
-            verdict.outcome if verdict else "",
-            verdict.certainty if verdict else 0.0,
-            tuple(evidence.document.pmid for evidence in verdict.supporting) if verdict else (),
-            tuple(evidence.document.pmid for evidence in verdict.contradicting) if verdict else (),
-            tuple(dict.fromkeys(citation.document.pmid for sentence in answer.sentences for citation in sentence.citations)),
-            tuple(sentence.text for sentence in answer.sentences),
-            answer.note,
-        )
 
-    @classmethod
-    def read(cls, record: Mapping[str, Any]) -> GivenAnswer:
-        """Make one from a journal's record."""
-        values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
-        return cls(**values)
+def summarise(answer: Answer) -> GivenAnswer:
+    """What is measured of an answer."""
+    verdict = answer.verdict
+    return GivenAnswer(
+        answered=answer.outcome == "answered",
+        verdict=verdict.outcome if verdict else "",
+        certainty=verdict.certainty if verdict else 0.0,
+        supporting=[evidence.document.pmid for evidence in verdict.supporting] if verdict else [],
+        contradicting=[evidence.document.pmid for evidence in verdict.contradicting] if verdict else [],
+        cited=list(dict.fromkeys(one.document.pmid for sentence in answer.sentences for one in sentence.citations)),
+        sentences=[sentence.text for sentence in answer.sentences],
+        note=answer.note,
+    )
 
 
 def read_questions(path: Path) -> list[AskedQuestion]:
@@ -110,15 +104,13 @@ def answer_all(
 
     Raises `Interrupted` where the user stops it.
     """
-    texts = list(dict.fromkeys(question.question for question in questions))
     origin = Origin(answerer.index.manifest.id, settings, code_of(*_CODE))
-    items = [(hash_json(text), (hash_json(text)[:8], text)) for text in texts]
 
-    def ask(one: tuple[str, str]) -> dict[str, Any]:
-        return asdict(GivenAnswer.of(answerer.answer(Topic(*one))))
+    def ask(one: AskedQuestion) -> dict[str, Any]:
+        return asdict(summarise(answerer.answer(Topic(hash_json(one.question)[:8], one.question))))
 
-    records = record_each(items, ask, origin, work, "questions", "questions")
-    return {text: GivenAnswer.read(record) for text, record in zip(texts, records, strict=True)}
+    records = record_each(questions, ask, origin, work, "questions", "questions")
+    return {one.question: GivenAnswer(**record) for one, record in zip(questions, records, strict=True)}
 
 
 def is_misleading(question: AskedQuestion, answer: GivenAnswer) -> bool:
@@ -132,12 +124,7 @@ def is_misleading(question: AskedQuestion, answer: GivenAnswer) -> bool:
 
 def figures(questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer]) -> dict[str, Figure]:
     """Shares with 95 % intervals from a bootstrap over questions; a mixed or unclear verdict is neither right nor wrong."""
-    resampler, pairs = Resampler(len(questions)), [(question, answers[question.question]) for question in questions]
-
-    def among(value: Sequence[bool], of: Sequence[bool]) -> Figure:
-        rows = [(float(yes and base), float(base)) for yes, base in zip(value, of, strict=True)]
-        return resampler.figure(Tally.of(rows, share))
-
+    among, pairs = Resampler(len(questions)).share, [(question, answers[question.question]) for question in questions]
     answerable = [question.answer != "none" for question in questions]
     has_answer = [answer.answered for _, answer in pairs]
     both = [able and answer for able, answer in zip(answerable, has_answer, strict=True)]
@@ -165,23 +152,21 @@ def name_fault(question: AskedQuestion, answers: Mapping[str, GivenAnswer]) -> s
     return ""
 
 
-def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer], command: str) -> Report:
+def show_questions(title: str, questions: Sequence[AskedQuestion], answers: Mapping[str, GivenAnswer]) -> Report:
     """The figures, then every question that went wrong, and how."""
     measured = figures(questions, answers)
     faults = [name_fault(question, answers) for question in questions]
     data = {
-        "command": command,
-        "figures": {name: [one.value, one.low, one.high] for name, one in measured.items()},
+        "figures": measured,
         "questions": [
             {**asdict(one), "fault": fault, "given": asdict(answers[one.question])}
             for one, fault in zip(questions, faults, strict=True)
         ],
     }
-    rows = [[name, show(figure, ".1%")] for name, figure in measured.items() if figure.value is not None]
     blocks: list[Table | str] = [
         f"{format_count(len(questions), 'question')}, "
         f"{sum(question.answer == 'none' for question in questions)} of them unanswerable.",
-        Table("", ["measure", "value and 95 % interval"], rows),
+        make_table(measured, ".1%"),
         *(f"{fault}: {one.question}" for one, fault in zip(questions, faults, strict=True) if fault),
     ]
-    return Report(title, blocks, data, made_with={"command": command})
+    return Report(title, blocks, data)

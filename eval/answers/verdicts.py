@@ -13,15 +13,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from counterpoint.eval.measures.figures import Figure, Floats, Resampler, Tally, f1, macro_f1, share
-from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.measures.figures import Figure, Floats, Resampler, Tally, f1, macro_f1
+from counterpoint.eval.measures.report import Report, Table, make_table
 from counterpoint.eval.measures.resuming import record_each
 from counterpoint.generation.question import parse_question
 from counterpoint.indexes.readers.base import jsonl
 from counterpoint.indexes.readers.base.fields import RecordError
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.values import Claim
-from counterpoint.retrieval.store.journal import Origin, hash_json
+from counterpoint.retrieval.store.journal import Origin
 from counterpoint.service.answering.verdict import GroundedQuestion, ground_question, weigh_question
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import show as show_papers
@@ -94,14 +94,12 @@ def weigh_all(
     Raises `Interrupted` where the user stops it.
     """
     origin = Origin(corpus, {**settings, "given": with_papers}, code_of(*_CODE))
-    items = [(hash_json(asdict(question)), question) for question in questions]
 
     def ask(one: KnownQuestion) -> dict[str, Any]:
         study = study_papers(grounder, one) if with_papers else ground_question(grounder, one.question)
         return asdict(measure_verdict(one, study))
 
-    records = record_each(items, ask, origin, work, "verdicts", "questions")
-    return [MeasuredVerdict(**record) for record in records]
+    return [MeasuredVerdict(**record) for record in record_each(questions, ask, origin, work, "verdicts", "questions")]
 
 
 def study_papers(grounder: Grounder, question: KnownQuestion) -> GroundedQuestion | None:
@@ -139,16 +137,17 @@ def figures(questions: Sequence[KnownQuestion], verdicts: Sequence[MeasuredVerdi
     ]
     right = [float(answer == verdict) for answer, verdict in pairs]
     decisions = [float(verdict.outcome in ("yes", "no")) for verdict in verdicts]
-    tallies = {
-        "accuracy": Tally.of([(one, 1.0) for one in right], share),
-        "macro-F1": Tally.of(counts, macro_f1),
-        **{f"F1 {label}": Tally.of([row[3 * i : 3 * i + 3] for row in counts], f1) for i, label in enumerate(ANSWERS)},
-        "said yes or no": Tally.of([(one, 1.0) for one in decisions], share),
-        "these right": Tally.of([(one * ok, one) for one, ok in zip(decisions, right, strict=True)], share),
-        "ECE": Tally.of([_count_in_bins(verdict, ok) for verdict, ok in zip(verdicts, right, strict=True)], _calibration_error),
-        "own paper read": Tally.of([(float(verdict.own), 1.0) for verdict in verdicts], share),
+    bins = [_count_in_bins(verdict, ok) for verdict, ok in zip(verdicts, right, strict=True)]
+    each = {f"F1 {label}": Tally.of([row[3 * i : 3 * i + 3] for row in counts], f1) for i, label in enumerate(ANSWERS)}
+    return {
+        "accuracy": resampler.share(right),
+        "macro-F1": resampler.figure(Tally.of(counts, macro_f1)),
+        **{name: resampler.figure(tally) for name, tally in each.items()},
+        "said yes or no": resampler.share(decisions),
+        "these right": resampler.share(right, decisions),
+        "ECE": resampler.figure(Tally.of(bins, _calibration_error)),
+        "own paper read": resampler.share(verdict.own for verdict in verdicts),
     }
-    return {name: resampler.figure(tally) for name, tally in tallies.items()}
 
 
 def _count_in_bins(verdict: MeasuredVerdict, right: float) -> list[float]:
@@ -168,7 +167,7 @@ def _calibration_error(sums: Floats) -> Floats:
     return error
 
 
-def show_verdicts(title: str, questions: Sequence[KnownQuestion], verdicts: Sequence[MeasuredVerdict], command: str) -> Report:
+def show_verdicts(title: str, questions: Sequence[KnownQuestion], verdicts: Sequence[MeasuredVerdict]) -> Report:
     """The figures, and which verdicts each known answer got."""
     most = max(sum(question.answer == answer for question in questions) for answer in ANSWERS) / len(questions)
     measured = figures(questions, verdicts)
@@ -177,8 +176,7 @@ def show_verdicts(title: str, questions: Sequence[KnownQuestion], verdicts: Sequ
         given = [verdict.answer for one, verdict in zip(questions, verdicts, strict=True) if one.answer == answer]
         rows.append([answer, *(str(given.count(one)) for one in ANSWERS)])
     data = {
-        "command": command,
-        "figures": {name: [one.value, one.low, one.high] for name, one in measured.items()},
+        "figures": measured,
         "questions": [
             {"id": one.id, "answer": one.answer, "verdict": verdict.outcome, "certainty": verdict.certainty, "own": verdict.own}
             for one, verdict in zip(questions, verdicts, strict=True)
@@ -186,7 +184,7 @@ def show_verdicts(title: str, questions: Sequence[KnownQuestion], verdicts: Sequ
     }
     blocks: list[Table | str] = [
         f"{format_count(len(questions), 'question')}; always giving the most common answer is right for {most:.1%}.",
-        Table("", ["measure", "value and 95 % interval"], [[name, show(figure)] for name, figure in measured.items()]),
+        make_table(measured),
         Table("Verdicts by the right answer", ["right answer", *ANSWERS], rows),
     ]
-    return Report(title, blocks, data, made_with={"command": command})
+    return Report(title, blocks, data)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from counterpoint.eval.measures.figures import Resampler, Tally, share
+from counterpoint.eval.measures.figures import Resampler
 from counterpoint.eval.measures.report import Measure, Report, Table, show
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, BadRecord
@@ -131,9 +131,7 @@ def evaluate(
             scores = [
                 np.mean([score(one, labels, name, right, form) for one, labels in question], axis=0) for question in questions
             ]
-            figures = [
-                resampler.figure(Tally.of(((mean[place], 1.0) for mean in scores), share)) for place in range(len(MEASURES))
-            ]
+            figures = [resampler.share(mean[place] for mean in scores) for place in range(len(MEASURES))]
             data.setdefault(form, {})[title] = {one.key: figure for one, figure in zip(MEASURES, figures, strict=True)}
             rows.append([title, *(show(figure, ".2%") for figure in figures)])
         tables.append(Table(f"{form.capitalize()} form", ["", *(one.title for one in MEASURES)], rows))

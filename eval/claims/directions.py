@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from counterpoint.eval.measures.figures import Resampler, Tally, share
+from counterpoint.eval.measures.figures import Resampler
 from counterpoint.eval.measures.report import Report, Table, show
 from counterpoint.eval.measures.resuming import record_each
 from counterpoint.eval.scifact.observing import grounding_code
@@ -60,7 +60,6 @@ def measure_directions(
     judge: Callable[[DirectedQuestion, str], Outcome],
     grounder: Grounder,
     work: Path,
-    command: str,
     answers: Sequence[Answer] = ANSWERS,
     given: bool = False,
 ) -> Report:
@@ -73,7 +72,7 @@ def measure_directions(
         return [judge(one, claim) for claim in (one.higher, one.lower)]
 
     origin = Origin(hash_file(file), [grounder.config.name, grounder.models.names(), given], grounding_code())
-    outcomes = record_each([(one.id, one) for one in questions], ask, origin, work, "directions", "questions")
+    outcomes = record_each(questions, ask, origin, work, "directions", "questions")
     said = [answer if (answer := answer_from(*pair)) in answers else DECLINED for pair in outcomes]
     directed = ["higher", "lower"]
     groups = {"all": [True] * len(questions), DIRECTED: [one.answer in directed for one in questions]}
@@ -84,21 +83,14 @@ def measure_directions(
         "declined": [answer == DECLINED for answer in said],
     }
     resampler = Resampler(len(questions))
-    figures = {
-        group: {
-            name: resampler.figure(Tally.of(((hit and one, one) for hit, one in zip(some, members, strict=True)), share))
-            for name, some in hits.items()
-        }
-        for group, members in groups.items()
-    }
+    figures = {group: {name: resampler.share(some, members) for name, some in hits.items()} for group, members in groups.items()}
     table = {
         label: Counter(answer for one, answer in zip(questions, said, strict=True) if one.answer == label) for label in answers
     }
     commonest = max(Counter(one.answer for one in questions).values()) / len(questions)
-    models = grounder.models.names()
     data = {
         "file": file.name, "questions": len(questions), "given": given, "commonest": commonest, "figures": figures,
-        "table": table, "models": models, "command": command,
+        "table": table,
         "answers": [
             {**asdict(one), "given": answer, "found_higher": pair[0], "found_lower": pair[1]}
             for one, answer, pair in zip(questions, said, outcomes, strict=True)
@@ -118,4 +110,4 @@ def measure_directions(
         ),
     ]
     title = f"{file.name}: {format_count(len(questions), 'question')}"
-    return Report(title, blocks, data, made_with={"command": command, "models": models})
+    return Report(title, blocks, data, made_with={"models": grounder.models.names()})

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from counterpoint.eval.measures.figures import Figure, Formula, Resampler, Tally, balanced, macro_f1, share
-from counterpoint.eval.measures.report import Report, Table, show
+from counterpoint.eval.measures.report import Report, make_table
 from counterpoint.nli.judge import Abstract, Reader
 from counterpoint.nli.reader.judge import DocumentReader
 from counterpoint.nli.reader.paper import read_both_ways
@@ -18,7 +18,7 @@ from counterpoint.nli.training.reader.cases import (
     make_case,
     make_cases_of_papers,
     read_dev_papers,
-    read_labelled_cases,
+    read_healthver_cases,
 )
 from counterpoint.nli.training.reader.examples import read_ordinary, read_written
 from counterpoint.nli.training.reader.lesson import CONTRADICT, LABELS, SUPPORT, fit_claim_only
@@ -92,7 +92,7 @@ def measure_ordinary(reader: DocumentReader, data: Path, most: int) -> dict[str,
 
 def measure_healthver(reader: DocumentReader, data: Path, most: int) -> dict[str, Figure]:
     """HealthVer's dev split, each abstract whole."""
-    some = read_labelled_cases(data, "healthver", "dev", most=most)
+    some = read_healthver_cases(data, "dev", most)
     return measure_labels("HealthVer dev", judge_cases(reader, tqdm(some, desc="HealthVer dev")))
 
 
@@ -101,9 +101,8 @@ SETS: Mapping[str, Callable[[DocumentReader, Path, int], dict[str, Figure]]] = {
 }  # fmt: skip
 
 
-def measure_reader(reader: DocumentReader, data: Path, sets: Sequence[str], most: int, command: str) -> Report:
+def measure_reader(reader: DocumentReader, data: Path, sets: Sequence[str], most: int) -> Report:
     """The figures of these sets, of at most `most` papers or claims of each."""
     figures = {name: figure for one in sets for name, figure in SETS[one](reader, data, most).items()}
-    table = Table("", ["measure", "value and 95 % interval"], [[name, show(one, ".1%")] for name, one in figures.items()])
-    made_with = {"command": command, "models": reader.name}
-    return Report(f"The reader {reader.name}, papers given", [table], {**made_with, "figures": figures}, made_with=made_with)
+    title, table = f"The reader {reader.name}, papers given", make_table(figures, ".1%")
+    return Report(title, [table], {"figures": figures}, made_with={"models": reader.name})

@@ -10,11 +10,10 @@ from typing import Literal
 from counterpoint.eval.claims.reading import PaperClaim
 from counterpoint.eval.measures.resuming import finish_each
 from counterpoint.eval.scifact.files import LabelledClaim
-from counterpoint.eval.scifact.observing import STANCES, ClaimResult, Returned, journal_of
+from counterpoint.eval.scifact.observing import STANCES, ClaimResult, Returned, journal_of, recall
 from counterpoint.retrieval.core.errors import BadRecord
 from counterpoint.retrieval.core.values import OPPOSITE, Claim, Stance
-from counterpoint.retrieval.index import Index
-from counterpoint.retrieval.store.documents import Documents
+from counterpoint.retrieval.index import Documents, Index
 from counterpoint.service.grounding.ground import Grounder
 
 Outcome = Literal["right", "wrong", "unsure", "absent"]
@@ -59,8 +58,7 @@ def ground_claims(claims: Sequence[PaperClaim], grounder: Grounder, work: Path) 
     journal = journal_of(grounder, work)
 
     def ground(claim: PaperClaim) -> ClaimOutcome:
-        result = journal.fill(LabelledClaim(Claim(claim.claim), {}), grounder)
-        return _find_outcome(claim, result, grounder.index)
+        return _find_outcome(claim, recall(journal, LabelledClaim(Claim(claim.claim), {}), grounder), grounder.index)
 
     return finish_each(claims, ground, "grounding", "claims", work)
 

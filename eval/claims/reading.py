@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from counterpoint.eval.measures.columns import read_columns
+from counterpoint.indexes.readers.base.fields import RecordError
+from counterpoint.indexes.readers.base.jsonl import read_some
 from counterpoint.retrieval.core.english import list_words
 from counterpoint.retrieval.core.errors import BadInput, BadRecord
 from counterpoint.retrieval.core.values import LABELS, Label
@@ -73,26 +75,17 @@ def read_feedback(path: Path) -> tuple[list[PaperClaim], int]:
     """
     if path.suffix != ".jsonl":
         return read_paper_claims(path), 0
-    entries = _read_lines(path)
-    lines = {one.id: line for line, one in entries}
-    consensus, conflicts = find_agreed([one for _, one in entries])
+    lines: dict[str, int] = {}
+
+    def read(row: dict[str, Any], line: int) -> FeedbackOut:
+        try:
+            one = FeedbackOut.model_validate(row)
+        except ValidationError:
+            raise RecordError("expected a line that `counterpoint feedback export` wrote, got something else") from None
+        lines[one.id] = line
+        return one
+
+    consensus, conflicts = find_agreed(read_some(path, read, "feedback", "what `counterpoint feedback export` writes"))
     if not consensus:
         raise BadInput(f"{path} has no feedback that its readers agree on; expected at least one line.")
     return [PaperClaim(one.pmid, one.claim, one.right, f"shown as {one.shown}", lines[one.id]) for one in consensus], conflicts
-
-
-def _read_lines(path: Path) -> list[tuple[int, FeedbackOut]]:
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read ({error}); name a file that `counterpoint feedback export` wrote.") from None
-    entries = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            entries.append((number, FeedbackOut.model_validate(json.loads(line))))
-        except (ValueError, ValidationError):
-            hint = "expected a line that `counterpoint feedback export` wrote, got something else."
-            raise BadRecord(path, f"line {number}", hint) from None
-    return entries

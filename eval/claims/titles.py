@@ -10,27 +10,20 @@ from __future__ import annotations
 import hashlib
 import heapq
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from counterpoint.eval.claims.measuring import ClaimOutcome, Outcome, ground_claims
 from counterpoint.eval.claims.reading import PaperClaim
-from counterpoint.eval.claims.report import Grouping, count_others, make_report
+from counterpoint.eval.claims.report import measure_claims
 from counterpoint.eval.measures.report import Report
 from counterpoint.generation.grammar import inflect
 from counterpoint.nli.training.turning import has_finite_verb, negate
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput
-from counterpoint.retrieval.core.values import Label
-from counterpoint.retrieval.store.documents import Documents
+from counterpoint.retrieval.index import Documents
 from counterpoint.service.grounding.ground import Grounder
 
 FEWEST_WORDS, MOST_WORDS = 6, 25
-OWN, TURNED = "own title", "turned round"
-_WORDS: Mapping[Label, Mapping[Outcome, str]] = {
-    "support": {"right": "supported", "wrong": "contradicted", "unsure": "unsure", "absent": "absent"},
-    "contradict": {"right": "contradicted", "wrong": "supported", "unsure": "unsure", "absent": "absent"},
-}
 _BATCH = 1000
 _SUBTITLE = re.compile(r":\s|\s[-–—]{1,2}\s|--|—|(?<=[a-z)]{3})\.\s+(?=[A-Z])|;\s")
 _NO_CLAIM = re.compile(r"\b(?:effects? of|evaluation|comparison|study|trial)\b", re.IGNORECASE)
@@ -78,13 +71,13 @@ def titles_as_claims(titles: Sequence[tuple[str, str]]) -> list[PaperClaim]:
     """Each title as a claim that its paper supports and, where a safe rule can reverse it, as one that its paper contradicts."""
     claims: list[PaperClaim] = []
     for pmid, sentence in titles:
-        claims.append(PaperClaim(pmid, sentence, "support", OWN))
+        claims.append(PaperClaim(pmid, sentence, "support"))
         if other := turn_round(sentence):
-            claims.append(PaperClaim(pmid, other, "contradict", TURNED))
+            claims.append(PaperClaim(pmid, other, "contradict"))
     return claims
 
 
-def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command: str) -> Report:
+def measure_titles(grounder: Grounder, most: int, seed: int, work: Path) -> Report:
     """Measure which stance papers of the index are given on their own titles and on the reversed titles."""
     titles = draw_titles(grounder.index.store, most, seed)
     if not titles:
@@ -93,22 +86,11 @@ def measure_titles(grounder: Grounder, most: int, seed: int, work: Path, command
             "“Aspirin reduces fever in adults with influenza.”; name another index."
         )
     claims = titles_as_claims(titles)
-    outcomes = ground_claims(claims, grounder, work)
-    grouping = Grouping(outcomes)
-
-    def words(seen: ClaimOutcome) -> str:
-        return f"{seen.claim.kind}, {_WORDS[seen.claim.stance][seen.outcome]}"
-
-    groups = [
-        grouping.group(OWN, stance="support", words=_WORDS["support"]),
-        grouping.group(TURNED, stance="contradict", words=_WORDS["contradict"]),
-        grouping.group("both"),
-    ]
     fewer = f" ({most} were asked for)" if len(titles) < most else ""
     title = f"Own titles of {format_count(len(titles), 'paper')}{fewer}, drawn with seed {seed}"
-    rest = len(titles) - groups[1].claims
-    notes = (
-        f"{groups[1].claims} of them reversed; {rest} left out because no safe rule can reverse them.",
-        count_others(outcomes),
+    turned = len(claims) - len(titles)
+    note = (
+        f"{turned} of them reversed, which their papers contradict; {len(titles) - turned} left out because no safe rule can "
+        "reverse them."
     )
-    return make_report(title, notes, groups, outcomes, grounder, command, words)
+    return measure_claims(claims, title, [note], grounder, work)

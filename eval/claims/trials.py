@@ -55,9 +55,7 @@ def read_prompts(path: Path, labels: Path = LABELS) -> list[DirectedQuestion]:
     return prompts
 
 
-def measure_trials(
-    prompts: list[DirectedQuestion], path: Path, grounder: Grounder, given: bool, work: Path, command: str
-) -> Report:
+def measure_trials(prompts: list[DirectedQuestion], path: Path, grounder: Grounder, given: bool, work: Path) -> Report:
     """Ask every prompt whose report is in the grounder's index; a stopped run resumes from `work`.
 
     With `given`, the answer is what the report itself is read to say, else the verdict of all papers found.
@@ -73,4 +71,4 @@ def measure_trials(
         (reading,) = grounder.read(Claim(claim), [entries[one.id.split()[0]]])
         return _OUTCOMES[reading.verdict.label]
 
-    return measure_directions(asked, path, judge, grounder, work, command, ANSWERS[:3], given)
+    return measure_directions(asked, path, judge, grounder, work, ANSWERS[:3], given)

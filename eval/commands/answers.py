@@ -23,7 +23,6 @@ from counterpoint.service.cli.shared import (
     IndexOption,
     ProfileOption,
     UnderAnswersOption,
-    get_command_line,
     print_note,
     report_errors,
 )
@@ -76,7 +75,7 @@ def verdicts(
         settings = _begin(len(questions), f"{file} of {papers} with {answers}", work, grounder)
         results = weigh_all(questions, grounder, given, work, grounder.index.manifest.corpus_sha256, settings)
         title = f"{file.name}, {'papers given' if given else 'search'}"
-        publish(show_verdicts(title, questions, results, get_command_line()), json, markdown)
+        publish(show_verdicts(title, questions, results), json, markdown)
 
 
 def questions(
@@ -99,7 +98,7 @@ def questions(
         answerer = assemble_answerer(index, answers, profile, config)
         settings = _begin(len(cases), f"{file} of {index} with {answers}", work, answerer)
         results = answer_all(cases, answerer, work, settings)
-        publish(show_questions(file.name, cases, results, get_command_line()), json, markdown)
+        publish(show_questions(file.name, cases, results), json, markdown)
 
 
 def open_questions(
@@ -136,7 +135,7 @@ def open_questions(
         answerer = assemble_answerer(index, answers, profile, config)
         settings = _begin(len(cases), f"{file} of {index} with {answers}", work, answerer)
         results = answer_open(cases, answerer, work, settings)
-        publish(show_open(file.name, cases, results, get_command_line()), json, markdown)
+        publish(show_open(file.name, cases, results), json, markdown)
         if rows:
             lines = (dumps(row, ensure_ascii=False) for one in cases for row in results[one.id]["rows"])
             write_whole(rows, "".join(f"{line}\n" for line in lines), "the rows")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from counterpoint.eval.commands.outputs import JsonOption, MarkdownOption, check_outputs, option, publish, work_option
-from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, get_command_line, print_note, report_errors
+from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, print_note, report_errors
 from counterpoint.service.configuration import defaults
 
 BEIR_WORK, EVIDENCE_WORK = Path("beir.work"), Path("evidencebench.work")
@@ -56,7 +56,7 @@ def beir(
         print_note(
             f"Measuring on {len(collection.queries):,} queries of {collection.name}; indexes and scores are saved in {work}."
         )
-        publish(measure(collection, work, models, MEASURES, get_command_line(), rerank, depth, dense, analyzer), json, markdown)
+        publish(measure(collection, work, models, MEASURES, rerank, depth, dense, analyzer), json, markdown)
 
 
 def evidencebench(
@@ -92,4 +92,4 @@ def evidencebench(
             f"Measuring {len(methods)} methods on {len(cases)} papers with {finder.reader.name}; progress is saved in {work}."
         )
         recalls = measure_all(cases, finder.reader, work)
-        publish(make_report(recalls, tasks, methods, get_command_line(), finder.reader.name), json, markdown)
+        publish(make_report(recalls, tasks, methods, finder.reader.name), json, markdown)

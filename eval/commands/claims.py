@@ -9,7 +9,7 @@ import typer
 
 from counterpoint.eval.commands.outputs import JsonOption, MarkdownOption, argument, check_outputs, option, publish, work_option
 from counterpoint.retrieval.core.english import format_count
-from counterpoint.service.cli.shared import ConfigOption, IndexOption, ProfileOption, get_command_line, print_note, report_errors
+from counterpoint.service.cli.shared import ConfigOption, IndexOption, ProfileOption, print_note, report_errors
 from counterpoint.service.configuration import defaults
 
 WORK, COCHRANE_WORK, TRIALS_WORK = Path("claims.work"), Path("cochrane.work"), Path("trials.work")
@@ -46,7 +46,9 @@ def claims(
         check_held(paper_claims, grounder.index.store, file, index)
         asked = format_count(len(paper_claims), "claim")
         print_note(f"Grounding {asked} of {file} with {config} over {index}; progress is saved in {work}.")
-        publish(measure_claims(paper_claims, file, grounder, work, get_command_line(), disputed), json, markdown)
+        title = f"{file.name}: {asked} about {format_count(len({one.pmid for one in paper_claims}), 'paper')}"
+        notes = [f"Left out: {disputed} on which readers disagree."] if disputed else []
+        publish(measure_claims(paper_claims, title, notes, grounder, work), json, markdown)
 
 
 def titles(
@@ -69,7 +71,7 @@ def titles(
         print_note(
             f"Grounding up to {most} titles of {index} and their reversed versions with {config}; progress is saved in {work}."
         )
-        publish(measure_titles(grounder, most, seed, work, get_command_line()), json, markdown)
+        publish(measure_titles(grounder, most, seed, work), json, markdown)
 
 
 def cochrane(
@@ -103,7 +105,7 @@ def cochrane(
         index = open_index(corpus, work, list(models.encoders.values()))
         grounder = make_grounder(index, grounding, models)
         report = measure_directions(
-            conclusions, file, lambda _, claim: weigh(grounder.ground(Claim(claim))).outcome, grounder, work, get_command_line()
+            conclusions, file, lambda _, claim: weigh(grounder.ground(Claim(claim))).outcome, grounder, work
         )
         publish(report, json, markdown)
 
@@ -127,7 +129,7 @@ def trials(
         prompts = read_prompts(file)
         grounder = assemble(index, config, profile)
         print_note(f"Asking {format_count(len(prompts), 'prompt')} of {file} over {index}; progress is saved in {work}.")
-        publish(measure_trials(prompts, file, grounder, given, work, get_command_line()), json, markdown)
+        publish(measure_trials(prompts, file, grounder, given, work), json, markdown)
 
 
 def reader(
@@ -148,7 +150,7 @@ def reader(
         if unknown := [name for name in sets if name not in SETS]:
             raise BadInput(f"--only names {unknown[0]!r}; expected some of {', '.join(SETS)}.")
         check_outputs(json, markdown)
-        publish(measure_reader(DocumentReader(model), data, sets, most, get_command_line()), json, markdown)
+        publish(measure_reader(DocumentReader(model), data, sets, most), json, markdown)
 
 
 def biogen(
@@ -165,5 +167,5 @@ def biogen(
 
         check_outputs(json, markdown, [run, judgments])
         cited = read_run(run)
-        made_with = {"command": get_command_line(), "run": run.name, "judgments": judgments.name}
+        made_with = {"run": run.name, "judgments": judgments.name}
         publish(evaluate(cited, read_judgments(judgments, cited), made_with), json, markdown)

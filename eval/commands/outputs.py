@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from counterpoint.service.cli.shared import print_note
+from counterpoint.service.cli.shared import get_command_line, print_note
 
 if TYPE_CHECKING:
     from counterpoint.eval.measures.report import Report
@@ -55,7 +57,11 @@ def check_outputs(json: Path | None, markdown: Path | None = None, inputs: Seque
 
 
 def publish(report: Report, json: Path | None, markdown: Path | None) -> None:
-    """Print a report and write it where asked."""
+    """Print a report and write it where asked, with the command and the version that made it."""
+    from counterpoint.eval.measures.figures import RESAMPLES, SEED
+
+    made_with = {"counterpoint": version("counterpoint"), "command": get_command_line(), **report.made_with}
+    report = replace(report, made_with={**made_with, "bootstrap_seed": SEED, "bootstrap_resamples": RESAMPLES})
     typer.echo(report.text())
     for out, text in ((json, report.json), (markdown, report.markdown)):
         if out:

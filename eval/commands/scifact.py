@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -20,7 +20,7 @@ from counterpoint.eval.commands.outputs import (
     publish,
     write_whole,
 )
-from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, get_command_line, print_note, report_errors
+from counterpoint.service.cli.shared import AnalyzerOption, ProfileOption, print_note, report_errors
 from counterpoint.service.configuration import defaults
 
 ClaimsOption = Annotated[Path | None, option("--claims", "Claims in SciFact's format instead of claims_dev; gzipped or not.")]
@@ -65,23 +65,16 @@ def scifact(
         if predictions:
             check_target(predictions, overwrite=True)
         print_note(f"Evaluating {', '.join(names)} on the claims of {files.claims} over {files.corpus}.")
-        with _working_folder([path for path in (json, predictions, markdown) if path]) as folder:
-            evaluation = evaluate(files, configs, profile, folder, get_command_line(), analyzer)
+        # Beside the first output, so that a stopped run can resume; a temporary folder where nothing is written.
+        out = json or predictions or markdown
+        kept: AbstractContextManager[Path | str] = (
+            nullcontext(out.with_name(f"{out.name}.work")) if out else TemporaryDirectory(prefix="counterpoint-eval-")
+        )
+        with kept as folder:
+            evaluation = evaluate(files, configs, profile, Path(folder), analyzer)
         if predictions:
             write_whole(predictions, predictions_text(evaluation.ids, evaluation.predicted[predicting]), "the predictions")
         publish(evaluation.report, json, markdown)
-
-
-@contextmanager
-def _working_folder(outputs: list[Path]) -> Iterator[Path]:
-    """A working folder beside the first output, so that a stopped run can resume; a temporary one where nothing is written."""
-    if outputs:
-        yield outputs[0].with_name(f"{outputs[0].name}.work")
-        return
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="counterpoint-eval-") as folder:
-        yield Path(folder)
 
 
 def predictions(

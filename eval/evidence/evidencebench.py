@@ -12,26 +12,26 @@ https://github.com/EvidenceBench/EvidenceBench.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import comb
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from counterpoint.eval.measures.figures import RESAMPLES, SEED, Resampler, Tally, share
-from counterpoint.eval.measures.report import Report, Table
+from counterpoint.eval.measures.figures import Resampler
+from counterpoint.eval.measures.report import Report, Table, show
 from counterpoint.eval.measures.resuming import record_each
 from counterpoint.indexes.readers.base.fields import RecordError
-from counterpoint.indexes.readers.base.jsonl import parse_line, read_lines
+from counterpoint.indexes.readers.base.jsonl import read_some
 from counterpoint.indexes.readers.prose.article import make_article
 from counterpoint.nli.evidence import EvidenceReader, EvidenceReading, choose_sentences
 from counterpoint.nli.long_text import list_sentences
 from counterpoint.nli.text.headings import Part
-from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import SectionKind, Sentence
-from counterpoint.retrieval.store.journal import Origin, hash_json
+from counterpoint.retrieval.store.journal import Origin
 from counterpoint.retrieval.training.bm25 import TextIndex
 from counterpoint.service.runs.journal import code_of
 
@@ -60,14 +60,14 @@ TASKS = {
 class Goal:
     """What a task asks of one paper: the sentences of each aspect, how many may be chosen, and a choice that shows the most."""
 
-    aspects: tuple[frozenset[int], ...]
+    aspects: tuple[tuple[int, ...], ...]
     k: int
     best: tuple[int, ...]
 
     def recall(self, selection: Sequence[int]) -> float:
         """The share of the aspects that the chosen sentences show; only the first `k` sentences count."""
         sentences = set(selection[: self.k])
-        return sum(not aspect.isdisjoint(sentences) for aspect in self.aspects) / len(self.aspects)
+        return sum(not sentences.isdisjoint(aspect) for aspect in self.aspects) / len(self.aspects)
 
     def expected(self, sentences: int) -> float:
         """The expected recall of `k` sentences drawn at random without replacement from `sentences`."""
@@ -89,11 +89,7 @@ class EvidenceCase:
     goals: dict[str, Goal]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-
-class _Choice(_Strict):
+class _Choice(BaseModel):
     one_selection_of_sentences: list[int]
 
 
@@ -101,7 +97,7 @@ class _Optimal(_Choice):
     optimal: int
 
 
-class _Record(_Strict):
+class _Record(BaseModel):
     """The fields read from a record, under the benchmark's names."""
 
     id: str
@@ -123,33 +119,24 @@ _HEADING = "section_name"
 
 def read_cases(paths: Sequence[Path]) -> list[EvidenceCase]:
     """The cases of JSON lines files, gzipped or not; raises a one-sentence `BadInput` for any other format."""
-    cases: list[EvidenceCase] = []
-    for path in paths:
-        for number, line in read_lines(path):
-            place = f"line {number}"
-            try:
-                cases.append(_case(parse_line(line)))
-            except (RecordError, ValueError) as fault:
-                raise BadRecord(path, place, f"{_describe_fault(fault)}; expected a record of EvidenceBench.") from None
-    if not cases:
-        raise BadInput(f"{', '.join(map(str, paths)) or '--data'} contains no record; name a file of EvidenceBench.")
-    distinct_ids: set[str] = set()
-    for case in cases:
-        if case.id in distinct_ids:
+    cases: dict[str, EvidenceCase] = {}
+    for case in (case for path in paths for case in read_some(path, _read_case, "record", "EvidenceBench's records")):
+        if cases.setdefault(case.id, case) is not case:
             raise BadInput(f"The paper {case.id} appears twice; name each file of EvidenceBench once.")
-        distinct_ids.add(case.id)
-    return cases
+    return list(cases.values())
 
 
-def _describe_fault(fault: Exception) -> str:
-    if isinstance(fault, ValidationError):
-        first = fault.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return str(fault)
+def _read_case(data: dict[str, Any], _number: int) -> EvidenceCase:
+    try:
+        return _make_case(_Record.model_validate(data))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RecordError(f"expected a record of EvidenceBench: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except ValueError as error:
+        raise RecordError(f"expected a record of EvidenceBench: {error}") from None
 
 
-def _case(data: dict[str, Any]) -> EvidenceCase:
-    record = _Record.model_validate(data)
+def _make_case(record: _Record) -> EvidenceCase:
     types = record.sentence_types_in_candidate_pool
     if len(types) != len(record.paper_as_candidate_pool):
         raise ValueError(f"{len(record.paper_as_candidate_pool)} sentences came with {len(types)} types")
@@ -176,25 +163,19 @@ def _case(data: dict[str, Any]) -> EvidenceCase:
 
 def _goal(record: _Record, aspects: Sequence[str], k: int, choice: _Choice) -> Goal:
     count = len(record.paper_as_candidate_pool)
-    sentence_sets = []
-    for aspect in aspects:
-        sentences = frozenset(record.aspect2sentence_indices.get(aspect, ()))
-        if not sentences or min(sentences) < 0 or max(sentences) >= count:
+    found = [tuple(sorted({*record.aspect2sentence_indices.get(aspect, ())})) for aspect in aspects]
+    for aspect, sentences in zip(aspects, found, strict=True):
+        if not sentences or sentences[0] < 0 or sentences[-1] >= count:
             raise ValueError(f"the aspect {aspect} has no sentence among the {count} of the paper, or one out of their range")
-        sentence_sets.append(sentences)
-    if not sentence_sets:
+    if not found:
         raise ValueError("it has no aspects")
-    return Goal(tuple(sentence_sets), k, tuple(choice.one_selection_of_sentences))
+    return Goal(tuple(found), k, tuple(choice.one_selection_of_sentences))
 
 
 def _choose_by_bm25(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
     # The usual k1 and b: the service's own 0.9 and 0.4 suit abstracts, but within a paper they favour long sentences.
     index = TextIndex([sentence.text for sentence in case.sentences], k1=1.2, b=0.75)
     return [int(row) for row in np.argsort(-index.scores(case.hypothesis), kind="stable")]
-
-
-def _choose_ours(case: EvidenceCase, reading: EvidenceReading, task: Task) -> Sequence[int]:
-    return choose_sentences(case.sentences, reading, case.goals[task.name].k, task.results_only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +194,10 @@ METHODS = {
         "the last sentences of the abstract", lambda case, *_: [one.index for one in reversed(case.sentences) if one.in_abstract]
     ),
     "bm25": EvidenceMethod("BM25", _choose_by_bm25),
-    "ours": EvidenceMethod("ours with set selection", _choose_ours),
+    "ours": EvidenceMethod(
+        "ours with set selection",
+        lambda case, reading, task: choose_sentences(case.sentences, reading, case.goals[task.name].k, task.results_only),
+    ),
 }
 
 
@@ -223,21 +207,6 @@ def compute_recall(case: EvidenceCase, reading: EvidenceReading, task: Task, met
     if choose:
         return goal.recall([case.numbers[row] for row in choose(case, reading, task)])
     return goal.recall(goal.best) if method == "maximum" else goal.expected(case.count)
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceRow:
-    """A method in a task: mean aspect recall in percent, its bootstrap standard error and 95 % interval, and each paper's."""
-
-    method: str
-    title: str
-    task: str
-    papers: int
-    value: float
-    error: float
-    low: float
-    high: float
-    recalls: Mapping[str, float]
 
 
 def measure_all(cases: Sequence[EvidenceCase], reader: EvidenceReader, work: Path) -> dict[str, dict[str, dict[str, float]]]:
@@ -251,40 +220,23 @@ def measure_all(cases: Sequence[EvidenceCase], reader: EvidenceReader, work: Pat
         return {task: {name: compute_recall(case, reading, TASKS[task], name) for name in METHODS} for task in case.goals}
 
     origin = Origin(None, reader.name, code_of("counterpoint.nli.evidence", "counterpoint.eval.evidence.evidencebench"))
-    records = record_each([(_identify(case), case) for case in cases], read, origin, work, "evidence", "papers")
+    records = record_each(cases, read, origin, work, "evidence", "papers")
     return {case.id: record for case, record in zip(cases, records, strict=True)}
-
-
-def _identify(case: EvidenceCase) -> str:
-    goals = {name: [[sorted(aspect) for aspect in goal.aspects], goal.k, goal.best] for name, goal in case.goals.items()}
-    return hash_json([case.hypothesis, [asdict(one) for one in case.sentences], goals])
-
-
-def standard_error(values: Sequence[float]) -> float:
-    """The bootstrap's standard error of the mean, in percent (Efron and Tibshirani 1993, algorithm 6.1)."""
-    weights = np.random.default_rng(SEED).multinomial(len(values), np.full(len(values), 1 / len(values)), size=RESAMPLES)
-    return float((100 * (weights @ np.array(values)) / len(values)).std(ddof=1))
 
 
 def make_report(
     recalls: Mapping[str, Mapping[str, Mapping[str, float]]],
     tasks: Sequence[str],
     methods: Sequence[str],
-    command: str,
     models: str,
 ) -> Report:
     """Every method on every task, by the recalls of papers; bootstrap samples are over papers and the same for all methods."""
-    rows: list[EvidenceRow] = []
-    for task in tasks:
-        for method in methods:
-            each = {paper: own[task][method] for paper, own in recalls.items() if task in own}
-            figure = Resampler(len(each)).figure(Tally.of([(100 * value, 1.0) for value in each.values()], share))
-            value, low, high = figure.value or 0.0, figure.low or 0.0, figure.high or 0.0
-            error = standard_error(list(each.values()))
-            rows.append(EvidenceRow(method, METHODS[method].title, task, len(each), value, error, low, high, each))
-    cells = {(row.method, row.task): f"{row.value:.1f} ± {row.error:.1f}" for row in rows}
-    shown = [["papers", *{row.task: f"{row.papers}" for row in rows}.values()]]
-    shown += [[METHODS[method].title, *(cells[method, task] for task in tasks)] for method in methods]
-    table = Table("Aspect recall, per cent ± standard error", ["method", *tasks], shown)
-    made_with = {"command": command, "models": models}
-    return Report("EvidenceBench", [table], {**made_with, "rows": rows}, made_with=made_with)
+    rows: list[dict[str, Any]] = []
+    shown = [["papers", *(str(sum(task in own for own in recalls.values())) for task in tasks)]]
+    for method in methods:
+        each = {task: {paper: own[task][method] for paper, own in recalls.items() if task in own} for task in tasks}
+        figures = {task: Resampler(len(own)).share(own.values()) for task, own in each.items()}
+        shown.append([METHODS[method].title, *(show(figures[task], ".1%") for task in tasks)])
+        rows += [{"method": method, "task": task, "figure": figures[task], "recalls": each[task]} for task in tasks]
+    table = Table("Aspect recall and 95 % interval", ["method", *tasks], shown)
+    return Report("EvidenceBench", [table], {"rows": rows}, made_with={"models": models})

@@ -122,6 +122,12 @@ class Resampler:
         value, samples = tally.value, self._samples(tally)
         return Figure(None if np.isnan(value) else value, *_interval(samples))
 
+    def share(self, hits: Iterable[float], among: Iterable[float] | None = None) -> Figure:
+        """The share of hits, with its interval, among all units or, with 1 or 0 for each, `among` some."""
+        right = np.array(list(hits), dtype=np.float64)
+        counted = np.ones_like(right) if among is None else np.array(list(among), dtype=np.float64)
+        return self.figure(Tally(np.stack([right * counted, counted], axis=1), share))
+
     def difference(self, tally: Tally, baseline: Tally) -> Difference:
         """The figure minus the baseline's on the same claims, its 95 % interval, and the two-sided p-value for no difference.
 

@@ -55,7 +55,7 @@ class Report:
 
     title: str
     blocks: Sequence[Table | str]
-    data: Any
+    data: Mapping[str, Any]
     measures: Sequence[Measure] = ()
     made_with: Mapping[str, Any] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ class Report:
 
     def json(self) -> str:
         """All that was measured."""
-        return to_json(self.data, indent=2).decode() + "\n"
+        return to_json({**self.data, "made_with": self.made_with}, indent=2).decode() + "\n"
 
 
 def show(figure: Figure | None, form: str = ".3f", sure: bool = False) -> str:
@@ -87,6 +87,11 @@ def show(figure: Figure | None, form: str = ".3f", sure: bool = False) -> str:
     if figure is None or figure.value is None or figure.low is None or figure.high is None:
         return NOTHING
     return f"{figure.value:{form}}{'*' if sure else ''} ({figure.low:{form}} to {figure.high:{form}})"
+
+
+def make_table(figures: Mapping[str, Figure], form: str = ".3f") -> Table:
+    """Figures with their intervals, one in each row."""
+    return Table("", ["measure", "value and 95 % interval"], [[name, show(one, form)] for name, one in figures.items()])
 
 
 def show_difference(one: Difference, form: str = "+.3f") -> str:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tqdm import tqdm
 
 from counterpoint.retrieval.core.errors import Interrupted
-from counterpoint.retrieval.store.journal import Journal, Origin
+from counterpoint.retrieval.store.journal import Journal, Origin, hash_json
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+_Value = TypeVar("_Value", bound="DataclassInstance")
 
 
 def finish_each(items: Sequence[_Item], make: Callable[[_Item], _Result], activity: str, unit: str, work: Path) -> list[_Result]:
@@ -32,11 +37,11 @@ def finish_each(items: Sequence[_Item], make: Callable[[_Item], _Result], activi
 
 
 def record_each(
-    items: Sequence[tuple[str, _Item]], make: Callable[[_Item], Any], origin: Origin, work: Path, kind: str, unit: str
+    items: Sequence[_Value], make: Callable[[_Value], Any], origin: Origin, work: Path, kind: str, unit: str
 ) -> list[Any]:
-    """The record that `make` returns for each item, in order, kept under the item's key in a journal of this kind in `work`.
+    """The record that `make` returns for each item (a dataclass), in order, kept in a journal of this kind in `work`.
 
     A record is anything that JSON can hold. Raises `Interrupted` where the user stops it.
     """
     journal = Journal.of(origin, work, kind)
-    return finish_each(items, lambda one: journal.fill(one[0], lambda: make(one[1])), kind, unit, work)
+    return finish_each(items, lambda one: journal.fill(hash_json(asdict(one)), lambda: make(one)), kind, unit, work)

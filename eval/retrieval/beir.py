@@ -17,8 +17,8 @@ import ir_measures
 
 from counterpoint.eval.measures.figures import Resampler, Tally, share
 from counterpoint.eval.measures.report import Report, Table, show, show_difference
-from counterpoint.eval.retrieval.kept_index import KEPT, KeptScores, open_index, show_progress
-from counterpoint.indexes.plan import report_interrupt
+from counterpoint.eval.measures.resuming import record_each
+from counterpoint.eval.retrieval.kept_index import open_index
 from counterpoint.indexes.readers.base import jsonl
 from counterpoint.indexes.readers.base.fields import RecordError, check_required, raise_bad, read_id, read_text
 from counterpoint.indexes.readers.json_formats import make_scifact
@@ -147,17 +147,14 @@ def by_query(qrels: Qrels, run: Run, measures: Sequence[str]) -> dict[str, list[
     Measures are named as ir_measures does (nDCG@10, R@100, RR); trec_eval computes them.
     """
     # Scores that decrease with rank encode the order, so that ties are never reordered.
-    scores = {query: {one: float(-rank) for rank, one in enumerate(run.get(query, ()))} for query in qrels}
-    scores = {query: ranks for query, ranks in scores.items() if ranks}
-    metrics = [ir_measures.parse_measure(name) for name in measures]
-    judgements = {query: dict(grades) for query, grades in qrels.items()}
-    values: dict[str, dict[str, float]] = {str(one): {} for one in metrics}
-    for one in ir_measures.iter_calc(metrics, judgements, scores) if scores else ():
-        values[str(one.measure)][one.query_id] = float(one.value)
-    return {name: [values[str(one)].get(query, 0.0) for query in qrels] for name, one in zip(measures, metrics, strict=True)}
+    scores = {query: {one: float(-rank) for rank, one in enumerate(found)} for query in qrels if (found := run.get(query))}
+    metrics = {name: ir_measures.parse_measure(name) for name in measures}
+    judged = ir_measures.iter_calc(list(metrics.values()), {**qrels}, scores) if scores else ()
+    values = {(one.measure, one.query_id): float(one.value) for one in judged}
+    return {name: [values.get((metric, query), 0.0) for query in qrels] for name, metric in metrics.items()}
 
 
-def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[str], command: str) -> Report:
+def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Sequence[str]) -> Report:
     """The mean of each measure for every run with its interval, then each run's differences from the first one.
 
     Bootstrap samples are over queries and the same for all runs.
@@ -181,64 +178,69 @@ def make_report(title: str, qrels: Qrels, runs: Mapping[str, Run], measures: Seq
     data = {
         "title": title,
         "queries": len(qrels),
-        "command": command,
         "rows": [
             {"method": method, "figures": own, "differences": differences.get(method, {})} for method, own in figures.items()
         ],
     }
-    return Report(f"{title}, {len(qrels):,} queries", blocks, data, made_with={"command": command})
+    return Report(f"{title}, {len(qrels):,} queries", blocks, data)
 
 
-@report_interrupt("the benchmark", KEPT)
 def measure(
     collection: Collection,
     work: Path,
     profile: Profile,
     measures: Sequence[str],
-    command: str,
     rerank: str | None = None,
     depth: int = 100,
     dense: bool = False,
     analyzer: str = BIOMEDICAL,
 ) -> Report:
-    """Measure the collection, with BM25 first; indexes and scores are kept in `work`."""
+    """Measure the collection, with BM25 first; `work` keeps indexes and reranked queries, so that a stopped run resumes."""
     deep = max(DEPTH, depth if rerank else 0)
-    reranker = KeptScores(load_reranker(rerank, profile), work, profile.model_dump(mode="json")["rerankers"]) if rerank else None
+    reranker = load_reranker(rerank, profile) if rerank else None
     encoder = load_encoder(ENCODER, profile) if dense else None
     index = open_index(collection.documents, work, [encoder] if encoder else [], analyzer=analyzer)
     try:
-        ours = {one: index.search(text, deep) for one, text in show_progress("BM25", collection.queries)}
-        runs: dict[str, Run] = {"BM25": ids(ours)}
+        found = {one: index.search(text, deep) for one, text in collection.queries.items()}
+        runs: dict[str, Run] = {"BM25": list_ids(found)}
         if encoder:
-            runs |= by_vectors(index, encoder, collection.queries, ours, deep)
+            runs |= search_vectors(index, encoder, collection.queries, found, deep)
         if reranker:
-            reranking: dict[str, list[str]] = {}
-            for one, text in show_progress(f"reranking by {reranker.name}", collection.queries):
-                pmids = [hit.pmid for hit in ours[one]]
-                texts = [make_passage(entry.document) for entry in index.entries(pmids[:depth])]
-                scores = dict(zip(pmids[:depth], reranker(text, texts), strict=True))
-                reranking[one] = order_by_scores(scores, pmids, depth)
-            runs[f"BM25, the best {depth} reranked by {reranker.name}"] = reranking
+            queries = [_RankedQuery(text, tuple(runs["BM25"][one])) for one, text in collection.queries.items()]
+
+            def order(query: _RankedQuery) -> list[str]:
+                pmids = query.pmids[:depth]
+                scores = reranker(query.text, [make_passage(entry.document) for entry in index.entries(pmids)])
+                best = sorted(zip(scores, pmids, strict=True), key=lambda pair: -pair[0])
+                return [*(pmid for _, pmid in best), *query.pmids[depth:]]
+
+            settings = [reranker.name, depth, profile.model_dump(mode="json")["rerankers"]]
+            origin = Origin(index.manifest.id, settings, hash_code([type(reranker).__module__]))
+            orders = record_each(queries, order, origin, work, "reranking", "queries")
+            runs[f"BM25, the best {depth} reranked by {reranker.name}"] = dict(zip(collection.queries, orders, strict=True))
     finally:
         index.close()
-    return make_report(collection.name, collection.qrels, runs, measures, command)
+    return make_report(collection.name, collection.qrels, runs, measures)
 
 
-def ids(results: Mapping[str, Sequence[Hit]]) -> Run:
+@dataclass(frozen=True, slots=True)
+class _RankedQuery:
+    """A query with the documents that BM25 finds, best first."""
+
+    text: str
+    pmids: tuple[str, ...]
+
+
+def list_ids(results: Mapping[str, Sequence[Hit]]) -> Run:
     """The documents of each query's hits, in their order."""
     return {one: [hit.pmid for hit in hits] for one, hits in results.items()}
 
 
-def by_vectors(
+def search_vectors(
     index: Index, encoder: Encoder, queries: Mapping[str, str], words: Mapping[str, Sequence[Hit]], depth: int
 ) -> dict[str, Run]:
     """Two runs to `depth`: the encoder's vectors alone, and fused with the BM25 hits `words` by reciprocal rank fusion."""
     vectors = index.dense(encoder.name)
-    neighbours = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in show_progress("vectors", queries)}
+    neighbours = {one: vectors.search(encoder.queries([text]), depth)[0] for one, text in queries.items()}
     fusion = {one: reciprocal_rank_fusion([words[one], neighbours[one]])[:depth] for one in queries}
-    return {f"vectors, {encoder.name}": ids(neighbours), "BM25 and vectors fused": ids(fusion)}
-
-
-def order_by_scores(scores: Mapping[str, float], pmids: Sequence[str], depth: int) -> list[str]:
-    """The first `depth` of `pmids` in the order of their scores, ties in their original order; then the others."""
-    return [*sorted(pmids[:depth], key=lambda pmid: -scores[pmid]), *pmids[depth:]]
+    return {f"vectors, {encoder.name}": list_ids(neighbours), "BM25 and vectors fused": list_ids(fusion)}

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tqdm import tqdm
-
 from counterpoint.eval.measures.report import Report
+from counterpoint.eval.measures.resuming import finish_each
 from counterpoint.eval.retrieval.kept_index import open_index
 from counterpoint.eval.scifact.files import Files, LabelledClaim, Predicted, read_claims
-from counterpoint.eval.scifact.observing import ClaimResult, grounding_code, journal_of
+from counterpoint.eval.scifact.observing import ClaimResult, grounding_code, journal_of, recall
 from counterpoint.eval.scifact.report import VariantRun, make_report
 from counterpoint.retrieval.bm25.analysis import ANSERINI
-from counterpoint.retrieval.core.errors import GO_ON, BadInput, Interrupted, translate_write_errors
+from counterpoint.retrieval.core.errors import GO_ON, BadInput, translate_write_errors
 from counterpoint.service.assembly import load_config, make_grounder
 from counterpoint.service.configuration.config import Profile, Variant, load_profile
 from counterpoint.service.configuration.files import list_shipped
@@ -52,27 +51,25 @@ def configurations(names: Sequence[str]) -> list[Variant]:
     return list(configs.values())
 
 
-def evaluate(
-    files: Files, configs: Sequence[Variant], profile: str, folder: Path, command: str, analyzer: str = ANSERINI
-) -> Evaluation:
+def evaluate(files: Files, configs: Sequence[Variant], profile: str, folder: Path, analyzer: str = ANSERINI) -> Evaluation:
     """Index the corpus once, ground every claim with every variant, and measure.
 
     `folder` keeps the index and the result of each claim: the same evaluation resumes there after a stop, and another one over
-    the same corpus reuses what it shares with this one. `command` is stated in the report;
-    the usual `analyzer` is that of the paper's systems and of the published figures.
+    the same corpus reuses what it shares with this one. The usual `analyzer` is that of the paper's systems and of the published
+    figures.
     """
     claims = read_claims(files.claims)
-    loaded = _LoadedModels(_enlarge_caches(load_profile(profile)))
+    stock = Models(_enlarge_caches(load_profile(profile)), {}, {})
     with translate_write_errors("the evaluation's results", folder, GO_ON):
         folder.mkdir(parents=True, exist_ok=True)
         # Load the models before the vectors are made: the reranker then keeps what the shipped encoder computes for them.
-        models = [loaded.models(config) for config in configs]
-        encoders = [one for _, one in sorted(loaded.all.encoders.items())]
+        models = [_load_shared(config, stock) for config in configs]
+        encoders = [one for _, one in sorted(stock.encoders.items())]
         index = open_index(files.corpus, folder, encoders, format="scifact", analyzer=analyzer)
         try:
             grounders = [make_grounder(index, config, own) for config, own in zip(configs, models, strict=True)]
-            variants = _run_variants(claims, grounders, loaded.all, folder)
-            report = make_report(claims, variants, index, files, loaded.all.profile, command)
+            variants = _run_variants(claims, grounders, stock, folder)
+            report = make_report(claims, variants, index, files, stock.profile)
         finally:
             index.close()
     predictions = {variant.config.name: tuple(result.predicted() for result in variant.results) for variant in variants}
@@ -90,21 +87,13 @@ def _enlarge_caches(profile: Profile) -> Profile:
     return profile.model_copy(update={"rerankers": {name: enlarge(options) for name, options in profile.rerankers.items()}})
 
 
-class _LoadedModels:
-    """The models of one profile, each loaded once for all variants, so that all share a reranker's cached documents."""
-
-    def __init__(self, profile: Profile) -> None:
-        self.all = Models(profile, {}, {})
-
-    def models(self, config: Variant) -> Models:
-        """The models that a variant needs; from then on they are among `all`."""
-        every, new = self.all, load_models(config, self.all.profile)
-        return Models(
-            every.profile,
-            {name: every.rerankers.setdefault(name, one) for name, one in new.rerankers.items()},
-            {name: every.judges.setdefault(name, one) for name, one in new.judges.items()},
-            {name: every.encoders.setdefault(name, one) for name, one in new.encoders.items()},
-        )
+def _load_shared(config: Variant, stock: Models) -> Models:
+    """The models that a variant needs, each loaded once for all variants: from then on they are in the `stock`."""
+    models = load_models(config, stock.profile, stock)
+    stock.rerankers.update(models.rerankers)
+    stock.judges.update(models.judges)
+    stock.encoders.update(models.encoders)
+    return models
 
 
 def _run_variants(
@@ -115,21 +104,16 @@ def _run_variants(
     `models` are all that any of the variants needs. Results of an earlier, stopped run are reused.
     """
     journals = [journal_of(grounder, folder) for grounder in grounders]
-    todo = len(claims) * len(grounders)
-    with tqdm(total=todo, desc="grounding", unit=" claims", disable=None) as bar:
-        results: list[list[ClaimResult]] = [[] for _ in grounders]
-        try:
-            for claim in claims:
-                cached_models = models.with_caches()
-                for grounder, journal, own in zip(grounders, journals, results, strict=True):
-                    own.append(journal.fill(claim, make_grounder(grounder.index, grounder.config, cached_models)))
-                    bar.update()
-        except KeyboardInterrupt:
-            raise Interrupted(
-                f"Stopped after {sum(map(len, results))} of {todo} claims, counting each variant; they are saved, and the same "
-                "command goes on from there."
-            ) from None
+
+    def ground(claim: LabelledClaim) -> list[ClaimResult]:
+        cached = models.with_caches()
+        return [
+            recall(journal, claim, make_grounder(grounder.index, grounder.config, cached))
+            for grounder, journal in zip(grounders, journals, strict=True)
+        ]
+
+    results = finish_each(claims, ground, "grounding", "claims", folder)
     return [
-        VariantRun(grounder.config, grounder.models.names(), grounding_code(), tuple(own))
-        for grounder, own in zip(grounders, results, strict=True)
+        VariantRun(grounder.config, grounder.models.names(), grounding_code(), own)
+        for grounder, own in zip(grounders, zip(*results, strict=True), strict=True)
     ]

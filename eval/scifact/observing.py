@@ -6,11 +6,11 @@ would be returned; a grounder that caches its models' results answers most of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from counterpoint.eval.scifact.files import LabelledClaim, Predicted, Prediction
 from counterpoint.retrieval.core.values import Claim, Evidence, Stance
@@ -89,41 +89,22 @@ def _make_returned(one: Evidence) -> Returned:
 _RESULT: TypeAdapter[ClaimResult] = TypeAdapter(ClaimResult)
 
 
-class ClaimJournal:
-    """The finished claims of one variant. A claim is identified by its text and gold documents, so a file may grow."""
-
-    def __init__(self, folder: Path, name: str, origin: Origin) -> None:
-        self._journal = Journal.of(origin, folder, name)
-
-    def get(self, claim: LabelledClaim) -> ClaimResult | None:
-        """The result of a claim, or None where there is none yet."""
-        try:
-            return _RESULT.validate_python(self._journal.get(_key(claim)))
-        except ValidationError:
-            return None
-
-    def fill(self, claim: LabelledClaim, grounder: Grounder) -> ClaimResult:
-        """The result of a claim, made and kept if there is none; it is on the disk when this returns."""
-        result = self.get(claim)
-        if result is None:
-            result = observe(grounder, claim)
-            self._journal.add(_key(claim), _RESULT.dump_python(result, mode="json"))
-        return result
+def recall(journal: Journal, claim: LabelledClaim, grounder: Grounder) -> ClaimResult:
+    """The result of a claim from a variant's journal, where it is kept under the claim's text and gold documents; made if there
+    is none."""
+    gold = sorted((pmid, gold.stance) for pmid, gold in claim.gold.items())
+    key = hash_json([claim.claim.id, claim.claim.text, gold])[:16]
+    return _RESULT.validate_python(journal.fill(key, lambda: _RESULT.dump_python(observe(grounder, claim), mode="json")))
 
 
-def _key(claim: LabelledClaim) -> str:
-    return hash_json([claim.claim.id, claim.claim.text, sorted((pmid, gold.stance) for pmid, gold in claim.gold.items())])[:16]
-
-
-def journal_of(grounder: Grounder, folder: Path) -> ClaimJournal:
+def journal_of(grounder: Grounder, folder: Path) -> Journal:
     """The journal in `folder` of results so far for a grounder's configuration, models and index, and this code."""
     settings = {
         "config": grounder.config.model_dump(mode="json"),
         "profile": grounder.models.profile.model_dump(mode="json"),
         "models": grounder.models.names(),
     }
-    origin = Origin(grounder.index.manifest.id, settings, grounding_code())
-    return ClaimJournal(folder, grounder.config.name, origin)
+    return Journal.of(Origin(grounder.index.manifest.id, settings, grounding_code()), folder, grounder.config.name)
 
 
 def grounding_code() -> str:
@@ -136,26 +117,22 @@ def grounding_code() -> str:
 
 def rank_to_gold(grounder: Grounder, claim: Claim, stance: Stance, gold: frozenset[str]) -> tuple[str, ...]:
     """What one side of a claim would return if it returned all it can, down to the last gold document of that stance."""
-    ranked = list[str]()
-    left = set(gold)
-    for pmid in (
-        _rank_branch(grounder, claim, stance) if isinstance(grounder, BaselineGrounder) else _rank_path(grounder, claim, stance)
-    ):
+    ranked, last, left = list[str](), 0, set(gold)
+    for pmid in _rank(grounder, claim, stance):
         ranked.append(pmid)
-        left.discard(pmid)
+        if pmid in left:
+            last = len(ranked)
+            left.remove(pmid)
         if not left:
             break
-    last = max((rank for rank, pmid in enumerate(ranked, 1) if pmid in gold), default=0)
     return tuple(ranked[:last])
 
 
-def _rank_branch(grounder: BaselineGrounder, claim: Claim, stance: Stance) -> Iterator[str]:
-    """All that a branch of the paper's variants allows, best first, judged only as far as is asked for."""
-    return (one.document.entry.pmid for one in Side(grounder, claim, stance).rank())
-
-
-def _rank_path(grounder: Grounder, claim: Claim, stance: Stance) -> Sequence[str]:
-    """The same for our own path, which reads each paper once for both sides."""
+def _rank(grounder: Grounder, claim: Claim, stance: Stance) -> Iterable[str]:
+    """All that one side allows, best first: of the paper's variants judged only as far as is asked for; our own path reads each
+    paper once for both sides."""
+    if isinstance(grounder, BaselineGrounder):
+        return (one.document.entry.pmid for one in Side(grounder, claim, stance).rank())
     ranked = grounder.rank(claim, grounder.find(claim))
     readings = {one.pmid: one.verdict for one in grounder.read(claim, ranked[: grounder.path.read.papers])}
     called = [pmid for pmid, one in readings.items() if one.label == stance]

@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.resources import files as resources
 from typing import Any
 
 import yaml
 
-from counterpoint.eval.measures.figures import RESAMPLES, SEED, Difference, Figure, Resampler, Tally
+from counterpoint.eval.measures.figures import Difference, Figure, Resampler, Tally
 from counterpoint.eval.measures.report import NOTHING, Report, Table, show
 from counterpoint.eval.scifact.files import Files, LabelledClaim
 from counterpoint.eval.scifact.measures import CUT, FORMULAS, measure, measure_rankings
@@ -78,22 +77,8 @@ class VariantReport:
     against_baseline: Mapping[str, Difference]
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimCounts:
-    """The claims: how many, how many with evidence of each stance and with none, how many (claim, document) pairs of each stance,
-    and how many of these documents are not in the corpus."""
-
-    all: int
-    with_support: int
-    with_contradict: int
-    without_evidence: int
-    support_pairs: int
-    contradict_pairs: int
-    gold_not_in_corpus: int
-
-
 def make_report(
-    claims: Sequence[LabelledClaim], variants: Sequence[VariantRun], index: Index, files: Files, profile: Profile, command: str
+    claims: Sequence[LabelledClaim], variants: Sequence[VariantRun], index: Index, files: Files, profile: Profile
 ) -> Report:
     """All figures, each with its interval and, where V5 is among the variants, against V5's; plain BM25 and the paper beside
     them. The data have all that was measured, and the provenance what is needed to reproduce it."""
@@ -121,9 +106,7 @@ def make_report(
         for name in [variant.config.name]
     )
     provenance = {
-        "counterpoint": version("counterpoint"),
         "code": hash_code(["counterpoint.eval.scifact.evaluation"]),
-        "command": command,
         "claims_file": files.claims.name,
         "claims_sha256": hashlib.sha256(files.claims.read_bytes()).hexdigest(),
         "corpus_file": files.corpus.name,
@@ -131,8 +114,6 @@ def make_report(
         "index": index.manifest.id,
         "analyzer": index.manifest.analyzer,
         "profile": profile.model_dump(mode="json"),
-        "bootstrap_seed": SEED,
-        "bootstrap_resamples": RESAMPLES,
     }
     data = {
         "claims": counts,
@@ -141,23 +122,22 @@ def make_report(
         "blind": blind,
         "variants": measured,
         "published": PUBLISHED,
-        "provenance": provenance,
     }
     return Report("Counterpoint on SciFact", _show(counts, measured, blind, baseline), data, measures, provenance)
 
 
-def _count_claims(claims: Sequence[LabelledClaim], index: Index) -> ClaimCounts:
+def _count_claims(claims: Sequence[LabelledClaim], index: Index) -> dict[str, int]:
+    """How many claims, how many with evidence of each stance and with none, how many (claim, document) pairs of each stance, and
+    how many of these documents are not in the corpus."""
     gold = {pmid for claim in claims for pmid in claim.gold}
     pairs: dict[Stance, list[int]] = {stance: [len(claim.gold_of(stance)) for claim in claims] for stance in STANCES}
-    return ClaimCounts(
-        all=len(claims),
-        with_support=sum(map(bool, pairs["support"])),
-        with_contradict=sum(map(bool, pairs["contradict"])),
-        without_evidence=sum(not claim.gold for claim in claims),
-        support_pairs=sum(pairs["support"]),
-        contradict_pairs=sum(pairs["contradict"]),
-        gold_not_in_corpus=len(gold - index.store.holds(sorted(gold))),
-    )
+    return {
+        "all": len(claims),
+        **{f"with_{stance}": sum(map(bool, own)) for stance, own in pairs.items()},
+        "without_evidence": sum(not claim.gold for claim in claims),
+        **{f"{stance}_pairs": sum(own) for stance, own in pairs.items()},
+        "gold_not_in_corpus": len(gold - index.store.holds(sorted(gold))),
+    }
 
 
 def blind_tallies(claims: Sequence[LabelledClaim], index: Index) -> dict[str, Tally]:
@@ -170,16 +150,16 @@ def blind_tallies(claims: Sequence[LabelledClaim], index: Index) -> dict[str, Ta
 
 
 def _show(
-    claims: ClaimCounts, variants: Sequence[VariantReport], blind: Mapping[str, Figure], baseline: str | None
+    claims: Mapping[str, int], variants: Sequence[VariantReport], blind: Mapping[str, Figure], baseline: str | None
 ) -> list[Table | str]:
     """The report for people: tables of the main figures, and the paper's beside them."""
     about = (
-        f"{claims.all} claims: {claims.with_support} with supporting and {claims.with_contradict} with contradicting evidence, "
-        f"{claims.without_evidence} with none. In brackets: 95 % intervals by a bootstrap over claims"
+        f"{claims['all']} claims: {claims['with_support']} with supporting and {claims['with_contradict']} with contradicting "
+        f"evidence, {claims['without_evidence']} with none. In brackets: 95 % intervals by a bootstrap over claims"
     )
     blocks: list[Table | str] = [about + (f"; * differs from {baseline}'s at p < {P_VALUE} (uncorrected)." if baseline else ".")]
-    if claims.gold_not_in_corpus:
-        blocks.append(f"{claims.gold_not_in_corpus} of the documents to find are not in the corpus.")
+    if claims["gold_not_in_corpus"]:
+        blocks.append(f"{claims['gold_not_in_corpus']} of the documents to find are not in the corpus.")
     for title, columns in _TABLES.items():
         rows = [[variant.name, *(_compare(variant, key) for key in columns.values())] for variant in variants]
         blocks.append(Table(title, ["variant", *columns], rows))

@@ -28,12 +28,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from counterpoint.nli.judge import Abstract, DiskCachingReader, Reader, Reading, compute_margins
 from counterpoint.nli.reader.judge import MODELS, DocumentReader
 from counterpoint.nli.reader.paper import PaperRead, read_paper
-from counterpoint.retrieval.core.errors import BadConfig
 from counterpoint.retrieval.core.probabilities import softmax
 from counterpoint.retrieval.core.result_cache import open_cache
 from counterpoint.retrieval.core.values import Aspect, Contrast, Details, Premise, Verdict
 from counterpoint.retrieval.runtime.asking import ask_in_form
-from counterpoint.retrieval.runtime.chat import Chat, ChatUnanswered
+from counterpoint.retrieval.runtime.chat import Chat, ChatUnanswered, Count, Price, Retries, Seconds
+from counterpoint.retrieval.runtime.chat_requests import Part
 from counterpoint.retrieval.runtime.fences import is_order, strip_markup
 from counterpoint.retrieval.runtime.replies import Answer, read_number
 
@@ -99,7 +99,6 @@ class ChatReader:
     `at_once` papers are sent at a time; `max_tokens` bounds a reply, the thoughts of a model that reasons included. The rest is
     the connection's (retrieval.runtime.chat.Chat): once the budget is spent, the embedded reader reads alone. Replies are
     cached on disk under the model, its address, the prompt and the paper, unless `cached` is False.
-    Raises `BadConfig` for options out of range.
     """
 
     def __init__(
@@ -107,19 +106,17 @@ class ChatReader:
         model: str,
         base_url: str | None = None,
         key_env: str = "OPENAI_API_KEY",
-        timeout: float = 60.0,
-        retries: int = 3,
-        per_minute: int | None = None,
-        budget: int | None = None,
-        price: Sequence[float] | None = None,
-        at_once: int = 5,
-        max_tokens: int = 2000,
+        timeout: Seconds = 60.0,
+        retries: Retries = 3,
+        per_minute: Count | None = None,
+        budget: Count | None = None,
+        price: Price | None = None,
+        at_once: Count = 5,
+        max_tokens: Count = 2000,
         cached: bool = True,
-        leave_out: Sequence[str] = (),
+        leave_out: Sequence[Part] = (),
         embedded: Reader | None = None,
     ) -> None:
-        if at_once < 1 or max_tokens < 1:
-            raise BadConfig(f"at_once {at_once}, max_tokens {max_tokens} do not fit; expected counts of at least 1.")
         self._cache = open_cache("verdicts") if cached else None
         shipped = embedded or DocumentReader()
         self.embedded: Reader = DiskCachingReader(shipped, self._cache) if self._cache else shipped

@@ -22,6 +22,7 @@ from counterpoint.retrieval.core.values import Premise, Verdict
 from counterpoint.retrieval.runtime.engine import (
     EncodedPair,
     Engine,
+    batch_by_length,
     collate,
     make_model_name,
     open_graph,
@@ -126,8 +127,7 @@ class DocumentReader:
 
     def _run(self, encodings: Sequence[EncodedDocument]) -> list[NDArray[np.float32]]:
         """What the model gives for each document [tokens and padding, outputs]."""
-        order = sorted(range(len(encodings)), key=lambda place: len(encodings[place].ids))
-        batches = list(_make_batches(order, encodings))
+        batches = batch_by_length([len(one.ids) for one in encodings], BATCH_TOKENS, BATCH)
         outputs: dict[int, NDArray[np.float32]] = {}
         runs = self._graph.each(
             collate([EncodedPair(encodings[row].ids, encodings[row].types) for row in rows]) for rows in batches
@@ -150,14 +150,3 @@ def make_reading(calibration: Mapping[str, Calibration], logits: NDArray[np.floa
     document = Verdict(*calibration["document"].probabilities(logits[:1])[0].tolist())
     rows = calibration["sentence"].probabilities(logits[1:]).tolist()
     return Reading(document, tuple(None if row[0] != row[0] else Verdict(*row) for row in rows))
-
-
-def _make_batches(order: Sequence[int], encodings: Sequence[EncodedDocument]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    for place in order:
-        if batch and (len(batch) == BATCH or len(encodings[place].ids) * (len(batch) + 1) > BATCH_TOKENS):
-            yield batch
-            batch = []
-        batch.append(place)
-    if batch:
-        yield batch

@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from counterpoint.nli.text.model_file import read_model
-from counterpoint.retrieval.core.errors import ModelUnusable
 from counterpoint.retrieval.core.probabilities import softmax
 from counterpoint.retrieval.core.values import Document
-from counterpoint.retrieval.core.word_list import read_word_list
+from counterpoint.retrieval.core.word_list import read_shipped_yaml, read_word_list
 from counterpoint.retrieval.words.forms import americanise
 
 _DESIGNS, _PEOPLE, _POPULATIONS = (Path(__file__).with_name(name) for name in ("designs.yaml", "people.txt", "populations.yaml"))
@@ -151,10 +149,6 @@ def _fold(types: Sequence[str]) -> frozenset[str]:
 
 @cache
 def _load_kinds() -> Mapping[str, _Kind]:
-    try:
-        data = yaml.safe_load(_DESIGNS.read_text("utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise ModelUnusable(f"The designs {_DESIGNS} cannot be read ({error}); reinstall the package.") from error
     return {
         name: _Kind(
             Design(name, float(kind["weight"]), kind["group"], kind["text"]),
@@ -162,7 +156,7 @@ def _load_kinds() -> Mapping[str, _Kind]:
             frozenset(kind.get("links", ())),
             re.compile("|".join(kind["marks"]), re.IGNORECASE) if "marks" in kind else None,
         )
-        for name, kind in data.items()
+        for name, kind in read_shipped_yaml(_DESIGNS).items()
     }
 
 
@@ -189,11 +183,7 @@ def differ_in_people(one: str, other: str) -> bool:
 
 @cache
 def _load_axes() -> dict[str, dict[str, re.Pattern[str]]]:
-    try:
-        data = yaml.safe_load(_POPULATIONS.read_text("utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise ModelUnusable(f"The populations {_POPULATIONS} cannot be read ({error}); reinstall the package.") from error
     return {
         axis: {name: re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE) for name, forms in groups.items()}
-        for axis, groups in data.items()
+        for axis, groups in read_shipped_yaml(_POPULATIONS).items()
     }

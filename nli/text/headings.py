@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 from counterpoint.retrieval.core.values import SectionKind
+from counterpoint.retrieval.core.word_list import read_shipped_yaml
 
 _HEADINGS = Path(__file__).parent / "headings.yaml"
 # "2.1 ", "IV. ", "A) ": numbering in front of a heading.
@@ -37,7 +36,7 @@ class Part:
 @cache
 def _load_table() -> tuple[tuple[SectionKind, frozenset[str], tuple[str, ...]], ...]:
     """For each kind, its entries and those that also match as prefixes."""
-    data: dict[SectionKind, list[str]] = yaml.safe_load(_HEADINGS.read_text("utf-8"))
+    data: dict[SectionKind, list[str]] = read_shipped_yaml(_HEADINGS)
     return tuple(
         (
             kind,

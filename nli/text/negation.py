@@ -15,14 +15,14 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import ahocorasick
-import yaml
 
 from counterpoint.retrieval.core.characters import align_characters
 from counterpoint.retrieval.core.values import Cue, NegationScope, Sentence, Span
+from counterpoint.retrieval.core.word_list import read_shipped_yaml
 from counterpoint.retrieval.runtime.without_torch import without_torch
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class CueList:
 @cache
 def load_cue_list() -> CueList:
     """The cue list that ships with the package."""
-    data = yaml.safe_load(files("counterpoint.nli.text").joinpath("cues.yaml").read_text("utf-8"))
+    data = read_shipped_yaml(Path(__file__).with_name("cues.yaml"))
     cues = tuple(CueEntry(c["name"], c["source"], c["direction"], tuple(c["forms"])) for c in data["cues"])
     return CueList(cues, tuple(data["pseudo"]), frozenset(data["acronyms"]), tuple(data["termination"]))
 

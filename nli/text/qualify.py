@@ -13,11 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from counterpoint.retrieval.core.characters import align_characters
 from counterpoint.retrieval.core.values import Qualifier, QualifierKind, Sentence
-from counterpoint.retrieval.core.word_list import read_shipped
+from counterpoint.retrieval.core.word_list import read_shipped_yaml
 
 _QUALIFIERS = Path(__file__).with_name("qualifiers.yaml")
 
@@ -35,9 +33,9 @@ def _load_rules() -> tuple[_Rule, ...]:
     def compile_words(forms: list[str]) -> re.Pattern[str]:
         return re.compile(rf"\b(?:{'|'.join(forms)})\b", re.IGNORECASE)
 
-    rows = yaml.safe_load(read_shipped(_QUALIFIERS))
     return tuple(
-        _Rule(row["kind"], compile_words(row["found"]), compile_words(row["found"] + row.get("answered", []))) for row in rows
+        _Rule(row["kind"], compile_words(row["found"]), compile_words(row["found"] + row.get("answered", [])))
+        for row in read_shipped_yaml(_QUALIFIERS)
     )
 
 

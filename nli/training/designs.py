@@ -6,7 +6,6 @@ words took for one of the rarer designs, and of 357 drawn at random.
 
 from __future__ import annotations
 
-import argparse
 import csv
 from collections import Counter
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from counterpoint.nli.text.designs import DESIGNS_MODEL, OTHER, DesignModel, find_design_words, read_design
 from counterpoint.nli.text.sentences import sentence_spans
-from counterpoint.nli.training.roles import fit_words, write_model
+from counterpoint.nli.training.roles import fit_words, read_arguments, write_model
 from counterpoint.retrieval.core.values import Document
 from counterpoint.retrieval.training.data import read_rows
 
@@ -59,12 +58,7 @@ def fit(examples: Sequence[Example]) -> DesignModel:
 
 def main() -> None:
     """Measure by cross-validation on papers drawn at random, then train on everything and write the model."""
-    parser = argparse.ArgumentParser(
-        prog="python -m counterpoint.nli.training.designs", description="Train the model of study designs."
-    )
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    parser.add_argument("--out", type=Path, default=DESIGNS_MODEL, help="the file to write")
-    arguments = parser.parse_args()
+    arguments = read_arguments("designs", DESIGNS_MODEL)
     examples = read_examples(arguments.data)
     told: list[tuple[str, str]] = []
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(examples, [design for _, design, _ in examples])

@@ -8,7 +8,6 @@ what a model trained on other texts takes it for, it is (`sort_titles`).
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 from collections import Counter
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from counterpoint.nli.text.forms import FORMS, FORMS_MODEL, WIDTH, Form, FormModel, split_tokens
 from counterpoint.nli.text.sentences import sentence_spans
-from counterpoint.nli.training.roles import write_model
+from counterpoint.nli.training.roles import read_arguments, write_model
 from counterpoint.nli.training.turning import has_finite_verb
 from counterpoint.retrieval.core.word_list import read_sections
 from counterpoint.retrieval.training.data import read_lines, read_reserved_pmids, read_rows
@@ -280,10 +279,7 @@ def read_examples(data: Path, rng: random.Random) -> list[Example]:
 
 def main() -> None:
     """Train the model and write it."""
-    parser = argparse.ArgumentParser(prog="python -m counterpoint.nli.training.forms", description="Train the model of forms.")
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    parser.add_argument("--out", type=Path, default=FORMS_MODEL, help="the file to write")
-    arguments = parser.parse_args()
+    arguments = read_arguments("forms", FORMS_MODEL)
     examples = read_examples(arguments.data, random.Random(0))
     print(f"{len(examples):,} texts: {dict(Counter(form for _, form in examples))}")
     model = fit(examples)

@@ -59,6 +59,16 @@ def fit_words(
     return places, LogisticRegression(C=slack, max_iter=300, **options).fit(matrix, labels)
 
 
+def read_arguments(name: str, out: Path) -> argparse.Namespace:
+    """The arguments of the command that trains the model of this name: `data` and, unless the shipped file is replaced, `out`."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m counterpoint.nli.training.{name}", description=f"Train the model of {name}."
+    )
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
+    parser.add_argument("--out", type=Path, default=out, help="the file to write")
+    return parser.parse_args()
+
+
 def write_model(path: Path, words: Iterable[str], name: str = "words", **parts: NDArray[Any]) -> None:
     """Write the words under a name, and the parts, floats in half precision."""
     content = io.BytesIO()
@@ -96,12 +106,7 @@ def measure_accuracy(examples: Sequence[Example]) -> tuple[float, float]:
 
 def main() -> None:
     """Measure by cross-validation, then train on everything and write the model."""
-    parser = argparse.ArgumentParser(
-        prog="python -m counterpoint.nli.training.roles", description="Train the model of sentence roles on PubMedQA's abstracts."
-    )
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    parser.add_argument("--out", type=Path, default=ROLES_MODEL, help="the file to write")
-    arguments = parser.parse_args()
+    arguments = read_arguments("roles", ROLES_MODEL)
     examples = read_examples(arguments.data)
     word_accuracy, place_accuracy = measure_accuracy(examples)
     print(f"{len(examples):,} sentences; right by the words {word_accuracy:.3f}, with the place {place_accuracy:.3f}")

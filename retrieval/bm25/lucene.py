@@ -266,14 +266,7 @@ class Lucene:
             searcher.set_analyzer(modules.analyzer(PARTS if analyzer == BIOMEDICAL else analyzer))
             return searcher
 
-        try:
-            self._searcher = run_on_lucene_thread(open_searcher)
-        except CounterpointError:
-            raise
-        except Exception as error:
-            raise IndexUnusable(
-                f"The Lucene index in {folder} cannot be opened ({_read_first_line(error)}); it is damaged: build it again."
-            ) from error
+        self._searcher = _open(folder, open_searcher)
 
     def search(self, query: str, k: int) -> list[Hit]:
         """The `k` best documents for a bag-of-words query, best first; none when no term of the query is indexed.
@@ -355,22 +348,14 @@ class LucenePassages:
 
     def __init__(self, folder: Path, analyzer: str) -> None:
         self.folder, self._analyzer = folder, analyzer
-        try:
-            self._reader, self._searcher = run_on_lucene_thread(self._open)
-        except CounterpointError:
-            raise
-        except Exception as error:
-            raise IndexUnusable(
-                f"The passages in {folder} cannot be opened ({_read_first_line(error)}); the index is damaged: build it again."
-            ) from error
+        self._reader = _open_reader(folder)
 
-    def _open(self) -> tuple[Any, Any]:
-        load_pyserini()
-        reader = load_java_class("io.anserini.index.IndexReaderUtils").getReader(str(self.folder))
-        with _ONE_AT_A_TIME:
-            searcher = load_java_class("org.apache.lucene.search.IndexSearcher")(reader.getContext())
+        def make_searcher() -> Any:
+            searcher = load_java_class("org.apache.lucene.search.IndexSearcher")(self._reader.getContext())
             searcher.setSimilarity(load_java_class("org.apache.lucene.search.similarities.BM25Similarity")(K1, B))
-        return reader, searcher
+            return searcher
+
+        self._searcher = _run(make_searcher)
 
     def search_until(self, query: str, take: Callable[[Hit], bool]) -> None:
         """Give `take` the best passages, best first and ties by id, until it returns False or there are no more.
@@ -437,6 +422,26 @@ class LucenePassages:
     def close(self) -> None:
         """Release the index's files."""
         run_on_lucene_thread(self._reader.close)
+
+
+def _open(folder: Path, work: Callable[[], _Result]) -> _Result:
+    """What `work` opens on a Lucene thread; raises `IndexUnusable` where it cannot."""
+    try:
+        return run_on_lucene_thread(work)
+    except CounterpointError:
+        raise
+    except Exception as error:
+        raise IndexUnusable(
+            f"The Lucene index in {folder} cannot be opened ({_read_first_line(error)}); it is damaged: build it again."
+        ) from error
+
+
+def _open_reader(folder: Path) -> Any:
+    def read() -> Any:
+        load_pyserini()
+        return load_java_class("io.anserini.index.IndexReaderUtils").getReader(str(folder))
+
+    return _open(folder, read)
 
 
 def _run_search(folder: Path, search: Callable[[], _Result]) -> _Result:
@@ -544,16 +549,7 @@ class Vocabulary:
     def _open(self) -> None:
         with self._lock:
             if self._reader is None:
-                try:
-                    self._reader = run_on_lucene_thread(self._read)
-                except Exception as error:
-                    raise IndexUnusable(
-                        f"The words of the Lucene index in {self.folder} cannot be read; it is damaged: build it again."
-                    ) from error
-
-    def _read(self) -> Any:
-        load_pyserini()
-        return load_java_class("io.anserini.index.IndexReaderUtils").getReader(str(self.folder))
+                self._reader = _open_reader(self.folder)
 
     def _count(self, term: str) -> int:
         return int(self._reader.docFreq(load_java_class("org.apache.lucene.index.Term")(CONTENTS, term)))

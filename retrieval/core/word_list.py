@@ -1,8 +1,11 @@
-"""Reading the word lists that ship with the package: one entry a line; lines that begin with # are remarks."""
+"""Reading what ships with the package: YAML, and word lists with one entry a line, where lines that begin with # are remarks."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from counterpoint.retrieval.core.errors import ModelUnusable
 
@@ -15,7 +18,15 @@ def read_shipped(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ModelUnusable(f"The word list {path} cannot be read ({error}); reinstall the package.") from error
+        raise ModelUnusable(f"The file {path} cannot be read ({error}); reinstall the package.") from error
+
+
+def read_shipped_yaml(path: Path) -> Any:
+    """The content of a YAML file of the package; raises `ModelUnusable` if it cannot be read."""
+    try:
+        return yaml.safe_load(read_shipped(path))
+    except yaml.YAMLError as error:
+        raise ModelUnusable(f"The table {path} is no YAML ({error}); reinstall the package.") from error
 
 
 def read_word_list(path: Path) -> list[str]:

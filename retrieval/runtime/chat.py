@@ -20,19 +20,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from counterpoint.retrieval.core.addresses import find_proxy, hide_login, read_key, split_login
 from counterpoint.retrieval.core.errors import BadConfig, ModelUnusable
 from counterpoint.retrieval.core.values import Usage
-from counterpoint.retrieval.runtime.chat_requests import BARE, FORMS, LIMITS, PARTS, ChatRequest, Part, find_refused, know_server
+from counterpoint.retrieval.runtime.chat_requests import BARE, FORMS, LIMITS, ChatRequest, Part, find_refused, know_server
 from counterpoint.retrieval.runtime.replies import (
     Answer,
     ChatReply,
     describe_fault,
-    is_count,
     read_answer,
     read_reply,
     read_stream,
@@ -69,6 +68,11 @@ def stop_by(check: Callable[[], object]) -> Iterator[None]:
         _check.reset(token)
 
 
+Count = Annotated[int, Field(ge=1)]
+Retries = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(gt=0)]
+Price = Annotated[Sequence[Annotated[float, Field(ge=0)]], Field(min_length=2, max_length=2)]
+"""Options of a chat model, which are checked when a profile is read."""
 CHARACTERS_A_TOKEN = 4
 """Roughly, for English: what is counted if a server does not report its usage."""
 
@@ -108,7 +112,7 @@ class Chat:
     A server of your own needs no key. At most `per_minute` requests are sent per minute, and none once `budget` tokens are used
     by all who ask this model in this process. `price` is in US dollars per million tokens of prompt and of completion.
     `leave_out` names parts of requests that the server refuses; others are found as it refuses them. Safe to use from several
-    threads. Raises `BadConfig` for options out of range, or if there is no key.
+    threads. Raises `BadConfig` if there is no key.
     """
 
     def __init__(
@@ -116,30 +120,20 @@ class Chat:
         model: str,
         base_url: str | None = None,
         key_env: str = "OPENAI_API_KEY",
-        timeout: float = 60.0,
-        retries: int = 3,
-        per_minute: int | None = None,
-        budget: int | None = None,
-        price: Sequence[float] | None = None,
-        leave_out: Sequence[str] = (),
+        timeout: Seconds = 60.0,
+        retries: Retries = 3,
+        per_minute: Count | None = None,
+        budget: Count | None = None,
+        price: Price | None = None,
+        leave_out: Sequence[Part] = (),
     ) -> None:
         if not model:
             raise BadConfig("A chat model needs a name in `model`, such as gpt-4o-2024-11-20 or what the server lists.")
-        if not (_is_number(timeout) and timeout > 0 and is_count(retries, 0)):
-            raise BadConfig(f"timeout {timeout} and retries {retries} do not fit; expected seconds above 0, and 0 or more.")
-        if any(one is not None and not is_count(one, 1) for one in (per_minute, budget)):
-            raise BadConfig(f"per_minute {per_minute} and budget {budget} do not fit; expected counts of at least 1, or nothing.")
-        if price is not None and not (len(price) == 2 and all(_is_number(one) and one >= 0 for one in price)):
-            raise BadConfig(
-                f"price {price} does not fit; expected dollars a million tokens of prompt and of completion, [2.5, 10]."
-            )
-        if unknown := [part for part in leave_out if part not in PARTS]:
-            raise BadConfig(f"leave_out has {unknown[0]!r}, which is no part of a request; expected some of {', '.join(PARTS)}.")
         self._own = bool(base_url or os.environ.get("OPENAI_BASE_URL"))
         self.model = model
         self.address, self._login = split_login(base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
         self.server = know_server(self.address, model)
-        self._leave_out = frozenset(part for part in PARTS if part in leave_out)
+        self._leave_out = frozenset(leave_out)
         self._key_env, self._timeout, self._retries = key_env, timeout, retries
         self._pace, self._budget, self._price = self.server.pace(per_minute), budget, price
         self._key, self._proxy = "", find_proxy(self.address)
@@ -469,10 +463,6 @@ def _explain_page(text: str) -> str:
     if text.lstrip().startswith("<"):
         return "answered with a web page; correct the address, which usually ends in /v1"
     return "answered with a text that is no JSON; is the address that of an OpenAI-compatible server?"
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _broke_while_reading(error: Exception) -> bool:

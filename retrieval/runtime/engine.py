@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -50,6 +51,26 @@ def collate(pairs: Sequence[EncodedPair]) -> Batch:
         length = len(pair.ids)
         ids[row, :length], types[row, :length], mask[row, :length] = pair.ids, pair.types, 1
     return ids, mask, types
+
+
+def batch_by_length(
+    lengths: Sequence[int], most_tokens: int, most_texts: int = sys.maxsize, sizes: Sequence[int] | None = None
+) -> list[list[int]]:
+    """The places of texts of these lengths in batches, the shortest first.
+
+    A batch has at most `most_tokens` tokens, padding included, and `most_texts` texts, unless one text has more; `sizes` says for
+    how many texts each place stands.
+    """
+    batches: list[list[int]] = []
+    texts = 0
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        size = sizes[place] if sizes else 1
+        if not batches or texts + size > most_texts or lengths[place] * (texts + size) > most_tokens:
+            batches.append([])
+            texts = 0
+        batches[-1].append(place)
+        texts += size
+    return batches
 
 
 class Graph:
@@ -96,11 +117,7 @@ class TextEncoder:
         Texts of like length share a batch, so that little is padding, and every core runs a batch of its own.
         """
         pairs = self._tokenize(texts)
-        batches: list[list[int]] = []
-        for row in sorted(range(len(pairs)), key=lambda row: len(pairs[row].ids)):
-            if not batches or (len(batches[-1]) + 1) * len(pairs[row].ids) > _BATCH_TOKENS:
-                batches.append([])
-            batches[-1].append(row)
+        batches = batch_by_length([len(pair.ids) for pair in pairs], _BATCH_TOKENS)
         inputs = [collate([pairs[row] for row in batch]) for batch in batches]
         rows: dict[int, NDArray[np.float32]] = {}
         for batch, (_, mask, _), vectors in zip(batches, inputs, self._graph.each(inputs), strict=True):

@@ -16,12 +16,12 @@ import json
 import sqlite3
 import struct
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from counterpoint.retrieval.core.errors import IndexUnusable
 from counterpoint.retrieval.core.values import Author, Cue, Document, Notice, Section, Sentence, Span
@@ -301,52 +301,6 @@ class Wanted:
     sort: Sort = "id"
 
 
-class Documents(Protocol):
-    """Read access to the documents of an index, wherever they lie; safe to use from several threads at once.
-
-    Every method raises `IndexUnusable` where they cannot be read.
-    """
-
-    def entries(self, pmids: Sequence[str]) -> Iterator[Entry]:
-        """The stored documents of `pmids`, in their order; each must be in the index."""
-
-    def get(self, pmid: str) -> Entry | None:
-        """One document, or None where the index does not hold it."""
-
-    def get_by_doi(self, doi: str) -> Entry | None:
-        """The document with a DOI (in lower case), or None where the index holds none."""
-
-    def get_by_pmcid(self, pmcid: str) -> Entry | None:
-        """The document with a PMCID ("PMC123"); None where the index holds none."""
-
-    def texts(self, batch: int) -> Iterator[list[tuple[str, str, str]]]:
-        """Every document's PMID, title and abstract, by PMID, in batches."""
-
-    def sample(self, most: int) -> Iterable[Entry]:
-        """At most `most` documents, spread evenly over the index; the same ones each time."""
-
-    def holds(self, pmids: Sequence[str]) -> set[str]:
-        """Those of `pmids` that the index holds."""
-
-    def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
-        """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
-
-    def full_texts(self, pmids: Sequence[str]) -> dict[str, StoredText]:
-        """The full texts of those of `pmids` that have one."""
-
-    def hash_texts(self, pmids: Sequence[str]) -> dict[str, str]:
-        """The SHA-256 of the full text of each of `pmids` that has one."""
-
-    def list_own_records(self) -> frozenset[str]:
-        """The ids of the documents that a full text made of itself."""
-
-    def leave_out_texts(self) -> None:
-        """From now on be as if there were no full texts."""
-
-    def close(self) -> None:
-        """Release what is open; no other thread may be reading."""
-
-
 class Store:
     """Read access to the documents of an index; safe to use from several threads at once."""
 
@@ -449,19 +403,13 @@ class Store:
 
     def holds(self, pmids: Sequence[str]) -> set[str]:
         """Those of `pmids` that the index holds."""
-        members: set[str] = set()
-        for at in range(0, len(pmids), self._CHUNK):
-            members.update(self._fetch("pmid", pmids[at : at + self._CHUNK]))
-        return members
+        return set(self._fetch("pmid", pmids))
 
     def read_versions(self, pmids: Sequence[str]) -> dict[str, int]:
         """The index version that added the stored text of each of `pmids`; those not in the index are left out."""
-        versions: dict[str, int] = {}
-        for at in range(0, len(pmids), self._CHUNK):
-            rows = self._fetch("pmid, written", pmids[at : at + self._CHUNK])
-            versions.update((pmid, int(row[1])) for pmid, row in rows.items())
-            for pmid, written in self._query_texts("SELECT pmid, written FROM texts WHERE pmid IN ({})", list(versions)):
-                versions[pmid] = max(versions[pmid], int(written))
+        versions = {pmid: int(row[1]) for pmid, row in self._fetch("pmid, written", pmids).items()}
+        for pmid, written in self._query_texts("SELECT pmid, written FROM texts WHERE pmid IN ({})", list(versions)):
+            versions[pmid] = max(versions[pmid], int(written))
         return versions
 
     def full_texts(self, pmids: Sequence[str]) -> dict[str, StoredText]:
@@ -492,13 +440,14 @@ class Store:
 
     def _query_texts(self, statement: str, pmids: Sequence[str]) -> list[tuple[Any, ...]]:
         """The rows of a statement with a place for the ids; none in an index without texts."""
-        chunks = (pmids[at : at + self._CHUNK] for at in range(0, len(pmids) if self._has_texts else 0, self._CHUNK))
+        return self._query_chunks(statement, pmids) if self._has_texts else []
+
+    def _query_chunks(self, statement: str, pmids: Sequence[str]) -> list[tuple[Any, ...]]:
+        chunks = (pmids[at : at + self._CHUNK] for at in range(0, len(pmids), self._CHUNK))
         return [row for chunk in chunks for row in self._query(statement.format(",".join("?" * len(chunk))), chunk)]
 
     def _fetch(self, columns: str, pmids: Sequence[str]) -> dict[str, Any]:
-        marks = ",".join("?" * len(pmids))
-        rows = self._query(f"SELECT {columns} FROM documents WHERE pmid IN ({marks})", pmids)
-        return {str(row[0]): row for row in rows}
+        return {str(row[0]): row for row in self._query_chunks(f"SELECT {columns} FROM documents WHERE pmid IN ({{}})", pmids)}
 
     def close(self) -> None:
         """Release the file; no other thread may be reading."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from counterpoint.retrieval.rerank.embedded import EmbeddedReranker
 from counterpoint.retrieval.rerank.reranker import make_passage
 from counterpoint.retrieval.training.bm25 import TextIndex
 from counterpoint.retrieval.training.data import read_rows
-from counterpoint.retrieval.training.folds import is_fitted_on
+from counterpoint.retrieval.training.folds import is_fitted_on, is_held_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +27,18 @@ class RankedClaim:
     parts: np.ndarray
 
 
-def rank_scifact(
-    data: Path, split: str, reranker: EmbeddedReranker, depth: int, condition: Callable[[str], bool] = lambda _: True
-) -> list[RankedClaim]:
-    """BM25's best `depth` for each claim of a split, with the parts of their scores. A claim's cited documents are relevant."""
+def rank_scifact(data: Path, reranker: EmbeddedReranker, depth: int) -> list[RankedClaim]:
+    """BM25's best `depth` for each held-out claim of the train split, with the parts of their scores. A claim's cited documents
+    are relevant."""
     corpus = list(read_rows(data, "scifact/corpus.jsonl.gz"))
     place = {int(document["doc_id"]): index for index, document in enumerate(corpus)}
     texts = [make_passage(Document("", document["title"], " ".join(document["abstract"]))) for document in corpus]
     claims = [
         (claim["claim"], frozenset(place[int(doc)] for doc in claim["cited_doc_ids"] if int(doc) in place))
-        for claim in read_rows(data, f"scifact/claims_{split}.jsonl.gz")
-        if condition(claim["claim"])
+        for claim in read_rows(data, "scifact/claims_train.jsonl.gz")
+        if is_held_out(claim["claim"])
     ]
-    return _rank(texts, claims, reranker, depth, f"SciFact {split}")
+    return _rank(texts, claims, reranker, depth, "SciFact")
 
 
 def rank_ordinary(data: Path, reranker: EmbeddedReranker, depth: int) -> list[RankedClaim]:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,8 +101,6 @@ class HubModel:
     ) -> None:
         import torch
 
-        if precision not in get_args(Precision):
-            raise BadConfig(f"Unknown precision {precision!r}; expected one of {', '.join(get_args(Precision))}.")
         try:
             self.device = torch.device(device if device != "auto" else "cuda" if torch.cuda.is_available() else "cpu")
             torch.empty(0, device=self.device)
@@ -235,10 +233,3 @@ def _load(model: str, folder: Path, head: Head, code: bool) -> tuple[Any, Any]:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0][:200].rstrip(".") or type(error).__name__
-
-
-def refuse_below(least: int, **sizes: int) -> None:
-    """Refuse sizes that cannot work ("batch_size must be at least 1")."""
-    for name, value in sizes.items():
-        if value < least:
-            raise BadConfig(f"{name} must be at least {least}, not {value}.")

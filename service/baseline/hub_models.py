@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
 from counterpoint.generation.draft import Draft, Failed, Limits, Source
 from counterpoint.generation.language_models import JSON
@@ -23,9 +24,12 @@ from counterpoint.retrieval.rerank.reranker import make_passage
 from counterpoint.retrieval.runtime.fences import strip_markup
 from counterpoint.retrieval.runtime.replies import strip_thoughts
 from counterpoint.retrieval.runtime.usage import record
-from counterpoint.service.baseline.hub import HubModel, Precision, refuse_below
+from counterpoint.service.baseline.hub import HubModel, Precision
 
 logger = logging.getLogger(__name__)
+Count = Annotated[int, Field(ge=1)]
+Tokens = Annotated[int, Field(ge=16)]
+"""Options are checked when a profile is read."""
 WINDOW = 32
 """Premises judged at a time: a caller that stops early wastes at most so many."""
 
@@ -41,14 +45,12 @@ class CrossEncoder:
     def __init__(
         self,
         model: str,
-        max_tokens: int = 512,
-        batch_size: int = 16,
+        max_tokens: Tokens = 512,
+        batch_size: Count = 16,
         device: str = "auto",
         revision: str | None = None,
         precision: Precision = "float32",
     ) -> None:
-        refuse_below(1, batch_size=batch_size)
-        refuse_below(8, max_tokens=max_tokens)
         self._model = HubModel(model, "SequenceClassification", device, precision, revision)
         self.name, self._max_tokens, self._batch_size = self._model.name, max_tokens, batch_size
         if (outputs := self._model.config.num_labels) != 1:
@@ -106,32 +108,24 @@ class ClassifierJudge:
 
     Made for MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli (Laurer et al. 2024, https://doi.org/10.1017/pan.2023.20).
     `context` is what is read as the premise: its text alone ("sentence"), or "Title. Text" ("title"). `max_tokens` counts
-    premise, claim and special tokens. Raises `BadConfig` for options out of range.
+    premise, claim and special tokens.
     """
 
     def __init__(
         self,
         model: str,
-        max_tokens: int = 512,
+        max_tokens: Tokens = 512,
         context: Literal["sentence", "title"] = "sentence",
-        batch_size: int = 16,
+        batch_size: Count = 16,
         device: str = "auto",
         revision: str | None = None,
         precision: Precision = "float32",
         labels: Mapping[str, str] | None = None,
     ) -> None:
-        if context not in ("sentence", "title"):
-            raise BadConfig(f"Unknown context {context!r}; expected one of sentence, title.")
-        refuse_below(1, batch_size=batch_size)
-        refuse_below(8, max_tokens=max_tokens)
         self._model = HubModel(model, "SequenceClassification", device, precision, revision)
         self._columns = list(find_columns(model, self._model.config.id2label, labels))
-        self.name, self._max_tokens, self._bare, self._batch_size = (
-            self._model.name,
-            max_tokens,
-            context == "sentence",
-            batch_size,
-        )
+        self.name, self._max_tokens, self._batch_size = self._model.name, max_tokens, batch_size
+        self._bare = context == "sentence"
 
     def __call__(self, claim: str, premises: Iterable[Premise]) -> Iterator[Verdict]:
         """One verdict per premise, in order, lazily."""
@@ -173,22 +167,20 @@ class T5Judge:
     Made for razent/SciFive-large-Pubmed_PMC-MedNLI (Phan et al. 2021, https://arxiv.org/abs/2106.03598). `prefix` is the whole
     prompt, with {premise} and {hypothesis} (the claim) once each. The premise is truncated to fit, the claim only where it takes
     more than half of `max_tokens`. `unknown_words` counts answers that were none of the three words. Raises `BadConfig` for a
-    prompt or options that do not fit.
+    prompt that does not fit.
     """
 
     def __init__(
         self,
         model: str,
         prefix: str = MEDNLI,
-        max_tokens: int = 256,
-        decode_tokens: int = 8,
-        batch_size: int = 16,
+        max_tokens: Tokens = 256,
+        decode_tokens: Count = 8,
+        batch_size: Count = 16,
         device: str = "auto",
         revision: str | None = None,
         precision: Precision = "float32",
     ) -> None:
-        refuse_below(1, decode_tokens=decode_tokens, batch_size=batch_size)
-        refuse_below(16, max_tokens=max_tokens)
         if sorted(re.findall(r"\{premise\}|\{hypothesis\}", prefix)) != ["{hypothesis}", "{premise}"]:
             raise BadConfig(f"The prefix {prefix!r} must contain {{premise}} and {{hypothesis}} once each.")
         self._model, self._prefix = HubModel(model, "Seq2SeqLM", device, precision, revision), prefix
@@ -254,7 +246,7 @@ class BiEncoder:
     """An `Encoder` with one network for both sides and vectors of length 1; made for Snowflake/snowflake-arctic-embed-m-v2.0.
 
     `query_prefix` precedes every query, as in the model's training; `pooling` turns the vectors of a text's tokens into one: the
-    first token's (`cls`) or their `mean`. `max_tokens` includes special tokens. Raises `BadConfig` for options out of range.
+    first token's (`cls`) or their `mean`. `max_tokens` includes special tokens.
     """
 
     def __init__(
@@ -262,17 +254,13 @@ class BiEncoder:
         model: str,
         query_prefix: str = "",
         pooling: Pooling = "cls",
-        max_tokens: int = 512,
-        batch_size: int = 16,
+        max_tokens: Tokens = 512,
+        batch_size: Count = 16,
         device: str = "auto",
         revision: str | None = None,
         precision: Precision = "float32",
         trust_remote_code: bool = False,
     ) -> None:
-        refuse_below(1, batch_size=batch_size)
-        refuse_below(8, max_tokens=max_tokens)
-        if pooling not in get_args(Pooling):
-            raise BadConfig(f"Unknown pooling {pooling!r}; expected one of {', '.join(get_args(Pooling))}.")
         self._model = HubModel(model, "Encoder", device, precision, revision, trust_remote_code)
         if getattr(self._model.config, "is_encoder_decoder", False):
             raise ModelUnusable(
@@ -301,11 +289,10 @@ class MedCPTEncoder:
         self,
         query_model: str = "ncbi/MedCPT-Query-Encoder",
         article_model: str = "ncbi/MedCPT-Article-Encoder",
-        batch_size: int = 16,
+        batch_size: Count = 16,
         device: str = "auto",
         precision: Precision = "float32",
     ) -> None:
-        refuse_below(1, batch_size=batch_size)
         self._query, self._article = (HubModel(one, "Encoder", device, precision, None) for one in (query_model, article_model))
         self._batch_size = batch_size
         self.name = f"{self._query.name}+{self._article.name}"
@@ -355,14 +342,12 @@ class CausalGenerator:
     def __init__(
         self,
         model: str,
-        max_tokens: int = 600,
-        document_words: int = 400,
+        max_tokens: Count = 600,
+        document_words: Annotated[int, Field(ge=_SMALLEST)] = 400,
         device: str = "auto",
         revision: str | None = None,
         precision: Precision = "auto",
     ) -> None:
-        refuse_below(1, max_tokens=max_tokens)
-        refuse_below(_SMALLEST, document_words=document_words)
         self._model = HubModel(model, "CausalLM", device, precision, revision)
         if not self._model.tokenizer.chat_template:
             raise ModelUnusable(f"The model {model} has no chat template; choose an instruction-tuned model.")

@@ -11,9 +11,8 @@ from pydantic import BaseModel
 
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import Claim, Evidence, FullText, Grounding
-from counterpoint.retrieval.index import Index
+from counterpoint.retrieval.index import Documents, Index
 from counterpoint.retrieval.runtime.usage import count_usage
-from counterpoint.retrieval.store.documents import Documents
 from counterpoint.service.answering.answer import Answerer
 from counterpoint.service.answering.schemas import AnswerResponse, RemovedOut, SentenceEvent, StageEvent, event_out
 from counterpoint.service.calls.requests import (

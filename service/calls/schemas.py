@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import Label, Passage
-from counterpoint.retrieval.store.documents import Documents, Entry
+from counterpoint.retrieval.index import Documents
+from counterpoint.retrieval.store.documents import Entry
 from counterpoint.retrieval.store.texts import StoredText, write_passage
 from counterpoint.service.calls.requests import MOST_HITS
 from counterpoint.service.grounding.values import GroundStage

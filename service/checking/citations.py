@@ -10,7 +10,8 @@ from typing import Literal
 from counterpoint.indexes.readers.base.fields import DOI, clean_doi
 from counterpoint.indexes.readers.prose.passage import Link
 from counterpoint.nli.text.sentences import REFERENCES
-from counterpoint.retrieval.store.documents import Documents, Entry
+from counterpoint.retrieval.index import Documents
+from counterpoint.retrieval.store.documents import Entry
 
 # An index's own document ids may contain letters; PMIDs contain none. Every repetition over what a text may repeat is bounded,
 # so that no text takes more than a time in proportion to its length.

@@ -101,7 +101,7 @@ def options_of(section: str, kind: str) -> type[Options]:
     """Make the options of a kind from the arguments of its class; a reader is an argument that only code can give."""
     loader = KINDS[section][kind]
     model = _import_class(loader)
-    types = get_type_hints(model.__init__)
+    types = get_type_hints(model.__init__, include_extras=True)
     options: dict[str, Any] = {KIND: (Literal[kind], ...)} | {
         name: (_WRITTEN.get(types[name], types[name]), ... if argument.default is Parameter.empty else argument.default)
         for name, argument in signature(model).parameters.items()

@@ -56,9 +56,12 @@ class Models:
         return {role: models[role].name for role in sorted(models)}
 
 
-def load_models(config: Variant, profile: Profile) -> Models:
-    """Load what `config` names, as `profile` says; raises `BadConfig` for a name or option that does not exist."""
-    return _load(profile, Models(profile, {}, {}), *config.needs(profile))
+def load_models(config: Variant, profile: Profile, stock: Models | None = None) -> Models:
+    """Load what `config` names, as `profile` says; a model that is in `stock` under the same name is reused.
+
+    Raises `BadConfig` for a name or option that does not exist.
+    """
+    return _load(profile, stock or Models(profile, {}, {}), *config.needs(profile))
 
 
 def load_answer_models(config: AnswerConfig, profile: Profile, stock: Models | None = None) -> Models:

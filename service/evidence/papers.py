@@ -21,7 +21,7 @@ from counterpoint.retrieval.core.characters import replace_surrogates
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import FullText, Sentence
-from counterpoint.retrieval.store.documents import Documents
+from counterpoint.retrieval.index import Documents
 from counterpoint.service.checking.parse import MOST_BYTES, read_bytes
 from counterpoint.service.queries.papers import find_paper
 

@@ -16,7 +16,7 @@ from counterpoint.generation.question import Choice, YesNoQuestion, parse_choice
 from counterpoint.nli.text.forms import load_form_model
 from counterpoint.nli.text.sentences import sentence_spans
 from counterpoint.retrieval.core.errors import BadInput
-from counterpoint.retrieval.store.documents import Documents
+from counterpoint.retrieval.index import Documents
 from counterpoint.retrieval.words.forms import capitalise
 from counterpoint.service.checking.checkable import KEYWORDS
 from counterpoint.service.checking.citations import CitedPaper, list_ids

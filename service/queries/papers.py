@@ -12,8 +12,8 @@ from counterpoint.nli.reader.encode import score_for_reading
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.core.values import Claim, Document, Hit, Passage, Sentence
-from counterpoint.retrieval.index import Index, PassageHit, lead_to_papers
-from counterpoint.retrieval.store.documents import Documents, Entry
+from counterpoint.retrieval.index import Documents, Index, PassageHit, lead_to_papers
+from counterpoint.retrieval.store.documents import Entry
 from counterpoint.service.checking.checkable import claim_in
 from counterpoint.service.checking.citations import CitedPaper, cited_in, find_cited, list_ids
 from counterpoint.service.checking.known import find_known

@@ -12,8 +12,8 @@ from typing import Any
 from counterpoint.retrieval.core.characters import replace_surrogates
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, BadRecord
+from counterpoint.retrieval.index import Documents
 from counterpoint.retrieval.store.corpus import Corpus
-from counterpoint.retrieval.store.documents import Documents
 
 _MOST_DIGITS = 400
 """Python reads longer numbers slowly, and not at all beyond 4,300 digits."""

@@ -12,8 +12,8 @@ from typing import Any
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, BadRecord
 from counterpoint.retrieval.core.values import Claim, Evidence, Grounding, Stance
+from counterpoint.retrieval.index import Documents
 from counterpoint.retrieval.store.corpus import Corpus
-from counterpoint.retrieval.store.documents import Documents
 from counterpoint.service.grounding.claims import check_claim
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.runs.journal import RUN, Job, facts_of_service, journal, shared_facts, work

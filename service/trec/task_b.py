@@ -12,8 +12,8 @@ from typing import Any
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.errors import BadInput, BadRecord, ModelUnusable, Unfinished
 from counterpoint.retrieval.core.values import Topic
+from counterpoint.retrieval.index import Documents
 from counterpoint.retrieval.store.corpus import Corpus
-from counterpoint.retrieval.store.documents import Documents
 from counterpoint.service.answering.answer import Answerer
 from counterpoint.service.answering.schemas import AnswerResponse
 from counterpoint.service.grounding.claims import check_topic

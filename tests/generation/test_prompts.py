@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from counterpoint.generation.draft import Limits, Source
-from counterpoint.generation.language_models import ChatGenerator
 from counterpoint.generation.prompting import fill_prompt
 from counterpoint.retrieval.core.errors import BadConfig
 from counterpoint.retrieval.core.values import Document, Location, SectionKind, Sentence, Topic
 from counterpoint.retrieval.runtime.fences import is_order
 from counterpoint.retrieval.runtime.usage import count_usage
 from counterpoint.service.baseline.hub_models import CausalGenerator
+from counterpoint.service.configuration.kinds import options_of
 from tests.helpers.tiny_models import tiny_causal
 
 TOPIC = Topic("7", "Does zeta lower blood pressure?", "zeta", "A patient asks whether zeta is safe.")
@@ -53,11 +54,18 @@ def test_passages_say_where_they_stand_and_are_not_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"max_tokens": 0}, {"price": [1.0]}, {"budget": 0}, {"per_minute": 0}, {"temperature": -1.0}]
-)
+    "options",
+    [
+        {"max_tokens": 0}, {"price": [1.0]}, {"price": [1, -2]}, {"budget": 0}, {"per_minute": 0}, {"temperature": -1.0},
+        {"timeout": 0}, {"retries": -1}, {"retries": True}, {"document_words": 0}, {"leave_out": ["manners"]},
+    ],
+)  # fmt: skip
 def test_options_that_do_not_fit_are_rejected(options: dict[str, Any]) -> None:
-    with pytest.raises(BadConfig, match=r"do(es)? not fit"):
-        ChatGenerator("m", **options)
+    with pytest.raises(ValidationError, match=next(iter(options))):
+        options_of("generators", "chat").model_validate({"kind": "chat", "model": "m", **options})
+
+
+def test_a_prompt_that_is_not_there_is_told() -> None:
     with pytest.raises(BadConfig, match="no prompt called"):
         fill_prompt("nothing", TOPIC, [])
 

@@ -7,7 +7,7 @@ with Lucene and vectors. A paper that a claim names is a case whether or not it 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,17 +80,12 @@ class PaperCollection:
         ids = {*named_papers, *cited_ids}
         hidden_rows = {self.place[one] for one in ids if one in self.place} if away else set()
         hits = [row for row in self._index.top(claim, RETRIEVED + len(hidden_rows)) if row not in hidden_rows][:RETRIEVED]
-        read = self.rerank(claim, hits)[:READ]
+        scores = self._reranker(claim, [self._texts[row] for row in hits])
+        read = [hits[place] for place in sorted(range(len(hits)), key=lambda place: -scores[place])][:READ]
         others = [] if away else [self.place[one] for one in sorted(ids) if one in self.place and self.place[one] not in read]
         return [
             self._make_case(claim, row, named_papers.get(self.papers[row].id), cited_ids, row in read) for row in (*read, *others)
         ]
-
-    def rerank(self, claim: str, rows: Sequence[int]) -> list[int]:
-        """These papers, best first."""
-        scores = self._reranker(claim, [self._texts[row] for row in rows])
-        order = sorted(range(len(rows)), key=lambda place: -scores[place])
-        return [rows[place] for place in order]
 
     def _make_case(self, claim: str, row: int, named: NamedPapers | None, cited_ids: frozenset[str], is_open: bool) -> ReaderCase:
         paper = self.papers[row]
@@ -108,18 +103,11 @@ def read_scifact_papers(data: Path) -> list[ReaderPaper]:
     return [ReaderPaper(str(row["doc_id"]), Abstract(drop_question(row["title"]), tuple(row["abstract"]))) for row in corpus]
 
 
-def make_scifact_cases(
-    data: Path,
-    collection: PaperCollection,
-    split: str,
-    test: Callable[[str], bool] = lambda _: True,
-    away: bool = False,
-    most: int = 10_000,
-) -> list[list[ReaderCase]]:
-    """The cases of each claim of SciFact's train or dev split."""
+def make_scifact_cases(data: Path, collection: PaperCollection, most: int, away: bool = False) -> list[list[ReaderCase]]:
+    """The cases of each held-out claim of SciFact's train split."""
     cases = []
-    claims = [one for one in read_rows(data, f"scifact/claims_{split}.jsonl.gz") if test(one["claim"])]
-    for row in tqdm(claims[:most], desc=f"SciFact {split}"):
+    claims = [one for one in read_rows(data, "scifact/claims_train.jsonl.gz") if is_held_out(one["claim"])]
+    for row in tqdm(claims[:most], desc="SciFact"):
         papers = {}
         for doc, entries in row["evidence"].items():
             label = SUPPORT if entries[0]["label"] == "SUPPORT" else CONTRADICT
@@ -128,14 +116,10 @@ def make_scifact_cases(
     return cases
 
 
-def make_stranger_cases(data: Path, collection: PaperCollection, dataset: str, most: int) -> list[list[ReaderCase]]:
-    """The cases of claims of another set's held-out fold, none of whose papers is in the collection."""
-    texts = {
-        row["claim"] for row in read_rows(data, "stance/pairs.jsonl.gz")
-        if row["dataset"] == dataset and row["split"] == "train" and is_held_out(row["claim"])
-    }  # fmt: skip
-    claims = _draw(texts, most)
-    return [collection.cases(claim, {}) for claim in tqdm(claims, desc=f"{dataset} claims, strangers here")]
+def make_stranger_cases(data: Path, collection: PaperCollection, most: int) -> list[list[ReaderCase]]:
+    """The cases of HealthVer's held-out claims, none of whose papers is in the collection."""
+    claims = _draw({row["claim"] for row in _read_healthver(data, "train")}, most)
+    return [collection.cases(claim, {}) for claim in tqdm(claims, desc="HealthVer's claims, strangers here")]
 
 
 def make_cases_of_papers(papers: Sequence[dict[str, Any]]) -> list[ReaderCase]:
@@ -168,16 +152,16 @@ def make_case(paper: Mapping[str, Any], claim: str, label: int) -> ReaderCase:
     return ReaderCase(phrase_claim(claim), str(paper["pmid"]), abstract, label, has_side, has_side, True, labels)
 
 
-def read_labelled_cases(
-    data: Path, dataset: str, split: str, test: Callable[[str], bool] = lambda _: True, most: int = 10_000
-) -> list[ReaderCase]:
-    """The rows of a labelled set, each abstract whole: which sentence is the evidence is not told."""
-    rows = [
-        row for row in read_rows(data, "stance/pairs.jsonl.gz")
-        if row["dataset"] == dataset and row["split"] == split and row["label"] in NAMES and test(row["claim"])
-    ][:most]  # fmt: skip
+def _read_healthver(data: Path, split: str) -> list[dict[str, Any]]:
+    """The rows of the dev split, or those of train's held-out claims."""
+    rows = (row for row in read_rows(data, "stance/pairs.jsonl.gz") if row["dataset"] == "healthver" and row["split"] == split)
+    return [row for row in rows if split == "dev" or is_held_out(row["claim"])]
+
+
+def read_healthver_cases(data: Path, split: str, most: int) -> list[ReaderCase]:
+    """HealthVer's rows, each abstract whole: which sentence is the evidence is not told."""
     cases = []
-    for row in rows:
+    for row in [row for row in _read_healthver(data, split) if row["label"] in NAMES][:most]:
         evidence = [place for place in row["evidence"] or () if place < len(row["sentences"])]
         paper = {"pmid": row.get("title") or "", **row, "title": row.get("title"), "evidence": evidence}
         cases.append(make_case(paper, row["claim"], NAMES[row["label"]]))

@@ -43,7 +43,6 @@ from counterpoint.retrieval.rerank.embedded import EmbeddedReranker
 from counterpoint.retrieval.runtime.engine import BY_HAND
 from counterpoint.retrieval.training.command import return_exit_code
 from counterpoint.retrieval.training.export import export
-from counterpoint.retrieval.training.folds import is_held_out
 
 MAX_TOKENS = 256
 AWAY, ORDINARY, SEARCHED = 0.25, 0.3, 0.5
@@ -83,17 +82,17 @@ class HeldOut:
 def read_held_out(data: Path, most: int) -> HeldOut:
     """The cases of each set; `most` limits how many."""
     science = PaperCollection(cases.read_scifact_papers(data), EmbeddedReranker(remembered_mb=600))
-    claims = cases.make_scifact_cases(data, science, "train", is_held_out, most=most)
+    claims = cases.make_scifact_cases(data, science, most)
     away = [
-        *cases.make_scifact_cases(data, science, "train", is_held_out, away=True, most=most // 2),
-        *cases.make_stranger_cases(data, science, "healthver", most // 3),
+        *cases.make_scifact_cases(data, science, most // 2, away=True),
+        *cases.make_stranger_cases(data, science, most // 3),
     ]
     return HeldOut(
         [one for claim in claims for one in claim],
         [one for claim in away for one in claim],
         cases.make_cases_of_papers(cases.read_dev_papers(data)[0][:most]),
         cases.read_search_cases(data, 3 * most),
-        cases.read_labelled_cases(data, "healthver", "train", is_held_out, 2 * most),
+        cases.read_healthver_cases(data, "train", 2 * most),
     )
 
 

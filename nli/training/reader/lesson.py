@@ -18,6 +18,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from counterpoint.nli.reader.encode import DocumentTokenizer, EncodedDocument
+from counterpoint.retrieval.runtime.engine import batch_by_length
 
 LABELS = ("support", "neutral", "contradict")
 SUPPORT, NEUTRAL, CONTRADICT = range(3)
@@ -42,7 +43,7 @@ UNMARKED, NOTHING = 0.3, 0.5
 class Lesson:
     """A claim, a document's sentences and the label. `evidence` are the places of the evidence sentences, None where nobody
     marked them; `group` names the paper, whose lessons are in one batch; `lean` is the log odds of support over contradiction
-    that the claim's words alone give away; `pair` is the same for two claims of a group of which exactly one can be true."""
+    that the claim's words alone give away."""
 
     claim: str
     title: str
@@ -52,7 +53,6 @@ class Lesson:
     source: str
     group: str = ""
     lean: float = 0.0
-    pair: str = ""
 
 
 def make_short(claim: str, text: str, title: str, label: int, source: str) -> Lesson:
@@ -69,7 +69,6 @@ class LessonExample:
     labels: np.ndarray
     counts: np.ndarray
     lean: float
-    pair: str = ""
 
 
 def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int, guided: bool = True) -> LessonExample:
@@ -80,13 +79,13 @@ def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int, guided:
     must = lesson.evidence or () if guided else ()
     document = tokenize(lesson.claim, lesson.title, lesson.sentences, must, room)
     if lesson.evidence and (document.ends[list(lesson.evidence)] < 0).all():
-        lesson = replace(lesson, label=NEUTRAL, evidence=(), lean=0.0, pair="")
+        lesson = replace(lesson, label=NEUTRAL, evidence=(), lean=0.0)
     labels = np.full(len(lesson.sentences), -1 if lesson.evidence is None else NEUTRAL)
     counts = np.full(len(labels), NOTHING if lesson.label == NEUTRAL else UNMARKED, dtype=np.float32)
     for place in lesson.evidence or ():
         labels[place], counts[place] = lesson.label, 1.0
     labels[document.ends < 0] = -1
-    return LessonExample(document, lesson.label, labels, counts, lesson.lean, lesson.pair)
+    return LessonExample(document, lesson.label, labels, counts, lesson.lean)
 
 
 def make_batches(
@@ -106,13 +105,9 @@ def make_batches(
     rng.shuffle(units)
     batches: list[list[LessonExample]] = []
     for start in range(0, len(units), WINDOW):
-        batch: list[LessonExample] = []
-        for unit in sorted(units[start : start + WINDOW], key=measure_length):
-            if batch and measure_length(unit) * (len(batch) + len(unit)) > tokens:
-                batches.append(batch)
-                batch = []
-            batch = batch + unit
-        batches.append(batch)
+        some = units[start : start + WINDOW]
+        places = batch_by_length([measure_length(unit) for unit in some], tokens, sizes=[len(unit) for unit in some])
+        batches += [[one for place in batch for one in some[place]] for batch in places]
     rng.shuffle(batches)
     return batches
 

@@ -1,7 +1,7 @@
 """Train the document reader: `python -m counterpoint.nli.training.reader.train --data DIR --base DIR --out DIR`.
 
 An interrupted run continues from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (nli/models/reader/README.md
-says which packages carry it); a run with `--start` needs none.
+says how to get it); a run with `--start` needs none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,8 +40,6 @@ SENTENCES = 0.5
 """The weight of the sentences' loss relative to the document's."""
 LABELLED = 0.5
 """The weight of the loss by labels relative to that by a teacher's probabilities."""
-OPPOSITES = 0.5
-"""The weight of the loss of opposites that are read differently, relative to that of the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,41 +101,35 @@ def restore_reader(state: Mapping[str, Tensor]) -> ReaderEncoder:
     return model.eval()
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The options of the command."""
-    parser = make_option_parser("python -m counterpoint.nli.training.reader.train", "reader")
-    parser.add_argument("--size", choices=sorted(SIZES), default="large", help="the size of the reader (default: large)")
-    parser.add_argument("--base", type=Path, help="the folder of all-mpnet-base-v2, or of all-MiniLM-L6-v2 for the small reader")
+def make_parser(command: str, size: str, rate: float, epochs: int) -> argparse.ArgumentParser:
+    """The options of a command that trains a reader, with its defaults."""
+    parser = make_option_parser(f"python -m counterpoint.nli.training.reader.{command}", "reader")
+    parser.add_argument("--size", choices=sorted(SIZES), default=size, help="the size of the reader (default: %(default)s)")
     parser.add_argument("--vocabulary", type=Path, default=LARGE, help=VOCABULARY_HELP)
-    parser.add_argument("--frozen", type=int, default=0, help="the number of lower layers that are not trained (default: 0)")
-    parser.add_argument("--rate", type=float, default=5e-5, help="the highest learning rate")
+    parser.add_argument("--rate", type=float, default=rate, help="the highest learning rate")
     parser.add_argument("--start", type=Path, metavar="FILE", help="continue from this checkpoint.pt or model.onnx")
     parser.add_argument("--batch-tokens", type=int, default=2048, help="the most tokens of a batch (on a GPU, 16384 is faster)")
-    parser.add_argument("--epochs", type=int, default=1, help="how often everything is read, drawn and cut anew (default: once)")
-    parser.add_argument("--claims", type=Path, default=CLAIMS, metavar="FILE", help="claims of our own to read instead of all")
-    parser.add_argument(
-        "--reports", type=Path, metavar="INDEX", help="an index of trial reports with their full texts, to learn from these too"
-    )
-    parser.add_argument(
-        "--unpaired", type=float, default=1.0, metavar="SHARE", help="the share of lessons without opposites to read (default: 1)"
-    )
-    parser.add_argument(
-        "--teacher", type=Path, metavar="FILE", help="learn the probabilities of this larger reader, given as --start"
-    )
-    parser.add_argument(
-        "--taught", type=int, default=0, metavar="N", help="read N claims of our own with papers that only the teacher judges"
-    )
-    parser.add_argument("--counts", action="store_true", help="print how many examples of each set would be read, and stop")
+    parser.add_argument("--epochs", type=int, default=epochs, help="how often everything is read (default: %(default)s)")
+    parser.add_argument("--teacher", type=Path, metavar="FILE", help="a larger reader to learn from, given as --start")
     return parser
+
+
+def find_device(options: argparse.Namespace) -> torch.device:
+    """The device to train on; on the CPU with as many threads as the options say."""
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def load_teacher(options: argparse.Namespace, words: Sequence[str], device: torch.device) -> ReaderEncoder | None:
+    """The reader that the options name as the teacher."""
+    return restore_reader(load_start(options.teacher, words)).to(device) if options.teacher else None
 
 
 def make_curriculum(options: argparse.Namespace, words: Sequence[str], seed: int) -> list[list[LessonExample]]:
     """The batches of one epoch, in the order in which they are read."""
     rng = random.Random(seed)
-    lessons = make_lessons(options.data, options.claims, rng, options.reports) + list(make_answer_lessons(options.data))
-    paired = {one.group for one in lessons if one.pair}
-    drawn = {group for group in sorted({one.group for one in lessons}) if group in paired or rng.random() < options.unpaired}
-    lessons = [one for one in lessons if (one.group in drawn if one.group else rng.random() < options.unpaired)]
+    lessons = make_lessons(options.data, options.claims, rng) + list(make_answer_lessons(options.data))
     if options.taught:
         lessons += make_taught_lessons(options.data, read_claims(options.claims), options.taught, rng)
     batches = make_batches(lessons, DocumentTokenizer(make_tokenizer(words), LONGEST), options.batch_tokens, rng)
@@ -147,16 +139,14 @@ def make_curriculum(options: argparse.Namespace, words: Sequence[str], seed: int
     return batches
 
 
-def make_optimizer(model: ReaderEncoder, rate: float, tuning: Tuning, frozen: int = 0) -> torch.optim.AdamW:
-    """AdamW over all but the `frozen` lower layers and what is below them; the lower a layer, the slower it learns."""
+def make_optimizer(model: ReaderEncoder, rate: float, tuning: Tuning) -> torch.optim.AdamW:
+    """AdamW over all that learns; the lower a layer, the slower it learns."""
     top = len(model.layers)
     # Gradients of the table of distances would cost the fast form of attention.
-    fixed = ["distances", *(() if tuning.words else ("words",))]
-    if frozen:
-        fixed += ["words", "positions", "norm", "kinds", *(f"layers.{number}." for number in range(frozen))]
+    fixed = ("distances",) if tuning.words else ("distances", "words")
     groups: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
-        if name.startswith(tuple(fixed)):
+        if name.startswith(fixed):
             parameter.requires_grad_(False)
             continue
         if name.startswith(("hidden", "document", "sentence", "answer", "kinds")):
@@ -170,19 +160,6 @@ def make_optimizer(model: ReaderEncoder, rate: float, tuning: Tuning, frozen: in
     )
 
 
-def compare_opposites(scores: Tensor, pairs: Sequence[str]) -> Tensor:
-    """How differently the opposites in a batch are read, by log probabilities [batch, labels]: what supports one should
-    contradict the other as surely. The mean over the batch of the symmetric divergence; 0 of what has no partner."""
-    rows = defaultdict(list)
-    for row, pair in enumerate(pairs):
-        rows[pair].append(row)
-    both = torch.tensor([two for pair, two in rows.items() if pair and len(two) == 2], dtype=torch.int64, device=scores.device)
-    if not len(both):
-        return scores.new_zeros(())
-    first, second = scores[both[:, 0]], scores[both[:, 1]].flip(-1)
-    return ((first.exp() - second.exp()) * (first - second)).sum() / len(pairs)
-
-
 def compute_loss(
     model: ReaderEncoder,
     batch: Sequence[LessonExample],
@@ -190,8 +167,7 @@ def compute_loss(
     low: bool,
     teacher: ReaderEncoder | None = None,
 ) -> Tensor:
-    """The cross-entropy of documents, with the claim's own lean added to the logits, and of sentences; and how differently
-    opposites are read.
+    """The cross-entropy of documents, with the claim's own lean added to the logits, and of sentences.
 
     With a teacher: the divergence from its probabilities, and half of that where there are labels.
     """
@@ -219,7 +195,6 @@ def compute_loss(
     by_label = functional.cross_entropy(leaning, gold, ignore_index=UNLABELLED, label_smoothing=SMOOTHING, reduction="none")
     each = functional.cross_entropy(sentences.transpose(1, 2), labels, ignore_index=UNLABELLED, reduction="none")
     loss = (by_label + SENTENCES * (each * counts).sum(1)).mean()
-    loss = loss + OPPOSITES * compare_opposites(documents, [one.pair for one in batch])
     if teacher is None:
         return loss
     with torch.no_grad():
@@ -236,20 +211,21 @@ def compute_loss(
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train; 2 where the data folder cannot be used."""
-    options = make_parser().parse_args(arguments)
+    parser = make_parser("train", size="large", rate=5e-5, epochs=1)
+    parser.add_argument("--base", type=Path, help="the folder of all-mpnet-base-v2, or of all-MiniLM-L6-v2 for the small reader")
+    parser.add_argument("--claims", type=Path, default=CLAIMS, metavar="FILE", help="claims of our own to read instead of all")
+    parser.add_argument(
+        "--taught", type=int, default=0, metavar="N", help="read N claims of our own with papers that only the teacher judges"
+    )
+    options = parser.parse_args(arguments)
     if options.taught and not options.teacher:
         raise BadInput("--taught reads papers that only a teacher judges; give --teacher.")
     words = read_words(options.vocabulary)
     batches = [one for epoch in range(options.epochs) for one in make_curriculum(options, words, options.seed + epoch)]
-    if options.counts:
-        return
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    low = has_fast_bfloat16(device)
+    device = find_device(options)
+    low, teacher = has_fast_bfloat16(device), load_teacher(options, words, device)
     model = load_model(options, words).to(device)
-    teacher = restore_reader(load_start(options.teacher, words)).to(device) if options.teacher else None
-    steps = make_optimizer(model, options.rate, TUNINGS[options.size], options.frozen)
+    steps = make_optimizer(model, options.rate, TUNINGS[options.size])
     recipe = Recipe(rate=options.rate, floor=0.02, seed=options.seed, most_batches=options.batches)
     descend(
         model, steps, batches, lambda batch: compute_loss(model, batch, device, low, teacher), recipe,

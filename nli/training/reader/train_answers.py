@@ -14,7 +14,6 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -28,10 +27,11 @@ from counterpoint.nli.training.reader import train
 from counterpoint.nli.training.reader.answers import UNKNOWN, Pair, make_answer_lessons, read_pairs
 from counterpoint.nli.training.reader.encoder import SIZES, ReaderEncoder
 from counterpoint.nli.training.reader.examples import CLAIMS, make_lessons
-from counterpoint.nli.training.reader.lesson import LABELS, LONGEST, LessonExample, make_batches
-from counterpoint.nli.training.reader.vocabulary import VOCABULARY_HELP, read_words
-from counterpoint.retrieval.runtime.engine import BY_HAND, EncodedPair, collate, read_card
-from counterpoint.retrieval.training.command import make_option_parser, return_exit_code
+from counterpoint.nli.training.reader.lesson import LABELS, LONGEST, WINDOW, LessonExample, make_batches
+from counterpoint.nli.training.reader.vocabulary import read_words
+from counterpoint.retrieval.core.errors import BadInput
+from counterpoint.retrieval.runtime.engine import BY_HAND, EncodedPair, batch_by_length, collate, read_card
+from counterpoint.retrieval.training.command import return_exit_code
 from counterpoint.retrieval.training.export import export
 from counterpoint.retrieval.training.loop import Recipe, descend, has_fast_bfloat16
 
@@ -59,17 +59,13 @@ Reads = Callable[..., Tensor]
 
 def batch_pairs(pairs: Sequence[Pair], tokens: int, rng: random.Random) -> list[list[Pair]]:
     """All pairs in batches of at most so many tokens, padding included, those of like length together."""
-    places = rng.sample(range(len(pairs)), len(pairs))
-    batches: list[list[Pair]] = []
-    for begin in range(0, len(places), 2000):
-        batch: list[Pair] = []
-        for pair in sorted((pairs[place] for place in places[begin : begin + 2000]), key=lambda pair: len(pair.document.ids)):
-            if batch and len(pair.document.ids) * (len(batch) + 1) > tokens:
-                batches.append(batch)
-                batch = []
-            batch.append(pair)
-        batches.append(batch)
-    return batches
+    shuffled = rng.sample(pairs, len(pairs))
+    parts = [shuffled[begin : begin + WINDOW] for begin in range(0, len(shuffled), WINDOW)]
+    return [
+        [part[place] for place in batch]
+        for part in parts
+        for batch in batch_by_length([len(pair.document.ids) for pair in part], tokens)
+    ]
 
 
 def compute_pair_loss(
@@ -113,18 +109,12 @@ def _compute_cross_entropy(odds: Tensor, answered: Tensor, names: Tensor, naming
 @return_exit_code
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train, and export with the words, the calibration and the decision of the shipped reader; 2 if the data cannot be used."""
-    parser = make_option_parser("python -m counterpoint.nli.training.reader.train_answers", "reader")
-    parser.add_argument("--size", choices=sorted(SIZES), default="small", help="the size of the reader (default: small)")
-    parser.add_argument("--vocabulary", type=Path, default=LARGE, help=VOCABULARY_HELP)
-    parser.add_argument("--start", type=Path, required=True, metavar="FILE", help="the reader: checkpoint.pt or model.onnx")
-    parser.add_argument("--teacher", type=Path, metavar="FILE", help="the large reader after this training: checkpoint.pt")
-    parser.add_argument("--epochs", type=int, default=4, help="how often the pairs are read (default: 4)")
+    parser = train.make_parser("train_answers", size="small", rate=1e-4, epochs=4)
     parser.add_argument("--kept", type=int, default=60, help="batches of other claims beside each epoch (default: 60)")
-    parser.add_argument("--batch-tokens", type=int, default=2048, help="the most tokens of a batch (on a GPU, 16384 is faster)")
-    parser.add_argument("--rate", type=float, default=1e-4, help="the highest learning rate")
     options = parser.parse_args(arguments)
-    if options.threads:
-        torch.set_num_threads(options.threads)
+    if not options.start:
+        raise BadInput("This training needs a reader to begin with; give --start.")
+    device = train.find_device(options)
     rng, words = random.Random(options.seed), read_words(options.vocabulary)
     tokenize = DocumentTokenizer(train.make_tokenizer(words), LONGEST)
     pairs = read_pairs(options.data, tokenize, found=options.teacher is not None)
@@ -137,14 +127,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if claims:
             todo += [Claims(batch, kept=False) for batch in make_batches(claims, tokenize, options.batch_tokens, rng)]
     rng.shuffle(todo)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     low, tuning = has_fast_bfloat16(device), train.TUNINGS[options.size]
     state = train.load_start(options.start, words)
     model = ReaderEncoder(len(state["words.weight"]), SIZES[options.size], tuning.dropout, answers=True)
     model.load_state_dict({name: value for name, value in model.state_dict().items() if name.startswith("answer")} | state)
     model = model.to(device)
     before = copy.deepcopy(model).eval()
-    teacher = train.restore_reader(train.load_start(options.teacher, words)).to(device) if options.teacher else None
+    teacher = train.load_teacher(options, words, device)
 
     def compute_loss(batch: Batch) -> Tensor:
         if isinstance(batch, Claims):

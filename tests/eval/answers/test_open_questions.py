@@ -44,7 +44,7 @@ def test_questions_are_chosen_by_id_and_by_being_kept_apart(file: Path, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("text", "ids", "said"), [("no JSON", (), "cannot be read"), ('{"body": "What?"}', {"z"}, "none of the questions")]
+    ("text", "ids", "said"), [("no JSON", (), "got invalid JSON"), ('{"body": "What?"}', {"z"}, "none of the questions")]
 )
 def test_a_file_without_the_questions_is_refused_in_one_sentence(tmp_path: Path, text: str, ids: set[str], said: str) -> None:
     (tmp_path / "bad.jsonl").write_text(text, "utf-8")
@@ -72,7 +72,7 @@ def test_snippets_stand_for_papers_and_their_answers_are_counted(file: Path, tmp
     assert answers["a"]["outcome"] == "answered"
     assert [row["answer"] for row in answers["a"]["rows"]] == ["zeta", "eta"]
     assert answer_open(questions[:1], with_rows, tmp_path / "work", {}) == answers, "what was answered is not asked again"
-    report = show_open("questions", questions[:1], answers, "command")
+    report = show_open("questions", questions[:1], answers)
     (table,) = report.blocks
     assert isinstance(table, Table)
     shown = {row[0]: row[1] for row in table.rows}

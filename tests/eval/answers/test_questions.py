@@ -118,14 +118,14 @@ def test_the_figures() -> None:
     assert {name: figure.value for name, figure in figures(asked, found).items()} == pytest.approx(expected)
     faults = [name_fault(one, found) for one in asked]
     assert faults == ["", "misleading (verdict yes, known no)", "declined", "", "answered, though nothing answers it"]
-    assert "declined: c" in show_questions("t", asked, found, "c").text().splitlines()
+    assert "declined: c" in show_questions("t", asked, found).text().splitlines()
 
 
 def test_answers_are_kept_and_asked_once(index: Index, tmp_path: Path) -> None:
     answerer, asked = reading_answerer(index), read_questions(written(tmp_path))
     found = answer_all(asked, answerer, tmp_path / "work", {})
     assert [found[one.question].verdict for one in asked] == ["yes", "no", ""]
-    assert found[asked[0].question].cited == ("1",)
+    assert found[asked[0].question].cited == ["1"]
     assert "Nearest papers" in found[asked[2].question].note
     assert {name_fault(one, found) for one in asked} == {""}
 
@@ -144,5 +144,5 @@ def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypat
     assert done.exit_code == 0, done.output
     assert "3 questions, 1 of them unanswerable" in done.stdout
     report = json.loads(out.read_text("utf-8"))
-    assert report["figures"]["verdict right, of the answered"][0] == 1.0
+    assert report["figures"]["verdict right, of the answered"]["value"] == 1.0
     assert "zeta lowers blood pressure in anaemic adults" in report["questions"][0]["given"]["sentences"][0]

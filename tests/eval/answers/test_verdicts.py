@@ -68,7 +68,7 @@ def test_the_figures_count_mixed_unclear_and_none_as_maybe() -> None:
         "ECE": 0.75 - 2 / 3,
     }  # fmt: skip
     assert {name: told[name].value for name in expected} == pytest.approx(expected)
-    assert "accuracy         0.667 (" in show_verdicts("t", known("ynymmn"), found, "c").text()
+    assert "accuracy         0.667 (" in show_verdicts("t", known("ynymmn"), found).text()
 
 
 class Counting(WordReader):
@@ -107,7 +107,7 @@ def test_the_command_measures_and_writes(index: Index, tmp_path: Path, monkeypat
     done = call(*arguments, "--json", out)
     assert done.exit_code == 0, done.output
     assert "2 questions; always giving the most common answer is right for 50.0%" in done.stdout
-    assert json.loads(out.read_text("utf-8"))["figures"]["accuracy"][0] == 1.0
+    assert json.loads(out.read_text("utf-8"))["figures"]["accuracy"]["value"] == 1.0
     none = call(*arguments, "--skip", 2)
     assert (none.exit_code, "leaves no question" in none.stderr) == (2, True)
     other = call(*arguments, "--answers", "paper-v4")

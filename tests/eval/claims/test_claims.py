@@ -103,8 +103,8 @@ def test_each_claim_is_seen_from_its_own_paper(run: Command, tmp_path: Path) -> 
     figure = whole["shares"]["right"]
     assert figure["low"] <= figure["value"] <= figure["high"]
     assert (group(report, "own")["pairs"], group(report, "own")["both_right"]["value"]) == (0, None)
-    assert report["made"]["config"] == "counterpoint"
-    assert report["made"]["models"]["stance"] == "word-judge@1"
+    assert report["made_with"]["config"] == "counterpoint"
+    assert report["made_with"]["models"]["stance"] == "word-judge@1"
     failed = {(one["outcome"], one["pmid"]): one for one in report["failures"]}
     assert set(failed) == {("wrong", "1"), ("wrong", "2"), ("unsure", "3"), ("absent", "4")}
     wrong = failed["wrong", "1"]
@@ -177,15 +177,15 @@ def test_titles_are_their_papers_claims(run: Command, tmp_path: Path) -> None:
     report = json.loads(out.read_text())
     # Papers 1 and 3 state something; 5 has no abstract.
     assert "Own titles of 2 papers (200 were asked for), drawn with seed 13" in done.output
-    assert "2 of them reversed; 0 left out" in done.output
-    assert shares(group(report, "own title")) == {"supported": 0.5, "contradicted": 0, "unsure": 0.5, "absent": 0}
-    assert shares(group(report, "turned round")) == {"contradicted": 0, "supported": 0.5, "unsure": 0.5, "absent": 0}
-    assert {one["name"] for one in report["groups"]} == {"own title", "turned round", "both"}
-    assert (group(report, "both")["pairs"], group(report, "both")["both_right"]["value"]) == (2, 0)
+    assert "2 of them reversed, which their papers contradict; 0 left out" in done.output
+    assert shares(group(report, "support")) == {"right": 0.5, "wrong": 0, "unsure": 0.5, "absent": 0}
+    assert shares(group(report, "contradict")) == {"right": 0, "wrong": 0.5, "unsure": 0.5, "absent": 0}
+    assert [one["name"] for one in report["groups"]] == ["all claims", "support", "contradict"]
+    assert (group(report, "all claims")["pairs"], group(report, "all claims")["both_right"]["value"]) == (2, 0)
     told = {(one["outcome"], one["pmid"], one["claim"]) for one in report["failures"]}
-    assert ("turned round, unsure", "3", "Theta affects the sleep of rats.") in told
-    assert ("own title, unsure", "3", "Theta does not affect the sleep of rats.") in told
-    [wrong] = [one for one in report["failures"] if one["outcome"] == "turned round, supported"]
+    assert ("unsure", "3", "Theta affects the sleep of rats.") in told
+    assert ("unsure", "3", "Theta does not affect the sleep of rats.") in told
+    [wrong] = [one for one in report["failures"] if one["outcome"] == "wrong"]
     assert wrong["claim"] == "Zeta does not lower pressure in old mice."
     assert run("titles", "-n", "1", "--json", out).exit_code == 0
-    assert group(json.loads(out.read_text()), "own title")["claims"] == 1
+    assert group(json.loads(out.read_text()), "support")["claims"] == 1

@@ -68,7 +68,7 @@ def test_a_file_is_measured_from_end_to_end(tmp_path: Path) -> None:
     index = make_index(tmp_path / "index", ABSTRACTS)
     grounder = make_reading_grounder(index)
     report = measure_directions(
-        conclusions, path, lambda _, claim: weigh(grounder.ground(Claim(claim))).outcome, grounder, tmp_path / "work", "cochrane"
+        conclusions, path, lambda _, claim: weigh(grounder.ground(Claim(claim))).outcome, grounder, tmp_path / "work"
     )
     data = json.loads(report.json())
     assert [one["given"] for one in data["answers"]] == ["no difference", "no difference"]

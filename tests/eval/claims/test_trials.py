@@ -41,7 +41,7 @@ def test_every_labelled_prompt_is_asked_both_ways_and_counted(tmp_path: Path) ->
         {"pmid": "2", "pmcid": "PMC2", "title": "Omega", "abstract": "It speaks against it."},
     ]
     with closing(make_index(tmp_path, papers)) as index:
-        report = measure_trials(prompts, path, make_reading_grounder(index), True, tmp_path / "work", "eval trials")
+        report = measure_trials(prompts, path, make_reading_grounder(index), True, tmp_path / "work")
     found = {one["id"]: one["given"] for one in report.data["answers"]}
     assert found == {"PMC1 1": "declined", "PMC2 2": "no difference"}
     right = {name: shares["right"].value for name, shares in report.data["figures"].items()}

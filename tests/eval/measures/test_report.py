@@ -30,7 +30,9 @@ def test_text_is_aligned_and_json_is_the_data() -> None:
         "",
         "1",
     ]
-    assert json.loads(made().json()) == {"right": {"value": 0.5, "low": 0.25, "high": 0.75}}
+    assert json.loads(made().json()) == {
+        "right": {"value": 0.5, "low": 0.25, "high": 0.75}, "made_with": {"seed": 7, "models": {"a": "b"}},
+    }  # fmt: skip
 
 
 def test_markdown_defines_the_measures_and_says_what_the_report_was_made_with() -> None:

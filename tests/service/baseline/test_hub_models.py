@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from counterpoint.retrieval.core.errors import BadConfig, ModelUnusable
 from counterpoint.retrieval.core.probabilities import softmax
@@ -22,6 +23,7 @@ from counterpoint.service.baseline.hub_models import (
     find_columns,
     make_verdict,
 )
+from counterpoint.service.configuration.config import Profile
 from tests.helpers.tiny_models import tiny_classifier, tiny_t5
 
 QUERY = "aspirin reduces risk of stroke"
@@ -243,10 +245,7 @@ def test_a_name_tells_the_weights_apart(models: Path, ranker: CrossEncoder, tmp_
     ("load", "error", "told"),
     [
         (lambda at: CrossEncoder(f"{at}/nli"), ModelUnusable, "gives 3 scores for a pair; expected one"),
-        (lambda at: CrossEncoder(f"{at}/ranker", batch_size=0), BadConfig, "batch_size must be at least 1, not 0"),
         (lambda at: CrossEncoder(f"{at}/ranker", device="abacus"), BadConfig, "expected auto, cpu or cuda"),
-        (lambda at: CrossEncoder(f"{at}/ranker", precision="float8"), BadConfig, "auto, float32, bfloat16"),  # type: ignore[arg-type]
-        (lambda at: ClassifierJudge(f"{at}/nli", context="paragraph"), BadConfig, "sentence, title"),  # type: ignore[arg-type]
         (lambda at: find_columns("m", {0: "entailment", 1: "not_entailment"}), ModelUnusable, "not_entailment; expected three"),
         (lambda at: T5Judge(f"{at}/nli"), ModelUnusable, "do not load as a Seq2SeqLM model"),
         (lambda at: find_model("/nowhere/model"), ModelUnusable, "no model folder /nowhere/model"),
@@ -258,6 +257,23 @@ def test_a_name_tells_the_weights_apart(models: Path, ranker: CrossEncoder, tmp_
 def test_what_cannot_be_a_model_or_an_option_is_refused(models: Path, load: Any, error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
         load(models)
+
+
+@pytest.mark.parametrize(
+    ("section", "options", "told"),
+    [
+        ("rerankers", {"kind": "cross-encoder", "model": "m", "batch_size": 0}, "greater than or equal to 1"),
+        ("rerankers", {"kind": "cross-encoder", "model": "m", "precision": "float8"}, "'auto', 'float32' or 'bfloat16'"),
+        ("judges", {"kind": "classifier", "model": "m", "context": "paragraph"}, "'sentence' or 'title'"),
+        ("judges", {"kind": "t5", "model": "m", "max_tokens": 4}, "greater than or equal to 16"),
+        ("encoders", {"kind": "medcpt", "batch_size": 0}, "greater than or equal to 1"),
+        ("encoders", {"kind": "bi-encoder", "model": "m", "pooling": "max"}, "'cls' or 'mean'"),
+        ("generators", {"kind": "causal", "model": "m", "document_words": 3}, "greater than or equal to 20"),
+    ],
+)
+def test_options_out_of_range_are_refused_when_the_profile_is_read(section: str, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        Profile.model_validate({"name": "p", section: {"model": options}})
 
 
 @pytest.mark.parametrize("kind", [CrossEncoder, ClassifierJudge, T5Judge])
