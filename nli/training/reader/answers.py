@@ -4,14 +4,15 @@ A line of `answers.jsonl` has the question and the paper's PMID, whether the pap
 an answer, and `claims`: a span as the answer, the label of "QUESTION? ANSWER." against the paper, and the place of the sentence
 that says so, if any. A span is [part, start, end] in the title, 0, or a sentence, from 1. Most claims are what a reader trained
 before took for the answer: where it is none, or the paper did not study it as asked, the label is neutral. Questions that are
-`held` out are not trained on. `found.jsonl` lists for each other question the papers that a search finds, labelled or not.
+`held` out are not trained on. `found.jsonl` lists for each other question the papers that a search finds, labelled or not, and
+`turned.jsonl` for each that has a direction its opposite: what is true of one is false of the other.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,11 @@ from counterpoint.nli.reader.answers import make_claim
 from counterpoint.nli.reader.encode import DocumentTokenizer, EncodedDocument
 from counterpoint.nli.reader.synonyms import add_synonyms
 from counterpoint.nli.training.reader.examples import read_papers
-from counterpoint.nli.training.reader.lesson import LABELS, NEUTRAL, Lesson, make_short
+from counterpoint.nli.training.reader.lesson import CONTRADICT, LABELS, NEUTRAL, SUPPORT, Lesson, make_short
 from counterpoint.retrieval.training.data import read_lines
 
 _FOLDER = Path(__file__).with_name("answers")
-LABELLED, FOUND = (_FOLDER / f"{name}.jsonl" for name in ("answers", "found"))
+LABELLED, FOUND, TURNED = (_FOLDER / f"{name}.jsonl" for name in ("answers", "found", "turned"))
 TOKENS = 224
 """The most tokens of a pair."""
 UNKNOWN = -1.0
@@ -85,10 +86,12 @@ def _find_marked_words(text: str, spans: Sequence[Sequence[int]]) -> set[int]:
 
 
 def make_answer_lessons(data: Path) -> Iterator[Lesson]:
-    """The claims "QUESTION? ANSWER." with their papers; what settles one also alone. A paper that answers nothing gets the answer
-    of another, on which it takes no side."""
+    """The claims "QUESTION? ANSWER." with their papers, and where one is supported or left open, its opposite (a paper that
+    denies both of two directions found no effect); what settles one also alone. A paper that answers nothing gets the answer of
+    another, on which it takes no side."""
     rows = _read_labelled()
     papers = {pmid: (title, sentences) for pmid, title, sentences in read_papers(data, {row["pmid"] for row in rows})}
+    turned = {row["question"]: row["opposite"] for row in read_lines(TURNED)}
     answers: dict[str, list[str]] = defaultdict(list)
     for row in rows:
         spans = [span for *span, label, _ in row["claims"] if label != "neutral"]
@@ -103,7 +106,14 @@ def make_answer_lessons(data: Path) -> Iterator[Lesson]:
             evidence = () if label == NEUTRAL else None if place is None else (place,)
             group, text = f"answers {question} {row['pmid']}", " ".join((title, *sentences))
             claim = add_synonyms(make_claim(question, answer), text)
-            yield Lesson(claim, title, tuple(sentences), label, evidence, "answers", group)
+            lesson = Lesson(claim, title, tuple(sentences), label, evidence, "answers", group)
+            if label == CONTRADICT or not turned.get(question):
+                yield lesson
+            else:
+                opposite = add_synonyms(make_claim(turned[question], answer), text)
+                lesson = replace(lesson, pair=f"{group} {answer}")
+                yield lesson
+                yield replace(lesson, claim=opposite, label=CONTRADICT if label == SUPPORT else NEUTRAL)
             if evidence:
                 yield make_short(claim, sentences[evidence[0]], title, label, "answers_alone")
 

@@ -27,7 +27,12 @@ def make_sentence_lessons(papers: Iterable[tuple[str, Sequence[str]]], rng: rand
                 (turned.converse, SUPPORT),
                 (sentence, SUPPORT),
             )
-            yield from (Lesson(claim, "", (sentence,), label, (0,), "comparisons", group) for claim, label in claims)
+            # The first and the last are opposites, and so are the two between.
+            pairs = [f"{group} {number}" for number in (0, 1, 1, 0)]
+            yield from (
+                Lesson(claim, "", (sentence,), label, (0,), "comparisons", group, pair=pair)
+                for (claim, label), pair in zip(claims, pairs, strict=True)
+            )
             if rng.random() < WITH_ABSTRACT:
                 for claim, label in (rng.choice(claims[:2]), claims[2]):
                     yield Lesson(claim, title, tuple(sentences), label, (place,), "comparisons_abstract", group)

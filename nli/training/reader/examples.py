@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import random
 import re
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -28,14 +30,18 @@ from counterpoint.nli.training.reader.lesson import (
     make_short,
     measure_leans,
 )
+from counterpoint.retrieval.index import open_documents
 from counterpoint.retrieval.training.bm25 import TextIndex
 from counterpoint.retrieval.training.data import read_lines, read_reserved_pmids, read_rows
 from counterpoint.retrieval.training.folds import is_held_out, is_held_out_of
 from counterpoint.retrieval.words.forms import capitalise
 from counterpoint.retrieval.words.terms import split_terms
 
-CLAIMS, LESSONS, FAMILIES = (Path(__file__).with_name(f"{name}.jsonl") for name in ("claims", "lessons", "families"))
-"""Claims about papers, claims labelled for one text each, outcome families: all written for this training."""
+CLAIMS, LESSONS, REPORTS, FAMILIES = (
+    Path(__file__).with_name(f"{name}.jsonl") for name in ("claims", "lessons", "reports", "families")
+)
+"""Claims about papers, claims labelled for one text each, claims about trial reports, outcome families: all written for this
+training."""
 NAMES = {"SUPPORT": SUPPORT, "CONTRADICT": CONTRADICT, "NEI": NEUTRAL}
 GENERAL = {"negation_nli": 3000, "breaking_nli": 1500, "conjnli": 2500, "fever_symmetric": 1600}
 VERIFIED = {"fever_train": 14_000, "snli_counterfactual": 9000, "evidence_inference_v2": 6600}
@@ -91,6 +97,8 @@ def make_written_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, 
     * searches: a claim with the hits of a search for it, the right paper among them, in one batch; without the held-out fold.
       Most wrongly listed papers are about another drug, outcome or comparison (docs/research/experiments.md).
     * contrasts: claims that an invented `text` supports, contradicts and leaves open.
+    * reports (`read_reports`): a claim on what a trial compared and its opposite, read with the abstract and with a passage of
+      the text: where the abstract leaves the claim open, the passage decides it.
     * kinds: the same of a real abstract, read twice, the second time without the title. The three claims of a paper share its
       words, so that only their sense tells them apart. Its `kind` is a mistake that a reader makes: harmless (a negation that
       belongs to the good news, "no further attacks"), subgroup (a main result beside a subgroup or secondary outcome that
@@ -109,7 +117,7 @@ def make_written_lessons(rows: Sequence[Mapping[str, Any]], leans: Mapping[str, 
         group = f"{source} {claim if source == 'searches' else row['pmid']}"
         lean = 0.0 if label == NEUTRAL else leans.get(claim, 0.0)
         places = None if evidence is None else tuple(evidence)
-        lesson = Lesson(claim, title, sentences, label, places, source, group, lean)
+        lesson = Lesson(claim, title, sentences, label, places, source, group, lean, row.get("pair", ""))
         yield lesson
         if row["from"] == "kinds":
             yield replace(lesson, title="", group=f"{group} without its title")
@@ -136,6 +144,33 @@ def read_written(source: Path, folder: Path) -> list[dict[str, Any]]:
             evidence = row["evidence"] if row["sentences"] == len(sentences) else None
             papers.append({**row, "pmid": name, "title": title, "sentences": sentences, "evidence": evidence})
     return papers
+
+
+def read_reports(index: Path) -> list[dict[str, Any]]:
+    """The lines of `reports.jsonl`, completed alike from an index with the full texts of these trial reports. Those on one part
+    of a report stand in pairs, a claim and its opposite."""
+    rows_by_report: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in read_lines(REPORTS):
+        rows_by_report[row["pmcid"]].append(row)
+    documents, completed = open_documents(index)[0], []
+    for entry in documents.sample(sys.maxsize):
+        rows = rows_by_report.get(entry.document.pmcid, ())
+        text = documents.full_texts([entry.pmid]).get(entry.pmid) if rows else None
+        counts: Counter[int | None] = Counter()
+        for row in rows:
+            number = row["passage"]
+            pair = f"{entry.pmid} {number} {counts[number] // 2}"
+            counts[number] += 1
+            if number is None:
+                sentences = [one.text for one in entry.sentences()]
+            elif text and number < len(text.passages):
+                sentences = [one.in_context for one in text.passages[number].sentences]
+            else:
+                continue
+            evidence = row["evidence"] if row["sentences"] == len(sentences) else None
+            own = {"pmid": entry.pmid, "title": entry.document.title, "sentences": sentences, "evidence": evidence, "pair": pair}
+            completed.append({**row, "from": "reports", **own})
+    return completed
 
 
 def name_scifact_paper(doc_id: object) -> str:
@@ -263,11 +298,12 @@ def make_taught_lessons(folder: Path, claims: Sequence[str], most: int, rng: ran
 Part = TypeVar("Part")
 
 
-def make_lessons(folder: Path, claims: Path, rng: random.Random) -> list[Lesson]:
-    """All labelled lessons."""
+def make_lessons(folder: Path, claims: Path, rng: random.Random, reports: Path | None = None) -> list[Lesson]:
+    """All labelled lessons; those of trial reports only with an index of the reports."""
     papers, own_papers, written = read_ordinary(folder, "train"), read_written(claims, folder), read_written(LESSONS, folder)
     claim_pairs = [(paper["true"], paper["false"]) for paper in (*papers, *own_papers)]
-    for _, rows in groupby((one for one in written if one["from"] == "contrasts"), key=lambda row: row["pmid"]):
+    written += read_reports(reports) if reports else []
+    for _, rows in groupby((one for one in written if one["from"] in ("contrasts", "reports")), key=lambda row: row["pmid"]):
         said = list(rows)
         sides = ([one["claim"] for one in said if one["label"] == side] for side in ("support", "contradict"))
         claim_pairs += zip(*sides, strict=False)

@@ -43,7 +43,7 @@ UNMARKED, NOTHING = 0.3, 0.5
 class Lesson:
     """A claim, a document's sentences and the label. `evidence` are the places of the evidence sentences, None where nobody
     marked them; `group` names the paper, whose lessons are in one batch; `lean` is the log odds of support over contradiction
-    that the claim's words alone give away."""
+    that the claim's words alone give away; `pair` is the same for two claims of a group of which exactly one can be true."""
 
     claim: str
     title: str
@@ -53,6 +53,7 @@ class Lesson:
     source: str
     group: str = ""
     lean: float = 0.0
+    pair: str = ""
 
 
 def make_short(claim: str, text: str, title: str, label: int, source: str) -> Lesson:
@@ -69,6 +70,7 @@ class LessonExample:
     labels: np.ndarray
     counts: np.ndarray
     lean: float
+    pair: str = ""
 
 
 def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int, guided: bool = True) -> LessonExample:
@@ -79,13 +81,13 @@ def make_example(lesson: Lesson, tokenize: DocumentTokenizer, room: int, guided:
     must = lesson.evidence or () if guided else ()
     document = tokenize(lesson.claim, lesson.title, lesson.sentences, must, room)
     if lesson.evidence and (document.ends[list(lesson.evidence)] < 0).all():
-        lesson = replace(lesson, label=NEUTRAL, evidence=(), lean=0.0)
+        lesson = replace(lesson, label=NEUTRAL, evidence=(), lean=0.0, pair="")
     labels = np.full(len(lesson.sentences), -1 if lesson.evidence is None else NEUTRAL)
     counts = np.full(len(labels), NOTHING if lesson.label == NEUTRAL else UNMARKED, dtype=np.float32)
     for place in lesson.evidence or ():
         labels[place], counts[place] = lesson.label, 1.0
     labels[document.ends < 0] = -1
-    return LessonExample(document, lesson.label, labels, counts, lesson.lean)
+    return LessonExample(document, lesson.label, labels, counts, lesson.lean, lesson.pair)
 
 
 def make_batches(

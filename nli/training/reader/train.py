@@ -1,7 +1,7 @@
 """Train the document reader: `python -m counterpoint.nli.training.reader.train --data DIR --base DIR --out DIR`.
 
 An interrupted run continues from `OUT/checkpoint.pt`. `--base` is the folder of all-mpnet-base-v2 (nli/models/reader/README.md
-says how to get it); a run with `--start` needs none.
+says which packages carry it); a run with `--start` needs none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +40,8 @@ SENTENCES = 0.5
 """The weight of the sentences' loss relative to the document's."""
 LABELLED = 0.5
 """The weight of the loss by labels relative to that by a teacher's probabilities."""
+OPPOSITES = 0.5
+"""The weight of the loss of opposites that are read differently, relative to that of the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,10 @@ def load_teacher(options: argparse.Namespace, words: Sequence[str], device: torc
 def make_curriculum(options: argparse.Namespace, words: Sequence[str], seed: int) -> list[list[LessonExample]]:
     """The batches of one epoch, in the order in which they are read."""
     rng = random.Random(seed)
-    lessons = make_lessons(options.data, options.claims, rng) + list(make_answer_lessons(options.data))
+    lessons = make_lessons(options.data, options.claims, rng, options.reports) + list(make_answer_lessons(options.data))
+    paired = {one.group for one in lessons if one.pair}
+    drawn = {group for group in sorted({one.group for one in lessons}) if group in paired or rng.random() < options.unpaired}
+    lessons = [one for one in lessons if (one.group in drawn if one.group else rng.random() < options.unpaired)]
     if options.taught:
         lessons += make_taught_lessons(options.data, read_claims(options.claims), options.taught, rng)
     batches = make_batches(lessons, DocumentTokenizer(make_tokenizer(words), LONGEST), options.batch_tokens, rng)
@@ -160,6 +165,19 @@ def make_optimizer(model: ReaderEncoder, rate: float, tuning: Tuning) -> torch.o
     )
 
 
+def compare_opposites(scores: Tensor, pairs: Sequence[str]) -> Tensor:
+    """How differently the opposites in a batch are read, by log probabilities [batch, labels]: what supports one should
+    contradict the other as surely. The mean over the batch of the symmetric divergence; 0 of what has no partner."""
+    rows = defaultdict(list)
+    for row, pair in enumerate(pairs):
+        rows[pair].append(row)
+    both = torch.tensor([two for pair, two in rows.items() if pair and len(two) == 2], dtype=torch.int64, device=scores.device)
+    if not len(both):
+        return scores.new_zeros(())
+    first, second = scores[both[:, 0]], scores[both[:, 1]].flip(-1)
+    return ((first.exp() - second.exp()) * (first - second)).sum() / len(pairs)
+
+
 def compute_loss(
     model: ReaderEncoder,
     batch: Sequence[LessonExample],
@@ -167,7 +185,8 @@ def compute_loss(
     low: bool,
     teacher: ReaderEncoder | None = None,
 ) -> Tensor:
-    """The cross-entropy of documents, with the claim's own lean added to the logits, and of sentences.
+    """The cross-entropy of documents, with the claim's own lean added to the logits, and of sentences; and how differently
+    opposites are read.
 
     With a teacher: the divergence from its probabilities, and half of that where there are labels.
     """
@@ -195,6 +214,7 @@ def compute_loss(
     by_label = functional.cross_entropy(leaning, gold, ignore_index=UNLABELLED, label_smoothing=SMOOTHING, reduction="none")
     each = functional.cross_entropy(sentences.transpose(1, 2), labels, ignore_index=UNLABELLED, reduction="none")
     loss = (by_label + SENTENCES * (each * counts).sum(1)).mean()
+    loss = loss + OPPOSITES * compare_opposites(documents, [one.pair for one in batch])
     if teacher is None:
         return loss
     with torch.no_grad():
@@ -214,6 +234,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = make_parser("train", size="large", rate=5e-5, epochs=1)
     parser.add_argument("--base", type=Path, help="the folder of all-mpnet-base-v2, or of all-MiniLM-L6-v2 for the small reader")
     parser.add_argument("--claims", type=Path, default=CLAIMS, metavar="FILE", help="claims of our own to read instead of all")
+    parser.add_argument(
+        "--reports", type=Path, metavar="INDEX", help="an index of trial reports with their full texts, to learn from these too"
+    )
+    parser.add_argument(
+        "--unpaired", type=float, default=1.0, metavar="SHARE", help="the share of lessons without opposites to read (default: 1)"
+    )
     parser.add_argument(
         "--taught", type=int, default=0, metavar="N", help="read N claims of our own with papers that only the teacher judges"
     )

@@ -44,7 +44,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_rows(tmp_path / "pubmed/abstracts.jsonl.gz", papers)
     write_rows(tmp_path / "scifact/corpus.jsonl.gz", [])
     found = [{"question": "How are colds shortened?", "pmids": ["1", "9"]}]
-    for name, rows in (("LABELLED", ROWS), ("FOUND", found)):
+    turned = [{"question": QUESTION, "opposite": "What prolongs colds?"}]
+    for name, rows in (("LABELLED", ROWS), ("FOUND", found), ("TURNED", turned)):
         monkeypatch.setattr(answers, name, tmp_path / name)
         (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     return tmp_path
@@ -66,15 +67,19 @@ def test_a_pair_marks_the_words_of_the_answer_and_one_without_labels_marks_none(
 
 def test_answers_are_claims_with_their_evidence_and_a_silent_paper_gets_the_answer_of_another(data: Path) -> None:
     lessons = [(one.claim, one.label, one.evidence, len(one.sentences)) for one in make_answer_lessons(data)]
-    assert lessons[:5] == [
+    assert lessons[:7] == [
         ("What shortens colds? Zinc.", SUPPORT, (1,), 3),
+        ("What prolongs colds? Zinc.", CONTRADICT, (1,), 3),
         ("What shortens colds? Zinc.", SUPPORT, (0,), 1),
         ("What shortens colds? Honey.", CONTRADICT, (2,), 3),
         ("What shortens colds? Honey.", CONTRADICT, (0,), 1),
         ("What shortens colds? Colds.", NEUTRAL, (), 3),
-    ]
-    assert lessons[5][0] in {"What shortens colds? Zinc.", "What shortens colds? Honey."}
-    assert lessons[5][1:] == (NEUTRAL, (), 1)
+        ("What prolongs colds? Colds.", NEUTRAL, (), 3),
+    ], "what denies that honey shortens colds does not say that it prolongs them"
+    assert lessons[7][0] in {"What shortens colds? Zinc.", "What shortens colds? Honey."}
+    assert lessons[7][1:] == (NEUTRAL, (), 1)
+    pairs = [one.pair for one in make_answer_lessons(data)]
+    assert pairs[0] == pairs[1] != "" == pairs[2] and pairs[5] == pairs[6] != pairs[0]
 
 
 def test_the_loss_is_lowest_for_a_model_that_says_what_the_labels_and_the_teacher_say(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -14,12 +15,14 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
+from counterpoint.indexes.build import build
 from counterpoint.nli.judge import Reading, SentenceReader
 from counterpoint.nli.reader.certainty import Certainty
 from counterpoint.nli.reader.encode import DocumentTokenizer
 from counterpoint.nli.reader.judge import LARGE, DocumentReader
 from counterpoint.nli.reader.judge import SMALL as SMALL_MODEL
 from counterpoint.nli.reader.paper import FEATURES, PaperDecision, TwoReadings
+from counterpoint.nli.training.reader import examples
 from counterpoint.nli.training.reader.cases import make_case
 from counterpoint.nli.training.reader.encoder import SMALL, ReaderEncoder, find_size, load_base
 from counterpoint.nli.training.reader.examples import (
@@ -32,6 +35,8 @@ from counterpoint.nli.training.reader.examples import (
     make_lessons,
     make_ordinary_lessons,
     make_taught_lessons,
+    make_written_lessons,
+    read_reports,
 )
 from counterpoint.nli.training.reader.fit import FITTED, HeldOut, export_reader, fit_certainty, fit_numbers, fit_weights
 from counterpoint.nli.training.reader.lesson import (
@@ -48,8 +53,11 @@ from counterpoint.nli.training.reader.lesson import (
 )
 from counterpoint.nli.training.reader.train import (
     LABELLED,
+    compare_opposites,
     compute_loss,
     main,
+    make_curriculum,
+    make_parser,
 )
 from counterpoint.nli.training.reader.vocabulary import find_base_rows, read_words
 from counterpoint.nli.training.turning import turn_comparison
@@ -59,6 +67,7 @@ from counterpoint.retrieval.training.encoder import TokenEncoder
 from counterpoint.retrieval.training.encoder import load_base as load_bert
 from counterpoint.retrieval.training.folds import assign_fold, is_held_out
 from tests.helpers.fakes import WordJudge
+from tests.helpers.full_texts import write_jats
 from tests.helpers.texts import MEASURED, write_rows
 
 PAPER: dict[str, Any] = {
@@ -158,6 +167,33 @@ def test_the_loss_adds_the_lean_to_what_the_reader_says_and_follows_a_teacher(to
     shares = np.exp([2.0, 0.0, -1.0]) / np.exp([2.0, 0.0, -1.0]).sum()
     divergence = float((shares * np.log(3 * shares)).sum())
     assert measure_loss(taught, tokenize, silent, sure) == pytest.approx(1.5 * divergence, abs=1e-5)
+
+
+def test_opposites_that_are_read_alike_both_ways_cost_nothing() -> None:
+    supported, denied = (1.0, 0.0, -1.0), (-1.0, 0.0, 1.0)
+    scores = torch.tensor([supported, supported, denied, supported, (0.0, 2.0, 0.0)]).log_softmax(-1)
+    assert float(compare_opposites(scores, ["a", "", "a", "b", ""])) == pytest.approx(0.0, abs=1e-6), "b has no partner"
+    shares = scores[0].exp()
+    alike = float(((shares - shares.flip(-1)) * (scores[0] - scores[0].flip(-1))).sum())
+    assert float(compare_opposites(scores, ["a", "a", "", "", ""])) == pytest.approx(alike / 5), "both were supported"
+
+
+def test_an_opposite_whose_evidence_is_cut_away_has_no_partner(tokenize: DocumentTokenizer) -> None:
+    long = ("It began. " + "We counted all days in the ward. " * 12, *["Pain and sleep were measured in everybody there."] * 9)
+    lesson = Lesson("Zeta eases gout.", "", long, SUPPORT, (0,), "s", pair="p")
+    assert make_example(lesson, tokenize, 120, guided=False).pair == ""
+    assert make_example(replace(lesson, sentences=("Zeta eased gout.",)), tokenize, 120).pair == "p"
+
+
+def test_lessons_without_opposites_are_drawn_and_pairs_are_all_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pairs = [Lesson(f"Zinc {verb} colds.", "", ("Zinc helped.",), NEUTRAL, (), "s", "g", pair="p") for verb in ("helps", "harms")]
+    others = [Lesson(f"Claim {n}.", "", ("Text.",), NEUTRAL, (), "s", f"o{n // 2}") for n in range(400)]
+    monkeypatch.setattr("counterpoint.nli.training.reader.train.make_lessons", lambda *_: [*pairs, *others])
+    monkeypatch.setattr("counterpoint.nli.training.reader.train.make_answer_lessons", lambda *_: iter(()))
+    options = make_parser().parse_args(["--data", str(tmp_path), "--out", str(tmp_path), "--unpaired", "0.25"])
+    read = [one.pair for batch in make_curriculum(options, read_words(SMALL_MODEL), 1) for one in batch]
+    assert read.count("p") == 2
+    assert 60 < len(read) - 2 < 140 and len(read) % 2 == 0, "a paper's claims are drawn together"
 
 
 def test_our_own_claims_name_a_paper_and_are_none_of_those_measured() -> None:
@@ -347,3 +383,43 @@ def test_the_held_out_fold_is_never_read(tmp_path: Path) -> None:
         for make in (make_general_lessons, make_labelled_lessons):
             assert {one.claim for one in make(tmp_path, name)} == {claim for claim in claims if assign_fold(claim) != 0}
     assert {one.claim for one in make_labelled_lessons(tmp_path, "check_covid")} == set(claims)
+
+
+def test_a_report_is_read_with_its_abstract_and_with_the_passage_that_decides_the_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = write_jats(
+        tmp_path / "PMC7.nxml",
+        "Zeta in gout",
+        {"Results": ["Pain fell more with zeta than with eta. Falls did not differ."]},
+        pmcid="PMC7",
+        abstract="Zeta was compared with eta. Pain was the outcome.",
+    )
+    build([], tmp_path / "index", full_texts=[report])
+    both = {"pmcid": "PMC7", "claim": "Zeta eases gout more than eta"}
+    rows: list[dict[str, Any]] = [
+        {**both, "passage": None, "label": "neutral", "evidence": [], "sentences": 2},
+        {**both, "passage": 0, "label": "support", "evidence": [0], "sentences": 2},
+        {**both, "passage": 5, "label": "support", "evidence": [0], "sentences": 2},
+        {**both, "pmcid": "PMC8", "passage": 0, "label": "support", "evidence": [0], "sentences": 2},
+    ]
+    (tmp_path / "reports.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    monkeypatch.setattr(examples, "REPORTS", tmp_path / "reports.jsonl")
+    abstract, passage = make_written_lessons(read_reports(tmp_path / "index"), {})
+    assert abstract.pair != passage.pair, "a claim is no opposite of itself"
+    assert (abstract.label, abstract.sentences[0], abstract.evidence) == (NEUTRAL, "Zeta was compared with eta.", ())
+    assert (passage.label, passage.sentences[0], passage.evidence) == (SUPPORT, "Pain fell more with zeta than with eta.", (0,))
+    assert abstract.group == passage.group and abstract.title == "Zeta in gout"
+
+
+def test_both_sides_of_the_claims_on_reports_are_as_many() -> None:
+    labels = Counter(row["label"] for row in read_lines(examples.REPORTS) if row["passage"] is not None)
+    assert labels["support"] == labels["contradict"] > 1000
+
+
+def test_the_claims_on_one_part_of_a_report_stand_beside_their_opposites() -> None:
+    rows: dict[Any, list[str]] = {}
+    for row in read_lines(examples.REPORTS):
+        rows.setdefault((row["pmcid"], row["passage"]), []).append(row["label"])
+    swap = {"support": "contradict", "contradict": "support", "neutral": "neutral"}
+    assert all([swap[one] for one in labels[::2]] == labels[1::2] for labels in rows.values())
