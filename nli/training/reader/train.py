@@ -228,9 +228,8 @@ def compute_loss(
     return (diverge(documents, targets[0]) + SENTENCES * of_sentences).mean() + LABELLED * loss
 
 
-@return_exit_code
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Train; 2 where the data folder cannot be used."""
+def make_train_parser() -> argparse.ArgumentParser:
+    """The options of this command."""
     parser = make_parser("train", size="large", rate=5e-5, epochs=1)
     parser.add_argument("--base", type=Path, help="the folder of all-mpnet-base-v2, or of all-MiniLM-L6-v2 for the small reader")
     parser.add_argument("--claims", type=Path, default=CLAIMS, metavar="FILE", help="claims of our own to read instead of all")
@@ -243,7 +242,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--taught", type=int, default=0, metavar="N", help="read N claims of our own with papers that only the teacher judges"
     )
-    options = parser.parse_args(arguments)
+    return parser
+
+
+@return_exit_code
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train; 2 where the data folder cannot be used."""
+    options = make_train_parser().parse_args(arguments)
     if options.taught and not options.teacher:
         raise BadInput("--taught reads papers that only a teacher judges; give --teacher.")
     words = read_words(options.vocabulary)

@@ -57,7 +57,7 @@ from counterpoint.nli.training.reader.train import (
     compute_loss,
     main,
     make_curriculum,
-    make_parser,
+    make_train_parser,
 )
 from counterpoint.nli.training.reader.vocabulary import find_base_rows, read_words
 from counterpoint.nli.training.turning import turn_comparison
@@ -190,7 +190,7 @@ def test_lessons_without_opposites_are_drawn_and_pairs_are_all_read(monkeypatch:
     others = [Lesson(f"Claim {n}.", "", ("Text.",), NEUTRAL, (), "s", f"o{n // 2}") for n in range(400)]
     monkeypatch.setattr("counterpoint.nli.training.reader.train.make_lessons", lambda *_: [*pairs, *others])
     monkeypatch.setattr("counterpoint.nli.training.reader.train.make_answer_lessons", lambda *_: iter(()))
-    options = make_parser().parse_args(["--data", str(tmp_path), "--out", str(tmp_path), "--unpaired", "0.25"])
+    options = make_train_parser().parse_args(["--data", str(tmp_path), "--out", str(tmp_path), "--unpaired", "0.25"])
     read = [one.pair for batch in make_curriculum(options, read_words(SMALL_MODEL), 1) for one in batch]
     assert read.count("p") == 2
     assert 60 < len(read) - 2 < 140 and len(read) % 2 == 0, "a paper's claims are drawn together"
