@@ -15,7 +15,7 @@ from string import Template
 from counterpoint.generation.draft import DraftSentence, Failed, Source
 from counterpoint.retrieval.core.errors import BadConfig
 from counterpoint.retrieval.core.values import Topic
-from counterpoint.retrieval.runtime.fences import is_order, strip_markup
+from counterpoint.retrieval.runtime.untrusted import is_order, strip_markup
 
 _BREAK = "\n---\n"
 
@@ -35,7 +35,7 @@ def fill_prompt(name: str, topic: Topic, sources: Sequence[Source], words: int |
     if not task:  # a task whose reply is JSON
         system, task, parts = *_read("shared"), {**parts, "task": Template(system).safe_substitute(parts)}
     user = Template(f"{task}$task" if "task" in parts else task).substitute(
-        documents="\n".join(fence(source, words) for source in sources),
+        documents="\n".join(mark_document(source, words) for source in sources),
         question=strip_markup(topic.question),
         narrative=strip_markup(topic.narrative) or "none",
         topic=strip_markup(topic.topic) or "none",
@@ -79,7 +79,7 @@ def _read(name: str) -> tuple[str, str]:
     return system.strip(), task
 
 
-def fence(source: Source, words: int | None = None) -> str:
+def mark_document(source: Source, words: int | None = None) -> str:
     """A document between its marks, with its number and PMID; words of its full text stand behind their location."""
     abstract, passages = list[str](), dict[str, list[str]]()
     for sentence in source.sentences:

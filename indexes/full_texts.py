@@ -180,7 +180,7 @@ class TextTables:
             if how == "DOI":
                 candidates = [one for one in candidates if len(candidates) == 1 or is_same(record, one)]
             if how == "title":
-                candidates = [one for one in candidates if _tells_the_same(record.abstract, one.abstract)]
+                candidates = [one for one in candidates if _has_same_abstract(record.abstract, one.abstract)]
             candidates = [one for one in candidates if how == "title" or _is_own(text, one)]
             if candidates and (how != "title" or len(candidates) == 1):
                 return candidates[0].pmid, how
@@ -336,7 +336,7 @@ def _list_front(text: FullText) -> str:
     return list_letters(" ".join([text.record.title, text.record.abstract, *(block.text for block in text.blocks[:_FRONT])]))
 
 
-def _tells_the_same(abstract: str, other: str) -> bool:
+def _has_same_abstract(abstract: str, other: str) -> bool:
     """Whether two abstracts may be of one paper; a letter or a second part may have the title of another paper."""
     first, second = ({word for word in text.lower().split() if len(word) > 4} for text in (abstract, other))
     return min(len(first), len(second)) < _SAYS_ENOUGH or len(first & second) >= 0.4 * min(len(first), len(second))

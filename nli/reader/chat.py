@@ -34,8 +34,8 @@ from counterpoint.retrieval.core.values import Aspect, Contrast, Details, Premis
 from counterpoint.retrieval.runtime.asking import ask_in_form
 from counterpoint.retrieval.runtime.chat import Chat, ChatUnanswered, Count, Price, Retries, Seconds
 from counterpoint.retrieval.runtime.chat_requests import Part
-from counterpoint.retrieval.runtime.fences import is_order, strip_markup
 from counterpoint.retrieval.runtime.replies import Answer, read_number
+from counterpoint.retrieval.runtime.untrusted import is_order, strip_markup
 
 Grade = Literal[-2, -1, 0, 1, 2]
 WORDS = 25
@@ -158,7 +158,7 @@ class ChatReader:
 
         Raises `ChatUnanswered` where the model gives no usable answer.
         """
-        user = f"Claim: {strip_markup(claim)}\n{fence(first)}\n{fence(second)}"
+        user = f"Claim: {strip_markup(claim)}\n{mark_paper(first)}\n{mark_paper(second)}"
         found = self.ask_in_form(read_prompt("contrast"), user, Differences, lambda _: "").differences
         pairs = [(one.aspect, find_quote(one.first, first), find_quote(one.second, second)) for one in found]
         contrasts = [Contrast(aspect, a[1], b[1]) for aspect, a, b in pairs if a and b and a[1] != b[1]]
@@ -183,10 +183,10 @@ def read_prompt(name: str) -> str:
 
 def make_prompt(claim: str, paper: Abstract) -> str:
     """The claim, and the paper between marks that its own text cannot close, with its sentences numbered from 1."""
-    return f"Claim: {strip_markup(claim)}\n{fence(paper)}"
+    return f"Claim: {strip_markup(claim)}\n{mark_paper(paper)}"
 
 
-def fence(paper: Abstract) -> str:
+def mark_paper(paper: Abstract) -> str:
     """A paper between marks."""
     texts = [LEFT_OUT if is_order(text) else strip_markup(text) for text in (paper.title, *paper.sentences)]
     lines = [f"Title: {texts[0] or '(none)'}", *(f"[{number}] {text}" for number, text in enumerate(texts[1:], 1))]

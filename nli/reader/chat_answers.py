@@ -15,10 +15,10 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from counterpoint.nli.judge import Abstract
 from counterpoint.nli.reader.answers import write_as
-from counterpoint.nli.reader.chat import ChatReader, Grade, Words, fence, find_quote, read_prompt
+from counterpoint.nli.reader.chat import ChatReader, Grade, Words, find_quote, mark_paper, read_prompt
 from counterpoint.retrieval.core.values import Details, Verdict
-from counterpoint.retrieval.runtime.fences import is_order, strip_markup
 from counterpoint.retrieval.runtime.replies import read_number
+from counterpoint.retrieval.runtime.untrusted import is_order, strip_markup
 from counterpoint.retrieval.words.terms import find_terms
 
 MOST = 5
@@ -78,7 +78,7 @@ class PaperAnswer:
 
 def ask_answers(reader: ChatReader, question: str, paper: Abstract) -> list[PaperAnswer]:
     """What a paper answers to a question, for or against; raises `ChatUnanswered` where two replies are not usable."""
-    user = f"Question: {strip_markup(question)}\n{fence(paper)}"
+    user = f"Question: {strip_markup(question)}\n{mark_paper(paper)}"
     found = reader.ask_in_form(read_prompt("read-answers"), user, FoundAnswers, lambda reply: _find_fault(reply, paper)).answers
     once = {one.name.casefold(): one for one in reversed(found[:MOST]) if one.grade or not _find_fault_in(one, paper)}
     return [_weigh_answer(reader, one, paper) for one in reversed(once.values())]

@@ -97,7 +97,7 @@ class DocumentReader:
         def predict(chunk: Sequence[Premise]) -> list[Verdict]:
             texts = [Abstract(one.title, tuple(one.text[start:end] for start, end in sentence_spans(one.text))) for one in chunk]
             rows = np.vstack([logits[0] for logits in self.logits(claim, texts)])
-            return [Verdict(*row) for row in self.calibration["alone"].probabilities(rows).tolist()]
+            return [Verdict(*row) for row in self.calibration["single"].probabilities(rows).tolist()]
 
         return judge_lazily(predict, premises, WINDOW)
 

@@ -28,12 +28,12 @@ def find_user_folder(kind: Literal["cache", "state", "data"], make: bool = True)
             return folder
     except (RuntimeError, OSError):  # neither HOME nor an entry in the list of users, or one that names what cannot be written
         pass
-    _tell_without_home()
+    _warn_without_home()
     return None
 
 
 @cache
-def _tell_without_home() -> None:
+def _warn_without_home() -> None:
     _log.warning(
         "This user has no home folder to write to: nothing is cached or remembered, except in folders that COUNTERPOINT_CACHE, "
         "COUNTERPOINT_STATE and COUNTERPOINT_LIBRARIES name."

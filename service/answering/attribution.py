@@ -16,12 +16,12 @@ from itertools import combinations
 from counterpoint.generation.draft import CitedSource, DraftSentence, Source
 from counterpoint.nli.judge import Abstract, Judge, Reader, Reading, make_premises
 from counterpoint.nli.long_text import make_abstract
-from counterpoint.nli.reader.paper import READ_ALONE, weigh_alone
+from counterpoint.nli.reader.paper import QUOTED, weigh_quote
 from counterpoint.nli.text.designs import has_findings
 from counterpoint.nli.text.roles import find_findings
 from counterpoint.nli.text.sentences import sentence_spans
 from counterpoint.retrieval.core.values import OPPOSITE, Citation, Sentence, Stance, Verdict
-from counterpoint.retrieval.runtime.fences import is_order
+from counterpoint.retrieval.runtime.untrusted import is_order
 from counterpoint.retrieval.words.terms import find_rare_words, find_shared_terms, measure_aboutness, weigh_share
 from counterpoint.service.configuration.config import Attribute
 
@@ -203,12 +203,12 @@ def _find_stating(
 ) -> Sentence | None:
     """The sentence in one of these places that best supports the claim, within its paper and, with `least`, alone."""
     support = [verdict.support if verdict else 0.0 for verdict in reading.sentences]
-    places = sorted(places, key=support.__getitem__, reverse=True)[:READ_ALONE]
+    places = sorted(places, key=support.__getitem__, reverse=True)[:QUOTED]
     if not places:
         return None
     readings = reader.read_abstracts(claim, [Abstract("", (source.sentences[place].in_context,)) for place in places])
     alone = {place: one.document.support for place, one in zip(places, readings, strict=True)}
-    best = max(places, key=lambda place: weigh_alone(support[place] ** 2, alone[place]))
+    best = max(places, key=lambda place: weigh_quote(support[place] ** 2, alone[place]))
     return source.sentences[best] if max(alone.values()) >= least else None
 
 

@@ -107,7 +107,7 @@ class CitedDocumentOut(NumberedPaperOut):
     cited: bool
 
 
-def _tell_paper(document: Document, number: int) -> dict[str, Any]:
+def _describe_paper(document: Document, number: int) -> dict[str, Any]:
     """The fields of `NumberedPaperOut`."""
     return {"number": number, **facts_of(document), "design": DesignOut.model_validate(find_design(document))}
 
@@ -194,7 +194,7 @@ class PaperFindingOut(NumberedPaperOut):
     def of(cls, found: PaperFinding, number: int) -> PaperFindingOut:
         """From the value."""
         sentence = SentenceOut.of(found.sentence) if found.sentence else None
-        return cls(**_tell_paper(found.document, number), sentence=sentence)
+        return cls(**_describe_paper(found.document, number), sentence=sentence)
 
 
 class TopicOut(OfValue):
@@ -249,7 +249,9 @@ class AnswerResponse(BaseModel):
         cited = {citation.document.pmid for sentence in answer.sentences for citation in sentence.citations}
         scores = {hit.pmid: hit.score for hit in answer.context}
         documents = [
-            CitedDocumentOut(**_tell_paper(entry.document, number), score=scores.get(entry.pmid, 0.0), cited=entry.pmid in cited)
+            CitedDocumentOut(
+                **_describe_paper(entry.document, number), score=scores.get(entry.pmid, 0.0), cited=entry.pmid in cited
+            )
             for number, entry in enumerate(answerer.index.entries(list(numbers)), 1)
         ]
         return cls(

@@ -83,21 +83,21 @@ class BaselineGrounder(Grounder):
         return self.ground(first), self.ground(second)
 
     def _ground(
-        self, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None, varied: bool
+        self, claim: Claim, on_progress: OnStage, only: Only | None, papers: int | None, until: float | None, varied: bool
     ) -> Grounding:
         """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support."""
         if papers is not None:
             raise BadInput(f"The configuration {self.config.name} reads sentences, not papers; leave out how many to read.")
         # Both sides read much the same: the models cache their results while this claim is grounded.
         shared = BaselineGrounder(self.index, self._variant, self.models.with_caches())
-        against = Side(shared, claim, "contradict", tell, frozenset(claim.own), only)
+        against = Side(shared, claim, "contradict", on_progress, frozenset(claim.own), only)
         contradicting = against.choose()
         without = against.without | {one.document.pmid for one in contradicting}
-        for_it = Side(shared, claim, "support", tell, without, only)
+        for_it = Side(shared, claim, "support", on_progress, without, only)
         supporting = for_it.choose()
         counts = zip(against.count(), for_it.count(), strict=True)
         checked = Checked(*map(max, counts))
-        tell(GroundStage("weigh", checked.documents, checked.sentences, checked.read, len(contradicting), len(supporting)))
+        on_progress(GroundStage("weigh", checked.documents, checked.sentences, checked.read, len(contradicting), len(supporting)))
         return Grounding(claim, contradicting, supporting, checked)
 
 
@@ -108,7 +108,7 @@ class Side:
     grounder: BaselineGrounder
     claim: Claim
     stance: Stance
-    tell: OnStage = ignore_progress
+    on_progress: OnStage = ignore_progress
     without: frozenset[str] = frozenset()
     only: Only | None = None
     found: list[Ranked] = field(default_factory=list)
@@ -144,7 +144,7 @@ class Side:
                 for one in ranking
                 if not self.branch.filter or one.entry.cue_sentence_count()
             )
-        self.tell(GroundStage("read", len(ranking), sum(len(one.entry) for one in ranking)))
+        self.on_progress(GroundStage("read", len(ranking), sum(len(one.entry) for one in ranking)))
         judge: Judge = self.grounder.models.judges[self.branch.judge]
         if self.branch.rule == "penalised":
             return self._rank_penalised(ranking, BothWays(judge))
@@ -155,7 +155,7 @@ class Side:
         grounder, step = self.grounder, self.branch.retrieve
         # As in the paper: a paper that is known to support the claim may also hold a sentence that contradicts it.
         models, known = grounder.models, self.claim.known_pmids if self.stance == "support" else ()
-        self.tell(GroundStage("find", grounder.index.manifest.counts.documents))
+        self.on_progress(GroundStage("find", grounder.index.manifest.counts.documents))
         texts = make_adversarial_queries(self.claim.text) if step.queries == "adversarial" else [self.claim.text]
         queries = [make_query(replace(self.claim, text=text), step.query) for text in texts]
         hits = [hit for hit in retrieve(step, queries, grounder.index, models.encoders, known) if hit.pmid not in self.without]
@@ -167,7 +167,7 @@ class Side:
         names = [source if source == "bm25" else models.encoders[step.encoder].name for source in step.sources]
         scored_by = f"rrf({', '.join(names)})" if step.fused else names[0]
         if self.branch.rerank and papers:
-            self.tell(GroundStage("gate", len(papers)))
+            self.on_progress(GroundStage("gate", len(papers)))
             reranker = models.rerankers[self.branch.rerank]
             scores, scored_by = reranker(self.claim.text, [make_passage(one.document) for _, one in papers]), reranker.name
             # sorted() is stable: of two equal scores, the better earlier rank comes first.

@@ -21,8 +21,8 @@ from counterpoint.retrieval.core.probabilities import softmax
 from counterpoint.retrieval.core.values import LABELS, Document, Label, Premise, Topic, Usage, Verdict
 from counterpoint.retrieval.dense.encoder import Vectors, normalise
 from counterpoint.retrieval.rerank.reranker import make_passage
-from counterpoint.retrieval.runtime.fences import strip_markup
 from counterpoint.retrieval.runtime.replies import strip_thoughts
+from counterpoint.retrieval.runtime.untrusted import strip_markup
 from counterpoint.retrieval.runtime.usage import record
 from counterpoint.service.baseline.hub import HubModel, Precision
 

@@ -77,7 +77,7 @@ class Progress:
     A claim may be read for as many `seconds`; what was read by then is weighed.
     """
 
-    tell: Callable[[str, BaseModel], None] = ignore_progress
+    on_progress: Callable[[str, BaseModel], None] = ignore_progress
     check: Callable[[], None] = ignore_progress
     seconds: float | None = None
 
@@ -97,7 +97,7 @@ def ground_timed(
     until = None if progress.seconds is None else time.monotonic() + progress.seconds
     return grounder.ground(
         claim,
-        lambda stage: progress.tell("stage", GroundStageEvent.of(stage)),
+        lambda stage: progress.on_progress("stage", GroundStageEvent.of(stage)),
         papers=papers,
         until=until,
         full_text=full_text,
@@ -143,7 +143,7 @@ def answer(serving: Serving, request: AnswerRequest, progress: Progress) -> Resu
     from counterpoint.service.output.export import export_text
 
     topic, answerer = request.subject(), serving.answering()
-    found = answerer.answer(topic, lambda event: progress.tell(*event_out(event)))
+    found = answerer.answer(topic, lambda event: progress.on_progress(*event_out(event)))
     response = AnswerResponse.of(found, answerer)
     return Result(response, lambda format: export_text(response, format, found))
 
@@ -153,9 +153,9 @@ def check_text(serving: Serving, request: TextRequest, progress: Progress) -> Re
     from counterpoint.service.checking.export import export_text
 
     reading, grounder = request.reading, serving.grounder
-    progress.tell("plan", reading.plan)
+    progress.on_progress("plan", reading.plan)
     checker = Checker(grounder, lambda claim: ground_timed(grounder, claim, progress))
-    response = checker.check(reading, lambda done: progress.tell("claim", done))
+    response = checker.check(reading, lambda done: progress.on_progress("claim", done))
     return Result(response, lambda format: export_text(response, format, request.name or "Checked text"))
 
 

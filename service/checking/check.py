@@ -175,8 +175,8 @@ class Checker:
         self.grounder = grounder
         self._ground = ground or grounder.ground
 
-    def check(self, reading: ReadText, tell: Callable[[ClaimDone], object] = lambda _done: None) -> CheckedText:
-        """Check every claim of a text, one after the other; `tell` is called for each, and an exception from it ends the work."""
+    def check(self, reading: ReadText, on_progress: Callable[[ClaimDone], object] = lambda _done: None) -> CheckedText:
+        """Check every claim of a text in order; `on_progress` is called for each, and an exception from it ends the work."""
         results: dict[str, ClaimResult] = {}
         own = self.find_itself(reading)
         for number, sentence in enumerate(reading.claims, 1):
@@ -186,7 +186,7 @@ class Checker:
             verdict, claims = results[key].verdict, len(reading.claims)
             detail = f"{number} of {format_count(claims, 'claim')}: {verdict}."
             place = {"done": number, "claims": claims, "index": sentence.index}
-            tell(ClaimDone(**place, claim=sentence.claim, verdict=verdict, detail=detail))
+            on_progress(ClaimDone(**place, claim=sentence.claim, verdict=verdict, detail=detail))
         return self.join_results(reading, results, own)
 
     def find_itself(self, reading: ReadText) -> tuple[str, ...]:
@@ -254,10 +254,10 @@ def _summary(plan: TextPlan, counts: Mapping[TextVerdict, int], sentences: list[
     verdicts = ", ".join(f"{counts[one]} {one}" for one in counts if counts[one] and one != "not a claim")
     opening = f"{format_count(plan.claims, 'claim')}{_where(plan.claims, plan.sentences)}: {verdicts}."
     statuses = [one.status for sentence in sentences if sentence.result for one in sentence.result.cited]
-    return f"{opening} {_tell_citations(statuses)}" if statuses else opening
+    return f"{opening} {_describe_citations(statuses)}" if statuses else opening
 
 
-def _tell_citations(statuses: list[CitedStatus]) -> str:
+def _describe_citations(statuses: list[CitedStatus]) -> str:
     """How many citations there are, and how many have each status."""
     counts = ((status, statuses.count(status)) for status in get_args(CitedStatus))
     parts = [f"{number} {CITED[status][number > 1]}" for status, number in counts if number]

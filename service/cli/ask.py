@@ -138,7 +138,7 @@ def answer(
 
     output_format = "json" if as_json else format
 
-    def tell(_name: str, event: object) -> None:
+    def on_progress(_name: str, event: object) -> None:
         if isinstance(event, StageEvent) and output_format == "text":
             print_note(event.detail)
 
@@ -146,7 +146,7 @@ def answer(
     answerer = opened.answering()
     if answerer.grounder and (asks := estimate_usage(answerer.grounder, answerer.config)):
         print_note(asks)
-    result = calls.answer(opened, request, calls.Progress(tell))
+    result = calls.answer(opened, request, calls.Progress(on_progress))
     if output_format == "text":
         print_answer(result.response)
     else:

@@ -39,7 +39,7 @@ app.add_typer(watch_app, name="watch")
 app.add_typer(feedback_app, name="feedback")
 
 
-def _tell_version(flag: bool) -> None:
+def _print_version(flag: bool) -> None:
     if flag:
         typer.echo(f"counterpoint {version('counterpoint')}")
         raise typer.Exit
@@ -48,7 +48,7 @@ def _tell_version(flag: bool) -> None:
 @app.callback()
 def _group(
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="Show the version and exit.")
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Hold what can be asked before any command is named."""

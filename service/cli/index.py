@@ -524,7 +524,7 @@ _MOST_NOTES = 20
 """Notes on records that were read, at most: a library may have one for every record."""
 
 
-def _tell_texts(read: TextsRead) -> None:
+def _print_texts(read: TextsRead) -> None:
     """What became of the full texts, and each that could not be read or was left out."""
     placed = read.placed
     joined = ", ".join(f"{count:,} by {how}" for how, count in placed.joined.most_common())
@@ -544,7 +544,7 @@ def _tell_texts(read: TextsRead) -> None:
 
 def _list_left_out(read: SourcesRead) -> None:
     if read.texts:
-        _tell_texts(read.texts)
+        _print_texts(read.texts)
     for source in read.sources:
         if source.without_abstract:
             left_out = format_count(source.without_abstract, "record")

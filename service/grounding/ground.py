@@ -88,11 +88,11 @@ class Grounder:
         """
         if papers is not None and not 1 <= papers <= MOST_READ:
             raise BadInput(f"{papers} papers cannot be read for a claim; expected 1 to {MOST_READ}.")
-        tell, stated = on_stage or ignore_progress, _state(claim)
+        on_progress, stated = on_stage or ignore_progress, _state(claim)
         if full_text:
             only = self._keep_texts(only)
         with count_usage(self.config.budget) as tally:
-            grounding = self._ground(stated, tell, only, papers, until, varied)
+            grounding = self._ground(stated, on_progress, only, papers, until, varied)
         return replace(grounding, claim=claim, usage=tally.total)
 
     def _keep_texts(self, only: Only | None) -> Only:
@@ -103,33 +103,33 @@ class Grounder:
         return store.hash_texts if only is None else lambda pmids: store.hash_texts(list(only(pmids)))
 
     def _ground(
-        self, claim: Claim, tell: OnStage, only: Only | None, papers: int | None, until: float | None, varied: bool
+        self, claim: Claim, on_progress: OnStage, only: Only | None, papers: int | None, until: float | None, varied: bool
     ) -> Grounding:
-        tell(GroundStage("find", self.index.manifest.counts.documents))
+        on_progress(GroundStage("find", self.index.manifest.counts.documents))
         found = self.find(claim, only)
-        tell(GroundStage("gate", len(found)))
+        on_progress(GroundStage("gate", len(found)))
         windows = self._choose_windows(claim, [entry for entry in found if not len(entry)])
         step = self.path.read if papers is None else self.path.read.model_copy(update={"papers": papers, "most": papers})
         ranked = self.rank(claim, found, windows, step.most or step.papers)
         ranked = vary(ranked, step.papers) if varied else ranked
-        readings = self._read_best(step, claim, ranked, tell, until, windows)
+        readings = self._read_best(step, claim, ranked, on_progress, until, windows)
         entries = {entry.pmid: entry for entry in ranked}
         grounding = show(claim, readings, entries, len(found), self.path.show)
         if until is None or time.monotonic() < until:
             grounding = replace(grounding, contrasts=contrast(self.reader, claim, grounding, entries))
         sides, checked = (len(grounding.contradicting), len(grounding.supporting)), grounding.checked
-        tell(GroundStage("weigh", checked.documents, checked.sentences, checked.read, *sides))
+        on_progress(GroundStage("weigh", checked.documents, checked.sentences, checked.read, *sides))
         return grounding
 
     def _read_best(
-        self, step: ReadStep, claim: Claim, ranked: Sequence[Entry], tell: OnStage, until: float | None, windows: Windows
+        self, step: ReadStep, claim: Claim, ranked: Sequence[Entry], on_progress: OnStage, until: float | None, windows: Windows
     ) -> list[PaperReading]:
         """The readings of the best papers, and of more while too few have taken a side and there is time."""
         readings: list[PaperReading] = []
         most = step.most or step.papers
         for papers in range(step.papers, most + step.papers, step.papers):
             best = take_best(claim, ranked, min(papers, most))
-            readings += self.read(claim, best[len(readings) :], tell, until, readings, windows)
+            readings += self.read(claim, best[len(readings) :], on_progress, until, readings, windows)
             on_a_side = sum(reading.verdict.label != "neutral" for reading in readings)
             if on_a_side >= step.sides or len(readings) < len(best) or len(best) == len(ranked):
                 break
@@ -179,27 +179,27 @@ class Grounder:
         self,
         claim: Claim,
         entries: Sequence[Entry],
-        tell: OnStage = ignore_progress,
+        on_progress: OnStage = ignore_progress,
         until: float | None = None,
         before: Sequence[PaperReading] = (),
         windows: Windows = MappingProxyType({}),
     ) -> list[PaperReading]:
         """What each of these papers says on a claim, whether or not a search would find them.
 
-        Those read `before` are counted in what `tell` is told; `windows` are those that are chosen already.
+        Those read `before` are counted in what `on_progress` is told; `windows` are those that are chosen already.
         """
         documents, done = {entry.pmid: entry.document for entry in entries}, count(len(before) + 1)
         stage = GroundStage("read", len(before) + len(entries), sum(map(len, entries)), len(before))
-        tell(stage)
+        on_progress(stage)
 
-        def tell_reading(reading: PaperReading) -> None:
+        def report_reading(reading: PaperReading) -> None:
             document = documents[reading.pmid]
             stance = "neutral" if document.retracted else reading.verdict.label
-            tell(replace(stage, read=next(done), paper=ReadPaper(reading.pmid, document.title, stance)))
+            on_progress(replace(stage, read=next(done), paper=ReadPaper(reading.pmid, document.title, stance)))
 
         others = [entry for entry in entries if entry.pmid not in windows]
         windows = {**windows, **self.choose_windows(claim, others, READING * len(entries))}
-        return read(self.reader, repeat(_state(claim)), entries, tell_reading, until, windows)
+        return read(self.reader, repeat(_state(claim)), entries, report_reading, until, windows)
 
 
 def _state(claim: Claim) -> Claim:

@@ -26,15 +26,15 @@ def read(
     reader: Reader,
     claims: Iterable[Claim],
     entries: Sequence[Entry],
-    tell: Callable[[PaperReading], None] = lambda _: None,
+    on_progress: Callable[[PaperReading], None] = lambda _: None,
     until: float | None = None,
     windows: Windows = MappingProxyType({}),
 ) -> list[PaperReading]:
     """What each of these papers says on its claim, in order: it depends on claim, paper and reader alone.
 
-    `tell` gets each reading as it is made; an exception from it ends the work. A paper that cannot be read is neutral, with the
-    reason in its note, and the others stand. Of a paper in `windows`, that window of its full text is read
-    too. From the time `until` on (by `time.monotonic`), no further paper is waited for.
+    `on_progress` gets each reading as it is made; an exception from it ends the work. A paper that cannot be read is neutral,
+    with the reason in its note, and the others stand. Of a paper in `windows`, that window of its full text is read too. From the
+    time `until` on (by `time.monotonic`), no further paper is waited for.
     """
     readings = []
     at_once = reader.at_once if isinstance(reader, PaperReader) else os.cpu_count() or 1
@@ -47,7 +47,7 @@ def read(
         try:
             for job in jobs:
                 readings.append(job.result(None if until is None else max(0.0, until - time.monotonic())))
-                tell(readings[-1])
+                on_progress(readings[-1])
         except TimeoutError:
             pass  # what was read so far counts
         finally:

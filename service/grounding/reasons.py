@@ -45,12 +45,12 @@ def why(
     return "; ".join(parts)
 
 
-def tell_direction(side: str, stance: str, standing: str) -> str:
+def describe_direction(side: str, stance: str, standing: str) -> str:
     """What a paper on this side says of a claim: "supports in part", "may contradict"."""
     return f"may {stance}" if side != stance else f"{stance}s{' in part' if standing == 'partial' else ''}"
 
 
-def tell_contrasts(contrasts: Sequence[Contrast] | Sequence[ContrastOut]) -> str:
+def describe_contrasts(contrasts: Sequence[Contrast] | Sequence[ContrastOut]) -> str:
     """One line on what differs between the first papers of either side, in the words of both; "" for nothing."""
     parts = [f"{one.aspect} (“{one.first}” against “{one.second}”)" for one in contrasts]
     return f"The first papers of the two sides differ in {'; '.join(parts)}." if parts else ""

@@ -22,7 +22,7 @@ from counterpoint.service.http.requests.bodies import (
     Event,
     FormatQuery,
     JsonRoute,
-    Tell,
+    OnProgress,
     describe_events,
     describe_formats,
     stream_events,
@@ -122,13 +122,13 @@ async def _give_stream(call: Call[..., Any, Any], body: Any, request: Request, _
     pieces = await _check(call, body, request)
     parts, live = parts_of(request), live_of(request)
 
-    def work(tell: Tell) -> Event:
-        def tell_events(name: str, event: BaseModel) -> None:
+    def work(on_progress: OnProgress) -> Event:
+        def send(name: str, event: BaseModel) -> None:
             if name in call.events:
-                tell(name, event)
+                on_progress(name, event)
 
         with live.lease() as serving:
-            response = call.run(serving, body, watch(parts, lambda: None, tell_events)).response
+            response = call.run(serving, body, watch(parts, lambda: None, send)).response
             remember(request, parts, response)
             return call.last, response
 

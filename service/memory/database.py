@@ -36,7 +36,7 @@ def make_id() -> str:
     return secrets.token_hex(6)
 
 
-def tell_time() -> str:
+def make_timestamp() -> str:
     """The present time, written so that the texts sort by time."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 

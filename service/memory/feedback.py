@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from counterpoint.retrieval.core.errors import BadInput
-from counterpoint.service.memory.database import Rows, Whose, make_id, tell_time
+from counterpoint.service.memory.database import Rows, Whose, make_id, make_timestamp
 from counterpoint.service.memory.schemas import FeedbackList, FeedbackOut, Opinion
 
 MOST = 10_000
@@ -28,7 +28,7 @@ class Feedback(Rows):
             count = change.execute("SELECT count(*) FROM feedback WHERE holder = ?", (holder,)).fetchone()[0]
             if count >= MOST:
                 raise BadInput(f"{MOST:,} pieces of feedback are stored, which is the most; delete some first.")
-            id, at, data = make_id(), tell_time(), opinion.model_dump_json()
+            id, at, data = make_id(), make_timestamp(), opinion.model_dump_json()
             row = (id, holder, library, at, opinion.claim, opinion.pmid, data)
             change.execute("INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         return _read_row(id, library, at, data)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from counterpoint.service.answering.schemas import AnswerResponse
 from counterpoint.service.checking.schemas import CheckedText
 from counterpoint.service.grounding.schemas import GroundResponse
-from counterpoint.service.memory.database import Rows, Whose, make_id, tell_time
+from counterpoint.service.memory.database import Rows, Whose, make_id, make_timestamp
 from counterpoint.service.memory.schemas import Entry, HistoryOut, HistoryPage, papers_of
 from counterpoint.service.schemas import Provenance
 
@@ -107,7 +107,7 @@ class History(Rows):
         same = f"library = ? AND json_extract(data, {asked}) = json_extract(?, {asked})"
         with self.database.change() as change:
             change.execute(f"DELETE FROM history WHERE holder = ? AND {same}", (holder, library, data))
-            change.execute("INSERT INTO history VALUES (?, ?, ?, ?, ?)", (make_id(), holder, library, tell_time(), data))
+            change.execute("INSERT INTO history VALUES (?, ?, ?, ?, ?)", (make_id(), holder, library, make_timestamp(), data))
             oldest = "SELECT id FROM history WHERE holder = ? ORDER BY at DESC, id DESC LIMIT -1 OFFSET ?"
             change.execute(f"DELETE FROM history WHERE id IN ({oldest})", (holder, MOST))
 

@@ -14,7 +14,7 @@ from counterpoint.retrieval.core.values import Claim
 from counterpoint.retrieval.store.journal import hash_json
 from counterpoint.retrieval.store.manifest import Manifest
 from counterpoint.service.grounding.schemas import GroundResponse
-from counterpoint.service.memory.database import Rows, Whose, make_id, tell_time
+from counterpoint.service.memory.database import Rows, Whose, make_id, make_timestamp
 from counterpoint.service.memory.history import Now, entry_of_claim, list_changes, make_link, nothing
 from counterpoint.service.memory.schemas import AlertData, Kind, Saved, SavedList, SavedOut
 
@@ -89,7 +89,7 @@ class SavedClaims(Rows):
             change.execute(
                 "INSERT INTO saved VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET at = excluded.at, version = "
                 "excluded.version, index_id = excluded.index_id, sources = excluded.sources, data = excluded.data",
-                (id, holder, library, tell_time(), key, state.version, state.index, state.sources, entry.model_dump_json()),
+                (id, holder, library, make_timestamp(), key, state.version, state.index, state.sources, entry.model_dump_json()),
             )
         return self.get(Whose(holder), id)
 
@@ -137,7 +137,7 @@ class SavedClaims(Rows):
             ).rowcount
             for alert in alerts if row_count else ():
                 paper, data = alert.data.paper.pmid, alert.data.model_dump_json()
-                row = (make_id(), watched.holder, watched.library, tell_time(), watched.id, alert.kind, paper, data)
+                row = (make_id(), watched.holder, watched.library, make_timestamp(), watched.id, alert.kind, paper, data)
                 count += change.execute("INSERT OR IGNORE INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row).rowcount
         return count
 

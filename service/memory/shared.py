@@ -16,7 +16,7 @@ from typing import Any
 from counterpoint.retrieval.core.errors import BadInput
 from counterpoint.retrieval.store.journal import hash_json
 from counterpoint.service.checking.schemas import CheckedText
-from counterpoint.service.memory.database import Rows, Whose, tell_time
+from counterpoint.service.memory.database import Rows, Whose, make_timestamp
 from counterpoint.service.memory.history import Now, Result, entry_of, list_changes, make_link, nothing
 from counterpoint.service.memory.schemas import RESULTS, Shared, SharedOut, SharedResult
 
@@ -32,7 +32,7 @@ class Shares(Rows):
     def note(self, holder: str, library: str, result: Result) -> None:
         """Note that this result was given to a holder."""
         mode = next(mode for mode, kind in RESULTS.items() if isinstance(result, kind))
-        row = (holder, library, _digest(result.model_dump(mode="json")), tell_time(), mode)
+        row = (holder, library, _digest(result.model_dump(mode="json")), make_timestamp(), mode)
         with self.database.change() as change:
             change.execute("INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?)", row)
             oldest = "SELECT rowid FROM made WHERE holder = ? ORDER BY at DESC LIMIT -1 OFFSET ?"
@@ -62,7 +62,7 @@ class Shares(Rows):
         with self.database.change() as change:
             if change.execute("SELECT count(*) FROM shared WHERE holder = ?", (whose.holder,)).fetchone()[0] >= MOST:
                 raise BadInput(f"{MOST:,} results are shared, which is the most; withdraw one first.")
-            row = (id, whose.holder, library, tell_time(), data.model_dump_json(), packed)
+            row = (id, whose.holder, library, make_timestamp(), data.model_dump_json(), packed)
             change.execute("INSERT INTO shared VALUES (?, ?, ?, ?, ?, ?)", row)
         return _read_row(row[:-1], nothing)
 

@@ -201,7 +201,7 @@ class Libraries:
         if first:
             own = name_place(first[0].place)
             others = [one for one in others if name_place(one.place) != own]
-        return list(_tell_copies([*first, *sorted(others, key=lambda one: (one.name.casefold(), one.id))]))
+        return list(_mark_copies([*first, *sorted(others, key=lambda one: (one.name.casefold(), one.id))]))
 
     def _look(self, folder: Path) -> Library:
         fingerprint = None if is_address(folder) else (look_at_index(folder), _stamp(folder / files.NAME))
@@ -337,7 +337,7 @@ def _keep_id(library: Library) -> None:
             LibraryFile(library.id).write(library.place)
 
 
-def _tell_copies(libraries: list[Library]) -> Iterator[Library]:
+def _mark_copies(libraries: list[Library]) -> Iterator[Library]:
     """The libraries; one that has the id of an earlier one is a copy of its folder, and would share its history."""
     owners: dict[str, Library] = {}
     for one in libraries:

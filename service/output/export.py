@@ -30,7 +30,7 @@ from counterpoint.retrieval.core.values import (
     Sentence,
 )
 from counterpoint.service.answering.schemas import AnswerResponse, NumberedPaperOut, PaperFindingOut, VerdictPaperOut
-from counterpoint.service.grounding.reasons import tell_contrasts, tell_direction
+from counterpoint.service.grounding.reasons import describe_contrasts, describe_direction
 from counterpoint.service.grounding.schemas import EvidenceOut, GroundResponse
 from counterpoint.service.grounding.weigh import Side, weigh
 from counterpoint.service.output.formats import Format
@@ -235,7 +235,12 @@ def markdown(result: Answer | Grounding) -> str:
     columns, table = _tabulate(result)
     context: dict[str, Any] = {"found": result, "reference": _reference, "quote": _quote}
     if isinstance(result, Grounding):
-        context |= {"weighed": weigh(result), "contrasts": tell_contrasts(result.contrasts), "columns": columns, "table": table}
+        context |= {
+            "weighed": weigh(result),
+            "contrasts": describe_contrasts(result.contrasts),
+            "columns": columns,
+            "table": table,
+        }
         return write_markdown(_PACKAGE, "claim.md", **context)
     if not any(row.evidence.verdict.quote for row in result.rows):
         # The embedded models list only what supports its statement; of a language model its grade is shown.
@@ -328,7 +333,7 @@ class _Row(NamedTuple):
 def _write_row(claim: str, answer: str, one: EvidenceOut, condition: str) -> _Row:
     details = one.verdict.details or Details()
     return _Row(
-        claim, answer, _tell_direction(one), round(one.score, 4), one.design.text, one.trial, one.year or "", details.people,
+        claim, answer, _describe_direction(one), round(one.score, 4), one.design.text, one.trial, one.year or "", details.people,
         details.number, details.effect, condition, *_quote_apart(one.sentence), one.title, one.pmid, find_url(one),
     )  # fmt: skip
 
@@ -347,9 +352,9 @@ def _quote_apart(sentence: SentenceOut | None) -> tuple[str, str]:
     return (sentence.text if sentence else "", sentence.location.text if sentence and sentence.location else "")
 
 
-def _tell_direction(one: EvidenceOut) -> str:
+def _describe_direction(one: EvidenceOut) -> str:
     """What a paper says of the claim, in words; a retracted one says nothing that counts."""
-    return "retracted" if one.retracted else tell_direction(one.side, one.stance, one.standing)
+    return "retracted" if one.retracted else describe_direction(one.side, one.stance, one.standing)
 
 
 def _quote(evidence: Evidence) -> str:

@@ -18,7 +18,7 @@ from counterpoint.retrieval.cluster.client import show_place
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.store.manifest import Manifest, TextPart
 from counterpoint.service.grounding.coverage import describe_usage
-from counterpoint.service.grounding.reasons import tell_contrasts, tell_direction
+from counterpoint.service.grounding.reasons import describe_contrasts, describe_direction
 from counterpoint.service.grounding.weigh import SIDES, Side
 from counterpoint.service.memory.schemas import AlertOut, HistoryOut, KeptPaper, SavedOut
 
@@ -110,7 +110,7 @@ def print_grounding(response: GroundResponse) -> None:
         for one in evidence:
             _print_evidence(one, console, colour, f"may {one.stance}" if field == "uncertain" else "")
     console.print()
-    if differing := tell_contrasts(response.contrasts):
+    if differing := describe_contrasts(response.contrasts):
         console.print(Text(differing))
     console.print(response.summary)
     _print_follow_ups(console, response.follow_ups)
@@ -119,7 +119,7 @@ def print_grounding(response: GroundResponse) -> None:
         f"Checked: {format_count(checked.documents, 'document')} found, {checked.read:,} read, "
         f"{format_count(checked.sentences, 'sentence')}."
     )
-    lines = (looked_at, _tell_models(response), describe_usage(response.usage))
+    lines = (looked_at, _describe_models(response), describe_usage(response.usage))
     console.print(Text("\n".join(filter(None, lines)), style="dim"))
 
 
@@ -132,7 +132,7 @@ def _draw_bar(papers: PapersOut) -> Text:
     return bar
 
 
-def _tell_models(response: GroundResponse) -> str:
+def _describe_models(response: GroundResponse) -> str:
     source = response.provenance
     models = ", ".join(f"{role} {name}" for role, name in source.models.items()) or "no models"
     return f"Configuration {source.config}, profile {source.profile} ({models}), index {source.index}."
@@ -202,8 +202,8 @@ def manifest_lines(folder: Path, manifest: Manifest) -> list[str]:
         f"  size             {f'{sum(manifest.files.values()) / 1e6:,.1f} MB' if manifest.files else 'kept by the cluster'}",
         f"  BM25             k1 {manifest.settings['bm25']['k1']}, b {manifest.settings['bm25']['b']}, stop words kept",
         f"  analyzer         {manifest.analyzer}",
-        f"  vectors          {_tell_vectors(folder, manifest)}",
-        *(_tell_texts(manifest.texts) if manifest.texts else ()),
+        f"  vectors          {_describe_vectors(folder, manifest)}",
+        *(_describe_texts(manifest.texts) if manifest.texts else ()),
         "  made with        " + ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
         *([f"  description      {manifest.description}"] if manifest.description else []),
         "  sources",
@@ -222,7 +222,7 @@ _MOST_LICENCES = 5
 _LICENCE_LETTERS = 80
 
 
-def _tell_texts(part: TextPart) -> list[str]:
+def _describe_texts(part: TextPart) -> list[str]:
     """Describe the full texts: how many of which format, their passages, and the licences that most of them have."""
     formats = ", ".join(f"{count:,} {name.upper()}" for name, count in part.formats.items())
     own = f"; {part.own_records:,} made a record of their own" if part.own_records else ""
@@ -239,7 +239,7 @@ def _tell_texts(part: TextPart) -> list[str]:
     return [*lines, f"  licences         {'; '.join(words)}{f'; {more:,} others' if more else ''}"]
 
 
-def _tell_vectors(folder: Path, manifest: Manifest) -> str:
+def _describe_vectors(folder: Path, manifest: Manifest) -> str:
     """Describe the dense part in one line."""
     part = manifest.dense
     command = f"`counterpoint index dense {show_place(folder)}`"
@@ -304,7 +304,7 @@ def print_answer(response: AnswerResponse) -> None:
         for removal in response.removed:
             console.print(Padding(Text(f"“{removal.text}” ({removal.reason})", style="dim"), (0, 0, 0, 3)))
     _print_follow_ups(console, response.follow_ups)
-    console.print(Text(f"\n{_tell_usage(response)}", style="dim"))
+    console.print(Text(f"\n{_describe_usage(response)}", style="dim"))
 
 
 def _print_findings(response: AnswerResponse, console: Console) -> None:
@@ -317,7 +317,7 @@ def _print_findings(response: AnswerResponse, console: Console) -> None:
             console.print(Text(f"\n{row.answer}", style="bold"))
         before = row.answer
         if row.evidence.verdict.quote:
-            console.print(Padding(Text(_tell_row(row, row.evidence.verdict)), (0, 0, 0, 3)))
+            console.print(Padding(Text(_describe_row(row, row.evidence.verdict)), (0, 0, 0, 3)))
         _print_finding(row.evidence, row.evidence.trial, console)
     if response.others:
         console.print(Text(f"\n{'Other papers' if response.rows else 'Papers'} on this subject", style="bold"))
@@ -325,10 +325,10 @@ def _print_findings(response: AnswerResponse, console: Console) -> None:
         _print_finding(one, "", console)
 
 
-def _tell_row(row: RowOut, verdict: VerdictOut) -> str:
+def _describe_row(row: RowOut, verdict: VerdictOut) -> str:
     """What a language model found: what the paper says of the statement, its condition, and what else it read."""
     one, details = row.evidence, verdict.details
-    says = tell_direction(one.side, one.stance, one.standing)
+    says = describe_direction(one.side, one.stance, one.standing)
     more = (details.people, details.number, details.effect) if details else ()
     return " · ".join(filter(None, (f"{says}: {row.statement}", row.condition, *more)))
 
@@ -341,7 +341,7 @@ def _print_finding(paper: EvidenceOut | PaperFindingOut, trial: str, console: Co
     print_whole_words(console, Text(f"   {paper.title or '(no title)'}  [{facts}]", style="dim"))
 
 
-def _tell_usage(response: AnswerResponse) -> str:
+def _describe_usage(response: AnswerResponse) -> str:
     source, usage = response.provenance, describe_usage(response.usage)
     made = f"configuration {source.config}, profile {source.profile}, index {source.index}."
     return "\n".join(filter(None, (f"{format_count(response.words, 'word')} by {response.generated_by}; {made}", usage)))

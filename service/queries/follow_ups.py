@@ -19,7 +19,7 @@ from counterpoint.retrieval.core.values import FollowUp, FollowUpKind, Row
 from counterpoint.retrieval.index import Index
 from counterpoint.retrieval.runtime.asking import AsksInForm
 from counterpoint.retrieval.runtime.chat import ChatUnanswered
-from counterpoint.retrieval.runtime.fences import is_order, strip_markup
+from counterpoint.retrieval.runtime.untrusted import is_order, strip_markup
 from counterpoint.retrieval.store.documents import Entry
 from counterpoint.retrieval.words.terms import find_shared_terms, find_subject, weigh_shared_terms
 from counterpoint.service.grounding.ground import Grounder

@@ -110,7 +110,7 @@ def create_service(settings: Settings) -> FastAPI:
     hand_down(settings)
     _forget_dead_workers()
     check_settings(settings)
-    return create_app(open_libraries(settings), settings, when_loaded=_tell_loaded if settings.workers > 1 else None)
+    return create_app(open_libraries(settings), settings, when_loaded=_print_loaded if settings.workers > 1 else None)
 
 
 def run(settings: Settings, listener: socket.socket) -> None:
@@ -151,7 +151,7 @@ def _name_loaded_file(pid: int) -> Path:
     return Path(os.environ[_COUNTS]) / f"loaded-{pid}"
 
 
-def _tell_loaded() -> None:
+def _print_loaded() -> None:
     _name_loaded_file(os.getpid()).touch()
 
 

@@ -49,7 +49,7 @@ def show(open_page: Open) -> Open:
             return open_page(**options)
         body = stream(("grounding", answer))
         page = open_page(link(claim="Zeta lowers pressure."), lambda page: page.route("**/v1/ground/stream", body), **options)
-        expect(page.locator("#answer .says")).to_be_visible()
+        expect(page.locator("#answer .headline")).to_be_visible()
         return page
 
     return shown
@@ -316,7 +316,7 @@ def test_an_empty_side_is_one_line_and_no_half_is_empty(show: Open) -> None:
 def test_the_first_view_is_an_example_of_this_index(show: Open) -> None:
     page = show()
     expect(page.locator("#example .claimed")).to_have_text(FINDING)
-    expect(page.locator("#example .says")).to_be_visible()
+    expect(page.locator("#example .headline")).to_be_visible()
     expect(page.locator("#example .card")).to_have_count(2)
     expect(page.locator("#examples button").first).to_have_text(FINDING)
     assert find_faults(page) == []
@@ -341,5 +341,5 @@ def test_axe_finds_nothing_serious_and_nothing_sticks_out(show: Open, scheme: st
     tops = {round(one.bounding_box()["y"]) for one in page.locator("form .switch label").all()}  # type: ignore[index]
     heights = [one.bounding_box()["height"] for one in page.locator("form .switch label").all()]  # type: ignore[index]
     assert len(tops) == 1 and max(heights) < 45, "the tabs stand on one line"
-    says, actions, card = (page.locator(one).first.bounding_box() for one in ("#answer .says", ".actions", ".card"))
+    says, actions, card = (page.locator(one).first.bounding_box() for one in ("#answer .headline", ".actions", ".card"))
     assert says and actions and card and says["y"] < actions["y"] < card["y"], "exports stand under the verdict"

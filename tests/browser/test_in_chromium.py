@@ -58,7 +58,7 @@ def test_a_claim_is_typed_and_both_columns_come(open_page: Open) -> None:
     expect(first.locator("blockquote mark")).to_have_text("not")
     expect(first.locator(".badges")).to_contain_text("Randomised trial")
     expect(gone.filter(has_text="A paper taken back").locator(".retracted")).to_have_text("Retracted")
-    expect(page.locator("#answer .says")).to_have_text("Both papers that take a side contradict this claim.")
+    expect(page.locator("#answer .headline")).to_have_text("Both papers that take a side contradict this claim.")
     expect(page.locator("#answered")).to_be_focused()
     assert page.title() == f"{CLAIM} · Counterpoint"
 

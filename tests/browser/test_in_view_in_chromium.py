@@ -56,8 +56,8 @@ def both_sides() -> dict[str, Any]:
 
 
 ASKED = {
-    "claim": (CLAIM, "Check a claim", "#answer .says", "#answer blockquote"),
-    "question": (QUESTION, "Answer a question", "#answer .says", "#answer .prose .said"),
+    "claim": (CLAIM, "Check a claim", "#answer .headline", "#answer blockquote"),
+    "question": (QUESTION, "Answer a question", "#answer .headline", "#answer .prose .said"),
     "text": (f"{CLAIM} " * 20, "Check a text", "#answer .sum", "#answer .claims tbody tr"),
 }
 
@@ -105,7 +105,7 @@ def test_an_answer_has_what_a_claim_has(open_page: Open) -> None:
     answer = example("answer")
     page = open_page(link(question=QUESTION), lambda page: page.route("**/v1/answer/stream", stream(("answer", answer))))
     verdicts = {"yes": "Yes", "no": "No", "mixed": "Mixed", "unclear": "Unclear"}
-    expect(page.locator("#answer .says")).to_have_text(verdicts[answer["verdict"]["outcome"]])
+    expect(page.locator("#answer .headline")).to_have_text(verdicts[answer["verdict"]["outcome"]])
     expect(page.locator("#answer .weighed svg.scale").first).to_be_visible()
     expect(page.locator("#answer .sources .badges").first).to_contain_text("trial")
     claim = answer["verdict"]["claim"]
@@ -149,7 +149,7 @@ def test_a_retracted_paper_stands_on_no_side(open_page: Open) -> None:
 
 def test_an_empty_result_is_one_sentence_with_the_word_that_no_paper_has(open_page: Open) -> None:
     page = open_page(link(claim="Omegazumab lowers baldness."))
-    expect(page.locator("#answer .says")).to_have_text("Nothing in this index mentions “Omegazumab” or “baldness”.")
+    expect(page.locator("#answer .headline")).to_have_text("Nothing in this index mentions “Omegazumab” or “baldness”.")
     expect(page.locator("#answer .card:visible, #answer .side:visible, #answer svg")).to_have_count(0)
     assert find_faults(page) == []
     page.locator("#text").fill("omegazumab baldness")

@@ -78,7 +78,7 @@ def test_the_example_paper_is_read_and_every_sentence_shown_stands_in_it(open_pa
     paper = page.locator("#paper").input_value()
     assert len(shown) == 5 and all(sentence in paper for sentence in shown)
     expect(page.locator(".asked")).to_have_text(HYPOTHESIS)
-    expect(page.locator("#answer .says").first).to_have_text(re.compile("the hypothesis|both ways"))
+    expect(page.locator("#answer .headline").first).to_have_text(re.compile("the hypothesis|both ways"))
     expect(page.locator(".sum")).to_have_text("5 of 7 sentences chosen.")
     example = page.locator("#examples button")
     expect(example).to_have_attribute("aria-pressed", "true")

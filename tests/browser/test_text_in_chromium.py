@@ -63,7 +63,7 @@ def test_a_citation_has_a_badge_of_its_own_beside_the_verdict(page: Page) -> Non
 def test_the_table_has_the_best_papers_and_the_citations(page: Page) -> None:
     row = page.locator(".claims tbody tr").first
     expect(row.locator(".best.contradict blockquote")).to_have_text("“Zeta is against pressure.”")
-    against, unknown = row.locator(".says .citation").all()
+    against, unknown = row.locator(".headline .citation").all()
     expect(against).to_contain_text("✗ says the opposite Cites PMID 1")
     expect(against.locator("q")).to_have_text("Zeta is against pressure.")
     expect(unknown).to_have_text("not in the index Cites PMID 77")

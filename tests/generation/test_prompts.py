@@ -12,7 +12,7 @@ from counterpoint.generation.draft import Limits, Source
 from counterpoint.generation.prompting import fill_prompt
 from counterpoint.retrieval.core.errors import BadConfig
 from counterpoint.retrieval.core.values import Document, Location, SectionKind, Sentence, Topic
-from counterpoint.retrieval.runtime.fences import is_order
+from counterpoint.retrieval.runtime.untrusted import is_order
 from counterpoint.retrieval.runtime.usage import count_usage
 from counterpoint.service.baseline.hub_models import CausalGenerator
 from counterpoint.service.configuration.kinds import options_of

@@ -38,7 +38,7 @@ def grounder(demo_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield make_grounder(index, config, load_models(config, profile))
 
 
-def tell(grounding: Grounding) -> str:
+def describe(grounding: Grounding) -> str:
     """The outcome; then each paper's place, the place of its sentence, and its probabilities to two decimals."""
     weighed = weigh(grounding)
     lines = [f"{weighed.outcome}, certainty {weighed.certainty:.2f}"]
@@ -60,9 +60,9 @@ def test_a_claim_says_the_same_as_a_question_and_inside_a_text(grounder: Grounde
 
     cases = {}
     for row in csv.DictReader((HERE / "inputs" / "shipped.csv").open(encoding="utf-8")):
-        cases[row["claim"]] = tell(grounder.ground(Claim(row["claim"])))
+        cases[row["claim"]] = describe(grounder.ground(Claim(row["claim"])))
         studied = ground_question(grounder, row["question"])
         assert studied, row["question"]
         Checker(grounder, ground).check(ReadText.of(read_text(f"We read the papers. {row['claim']}")))
-        assert [tell(studied.grounding), tell(groundings[-1])] == [cases[row["claim"]]] * 2, row["claim"]
+        assert [describe(studied.grounding), describe(groundings[-1])] == [cases[row["claim"]]] * 2, row["claim"]
     hold("shipped", cases)

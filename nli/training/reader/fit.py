@@ -64,7 +64,7 @@ FITTED = ("calibration", "paper", "certainty")
 EVEN = Calibration(1.0, (0.0, 0.0, 0.0))
 UNDECIDED = {"weights": {name: [0.0] * (FEATURES + 1) for name in ("support", "contradict")}, "side": SIDE, "quotes": QUOTES}
 """The decision of a reader for which none was fitted yet."""
-UNFITTED = {"calibration": {part: asdict(EVEN) for part in ("document", "sentence", "alone")}, "paper": UNDECIDED}
+UNFITTED = {"calibration": {part: asdict(EVEN) for part in ("document", "sentence", "single")}, "paper": UNDECIDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +104,11 @@ def fit_calibrations(reader: DocumentReader, held_out: HeldOut) -> dict[str, Any
     sentences = [(one.labels, rows[1:]) for one, rows in zip(whole, logits, strict=True)]
     masks = [(labels >= 0) & ~np.isnan(rows[:, 0]) for labels, rows in sentences]
     pairs = [(labels[some], rows[some]) for (labels, rows), some in zip(sentences, masks, strict=True)]
-    alone = _read_alone(reader, [*cited, *(one for one in held_out.own if one.named)])
+    alone = _read_quotes(reader, [*cited, *(one for one in held_out.own if one.named)])
     fitted = {
         "document": fit_calibration(np.vstack([rows[:1] for rows in logits]), np.array([one.gold for one in whole])),
         "sentence": fit_calibration(np.vstack([rows for _, rows in pairs]), np.concatenate([labels for labels, _ in pairs])),
-        "alone": fit_calibration(np.vstack([rows[:1] for _, rows in alone]), np.array([gold for gold, _ in alone])),
+        "single": fit_calibration(np.vstack([rows[:1] for _, rows in alone]), np.array([gold for gold, _ in alone])),
     }
     return {part: asdict(values) for part, values in fitted.items()}
 
@@ -189,7 +189,7 @@ def fit_weights(features: NDArray[np.float64], gold: NDArray[np.int64], counts: 
     return {name: [round(float(one), 4) for one in rows[LABELS.index(name)]] for name in ("support", "contradict")}
 
 
-def _read_alone(reader: DocumentReader, some: Sequence[ReaderCase]) -> list[tuple[int, NDArray[np.float32]]]:
+def _read_quotes(reader: DocumentReader, some: Sequence[ReaderCase]) -> list[tuple[int, NDArray[np.float32]]]:
     """Sentences read alone: of each document, up to two that are evidence and one that is not."""
     examples = []
     for one in tqdm(some, desc="sentences, alone"):

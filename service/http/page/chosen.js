@@ -11,7 +11,7 @@ export function chosen(answer, body) {
   at(".asked").textContent = answer.hypothesis;
   at(".entitled").append(answer.source.title, ...(answer.source.retracted ? [" ", element("strong", "Retracted")] : []));
   at(".entitled").hidden = !answer.source.title;
-  at(".says").textContent = answer.text;
+  at(".headline").textContent = answer.text;
   at(".sum").textContent = summaryOf(answer);
   at(".sentences").append(...answer.evidence.map((one) => card(one, answer.results_only)));
   fillTerms(at(".origin"), originOf(answer, body));
@@ -34,7 +34,7 @@ function card(one, resultsOnly) {
   at("h3").textContent = one.location.text;
   at(".facts").textContent = one.context ?? "";
   at(".badges").setAttribute("aria-label", "The judge's verdict");
-  fillBadges(at(".badges"), takesSide(one) ? [[`Judged: ${READS_AS[one.stance.label]}`, "says"]] : []);
+  fillBadges(at(".badges"), takesSide(one) ? [[`Judged: ${READS_AS[one.stance.label]}`, "headline"]] : []);
   at(".quotes").append(quoted(one));
   fillVerdict(shown, one.stance);
   at(".likely").textContent = `Score ${one.score.toFixed(2)}`;

@@ -132,7 +132,7 @@ export function badgesOf({ types, retracted = false }) {
   return [...(retracted ? [["Retracted", "retracted"]] : []), ...[...labels].map((label) => [label, ""])];
 }
 
-/** The strongest designs with their mark, those too that only the paper's words tell; a trial that others report too; and studies of animals. */
+/** The strongest designs with their mark, those too that only the paper's words name; a trial that others report too; and studies of animals. */
 function strengthOf(badges, { design, subjects, trial }) {
   const strongest = design?.strong ? ["Meta-analysis", designOf(design)] : [];
   const named = badges.some(([label]) => strongest.includes(label));

@@ -11,11 +11,11 @@ let wanted = "";
 
 const plain = (text) => text.split(/\s+/).join(" ").trim();
 
-/** Both sides of a claim, or, where it is none, what it is taken for; `tell` gets the stages of the former. */
-export async function askInput(body, signal, tell) {
-  if (!body.claim || plain(body.claim) === wanted || namesResult()) return ground(body, signal, tell);
+/** Both sides of a claim, or, where it is none, what it is taken for; `onProgress` gets the stages of the former. */
+export async function askInput(body, signal, onProgress) {
+  if (!body.claim || plain(body.claim) === wanted || namesResult()) return ground(body, signal, onProgress);
   const input = await lookAt(body.claim, signal);
-  if (input.kind === "claim" || input.kind === "paper") return ground(body, signal, tell);
+  if (input.kind === "claim" || input.kind === "paper") return ground(body, signal, onProgress);
   const hits = input.kind === "keywords" ? (await searched(input.text, signal)).hits : [];
   return { input, hits };
 }

@@ -60,7 +60,7 @@ async function ask(extra = {}) {
   forgetDocuments();
   const busy = showBusy(wanted.mode);
   try {
-    const found = await MODES[wanted.mode].ask(wanted.body, signal, busy.tell);
+    const found = await MODES[wanted.mode].ask(wanted.body, signal, busy.onProgress);
     // An aborted request has been replaced by another, whose busy state must stay.
     if (signal.aborted) return;
     // What stands above the answer goes first: then it is measured where it stays.
@@ -145,7 +145,7 @@ function showBusy(mode) {
   }, 150);
   say();
   const ticking = setInterval(say, 1000);
-  const tell = drawn(byId("draft"));
+  const onProgress = drawn(byId("draft"));
   byId("ghosts").hidden = mode !== "claim";
   if (mode !== "shared") byId("go").textContent = words(mode).working;
   answer.setAttribute("aria-busy", "true");
@@ -161,7 +161,7 @@ function showBusy(mode) {
   };
   // The next request shows its own busy state.
   running.signal.addEventListener("abort", halt);
-  return { tell, stop };
+  return { onProgress, stop };
 }
 
 /** The reader will not wait: the page goes back to what it was. */

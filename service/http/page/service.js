@@ -44,8 +44,8 @@ const unreachable = () => new Told("The service cannot be reached.", { detail: "
 
 const post = (address, body, signal) => asked(address, { method: "POST", headers: JSON_BODY, body: JSON.stringify(body), signal });
 
-/** Both sides of a claim; `tell(name, data)` gets each event on the way to them. */
-export const ground = (body, signal, tell) => streamed("v1/ground/stream", "grounding", body, signal, tell);
+/** Both sides of a claim; `onProgress(name, data)` gets each event on the way to them. */
+export const ground = (body, signal, onProgress) => streamed("v1/ground/stream", "grounding", body, signal, onProgress);
 
 /** What was typed: a claim, a question, keywords, a paper, a text or another language. */
 export const lookAt = async (text, signal) => json(await post("v1/classify", { text }, signal));
@@ -54,10 +54,10 @@ export const lookAt = async (text, signal) => json(await post("v1/classify", { t
 export const searched = async (query, signal) => json(await asked(`v1/search?${new URLSearchParams({ q: query, limit: 20 })}`, { signal }));
 
 /** An answer to a question, told the same way. */
-export const answer = (body, signal, tell) => streamed("v1/answer/stream", "answer", body, signal, tell);
+export const answer = (body, signal, onProgress) => streamed("v1/answer/stream", "answer", body, signal, onProgress);
 
 /** A text with the verdict on each of its sentences, told the same way. */
-export const text = (body, signal, tell) => streamed("v1/text/stream", "text", body, signal, tell);
+export const text = (body, signal, onProgress) => streamed("v1/text/stream", "text", body, signal, onProgress);
 
 /** The sentences of one paper that bear on a hypothesis; without a paper there is nothing to ask. */
 export async function evidence(body, signal) {
@@ -66,11 +66,11 @@ export async function evidence(body, signal) {
 }
 
 /** The data of the event called `last`; those before it are passed on as they come. */
-async function streamed(address, last, body, signal, tell) {
+async function streamed(address, last, body, signal, onProgress) {
   for await (const { name, data } of events(await post(address, body, signal))) {
     if (name === last) return data;
     if (name === "error") throw new Told(data.error ?? data.detail ?? "The service failed.", { status: data.status ?? 0, retry: true });
-    tell(name, data);
+    onProgress(name, data);
   }
   throw new Told("The service stopped before the answer was complete.", { retry: true });
 }

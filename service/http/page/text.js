@@ -119,7 +119,7 @@ function rowsOf(sentence, place, cut) {
   // That citations were taken off is seen without being told.
   if (!words.replace(/\s+/g, " ").startsWith(claim.slice(0, 20))) head.append(element("span", `Checked as: ${claim}`, "reason"));
   const unlisted = sentence.unresolved.map((one) => element("span", `[${one}] is in no list of references.`, "reason"));
-  const says = holding("td", "says", stamp(verdict), element("span", result.why, "reason"), ...result.cited.map(citedLine), ...unlisted);
+  const says = holding("td", "headline", stamp(verdict), element("span", result.why, "reason"), ...result.cited.map(citedLine), ...unlisted);
   row.append(head, labelled(says, "Verdict"), bestOf(result.against, "contradict", "Best paper against"), bestOf(result.in_favour, "support", "Best paper for"));
   row.setAttribute("role", "row");
   const found = result.against.length + result.in_favour.length + result.uncertain.length;

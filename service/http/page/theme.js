@@ -19,7 +19,7 @@
   window.kept = kept;
 
   // The button names what it turns to.
-  const tell = () => {
+  const notify = () => {
     const button = document.getElementById("theme");
     if (button) button.textContent = isDark() ? "Light mode" : "Dark mode";
   };
@@ -34,14 +34,14 @@
       root.dataset.theme = wanted;
       kept((store) => store.setItem(KEY, wanted));
     }
-    tell();
+    notify();
   }
 
   const chosen = kept((store) => store.getItem(KEY));
   if (chosen === "dark" || chosen === "light") root.dataset.theme = chosen;
-  system.addEventListener("change", tell);
+  system.addEventListener("change", notify);
   addEventListener("DOMContentLoaded", () => {
-    tell();
+    notify();
     document.getElementById("theme").addEventListener("click", turn);
   });
 })();

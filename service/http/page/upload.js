@@ -8,11 +8,11 @@ const PART = 2_000_000;
 const WAITS = [1, 2, 4, 8, 15];
 
 /**
- * Sends a file to a library, from the byte `at` on; `tell(received, fault)` is called after every part, and with the fault where one
+ * Sends a file to a library, from the byte `at` on; `onProgress(received, fault)` is called after every part, and with the fault where one
  * did not arrive. Throws once a part has failed too often, was refused, or `signal` stops it. The upload's own id, which tells it from
  * others of its name, is kept with the file.
  */
-export async function upload(id, one, signal, tell) {
+export async function upload(id, one, signal, onProgress) {
   const { name, file } = one;
   let { at = 0 } = one;
   let failed = 0;
@@ -20,10 +20,10 @@ export async function upload(id, one, signal, tell) {
     try {
       ({ received: at, upload: one.upload } = await sendPart(id, one, at, signal));
       failed = 0;
-      tell(at);
+      onProgress(at);
     } catch (error) {
       if (signal.aborted || !(error.retry || error.status === 409) || failed === WAITS.length) throw error;
-      tell(at, error);
+      onProgress(at, error);
       await pause(WAITS[failed++], signal);
       // The service knows how much of it arrived.
       at = await receivedOf(id, one).catch(() => at);

@@ -15,7 +15,7 @@ export const textOf = (answer) => (isEmpty(answer) && missingFrom(answer.input))
 /** The verdict and its bar, ready to be put on the page; `figures` are further lines for whoever wants them. */
 export function weighedOf(answer, figures = []) {
   const { weighed } = answer;
-  const shown = holding("div", "weighed", element("p", textOf(answer), `says ${weighed.outcome}`));
+  const shown = holding("div", "weighed", element("p", textOf(answer), `headline ${weighed.outcome}`));
   if (isEmpty(answer)) return shown;
   if (weighed.certain) shown.append(element("p", weighed.certain, "certain"));
   if (COLUMNS.some((side) => weighed.papers[side])) shown.append(bar(weighed), key(weighed));
@@ -33,7 +33,7 @@ export function answerVerdictOf(answer, linkTo) {
   const both = element("a", claim.slice(0, -1));
   both.href = linkTo(claim);
   both.title = "Both sides of this claim";
-  const says = shown.querySelector(".says");
+  const says = shown.querySelector(".headline");
   const [before, after = ""] = says.textContent.split("this claim");
   const [open, close] = after ? ["the claim “", "”"] : [" The claim is “", "”."];
   const told = holding("p", "asks", before, open, both, close, after);

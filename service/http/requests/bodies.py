@@ -129,7 +129,7 @@ _PING = 15.0
 """Seconds of silence after which a comment keeps proxies from closing the connection."""
 
 Event = tuple[str, BaseModel]
-Tell = Callable[[str, BaseModel], None]
+OnProgress = Callable[[str, BaseModel], None]
 
 
 class EventStream(StreamingResponse):
@@ -149,7 +149,7 @@ class EventStream(StreamingResponse):
             self._job.leave()
 
 
-async def stream_events(workers: Workers, work: Callable[[Tell], Event], pieces: int = 1) -> EventStream:
+async def stream_events(workers: Workers, work: Callable[[OnProgress], Event], pieces: int = 1) -> EventStream:
     """Begin `work`, which reports its events and returns the last one, and return the response that passes them on.
 
     Raises `Busy` before anything is sent. A fault of the work becomes the last event, "error". `pieces` lengthens its time limit.
@@ -164,11 +164,11 @@ async def stream_events(workers: Workers, work: Callable[[Tell], Event], pieces:
             raise Gone from None
 
     def run_work(job: Job[Event]) -> Event:
-        def tell(name: str, data: BaseModel) -> None:
+        def on_progress(name: str, data: BaseModel) -> None:
             job.check()
             put((name, data))
 
-        return work(tell)
+        return work(on_progress)
 
     job = await workers.start(run_work)
     return EventStream(_events(job, queue, workers, pieces), job)

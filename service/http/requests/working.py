@@ -106,11 +106,11 @@ IN_TIME = 0.9
 """The part of the time for a piece of work after which no further paper is read, so that what was read is still shown."""
 
 
-def watch(parts: Parts, check: Callable[[], None], tell: Callable[[str, BaseModel], None] | None = None) -> Progress:
-    """The progress of a request's work: at every event `check` may end it, stages are timed and counted, and `tell` is told."""
+def watch(parts: Parts, check: Callable[[], None], on_progress: Callable[[str, BaseModel], None] | None = None) -> Progress:
+    """The progress of a request's work: at every event `check` may end it, stages are timed and counted; then `on_progress`."""
     clocks = {GroundStageEvent: metrics.StageClock("ground"), StageEvent: metrics.StageClock("answer")}
 
-    def tell_all(name: str, event: BaseModel) -> None:
+    def send(name: str, event: BaseModel) -> None:
         check()
         match event:
             case GroundStageEvent(name="weigh"):
@@ -118,7 +118,7 @@ def watch(parts: Parts, check: Callable[[], None], tell: Callable[[str, BaseMode
                 metrics.READ.inc(event.sentences)
             case GroundStageEvent() | StageEvent():
                 clocks[type(event)].begin(event.name)
-        if tell:
-            tell(name, event)
+        if on_progress:
+            on_progress(name, event)
 
-    return Progress(tell_all, check, IN_TIME * parts.workers.limits.work)
+    return Progress(send, check, IN_TIME * parts.workers.limits.work)

@@ -33,7 +33,7 @@ def without_home(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", has_no_entry)
     monkeypatch.setattr(result_cache, "_chosen", None)
-    user_folders._tell_without_home.cache_clear()
+    user_folders._warn_without_home.cache_clear()
 
 
 @pytest.mark.usefixtures("without_home")

@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from counterpoint.retrieval.store.library import LibraryFile, read_library_file
 from counterpoint.service.http import job_routes
 from counterpoint.service.http.app import create_app
-from counterpoint.service.memory.database import make_id, tell_time
+from counterpoint.service.memory.database import make_id, make_timestamp
 from counterpoint.service.memory.schemas import AlertData
 from counterpoint.service.operating.jobs import Work
 from counterpoint.service.operating.settings import Settings
@@ -60,7 +60,7 @@ class World:
         self.alert = make_id()
         paper = client.get(f"/v1/saved/{self.saved}", **at).json()["papers"][0]
         alert = AlertData(claim=SECRET, detail=SECRET, paper=paper, link="#", index="x", index_version=1, models={})
-        row = (self.alert, "boss", hidden.id, tell_time(), self.saved, "first contradiction", "777", alert.model_dump_json())
+        row = (self.alert, "boss", hidden.id, make_timestamp(), self.saved, "first contradiction", "777", alert.model_dump_json())
         with parts.memory.database.change() as change:
             change.execute("INSERT INTO alerts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         self.job = parts.runner.jobs.add(hidden.id, Work(removed=(SECRET,))).id

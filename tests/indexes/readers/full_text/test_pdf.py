@@ -69,7 +69,7 @@ def read_one(folder: Path, pages: Sequence[Sequence[Drawn]], **said: str) -> Ful
     return text
 
 
-def tell(text: FullText) -> list[tuple[str, str, str]]:
+def describe(text: FullText) -> list[tuple[str, str, str]]:
     """Kind, place and words of each block."""
     return [(block.location.kind, str(block.location), block.text) for block in text.blocks]
 
@@ -78,7 +78,7 @@ def test_two_columns_drawn_in_any_order_are_read_in_theirs(tmp_path: Path) -> No
     left = [*set_section("Introduction", INTRODUCTION, 60, 620, 48), *set_section("Methods", METHODS, 60, 480, 48)]
     right = [*set_section("Results", RESULTS, 310, 620, 48), *set_section("Discussion", DISCUSSION, 310, 480, 48)]
     text = read_one(tmp_path, [[*right, *front(), *left]])
-    assert tell(text) == [
+    assert describe(text) == [
         ("introduction", "Introduction, paragraph 1, p. 1", INTRODUCTION),
         ("methods", "Methods, paragraph 1, p. 1", METHODS),
         ("results", "Results, paragraph 1, p. 1", RESULTS),
@@ -100,7 +100,7 @@ def test_a_table_between_two_halves_of_a_sentence_is_rows_with_heads_and_interru
     table.append((60, 250, 8, "Means of all keepers who kept their diary."))
     page = [*front(), (60, 620, -12, "Results"), *first, *table]
     text = read_one(tmp_path, [page, [*rest, *set_section("Discussion", DISCUSSION, 60, 650, 95)]])
-    assert tell(text) == [
+    assert describe(text) == [
         ("results", "Results, paragraph 1, p. 1", RESULTS),
         ("caption", "Table 1, p. 1", "Colds by group."),
         ("table", "Table 1, row 1, p. 1", "Days with a cold | Zinc 4.1 | Chalk 6.0"),
@@ -124,7 +124,7 @@ def test_what_is_set_around_the_text_is_left_out(tmp_path: Path) -> None:
         pages.append([*edges, *(one for pair in zip(counted, body, strict=True) for one in pair), note])
     pages[0] += [(60, 760, -17, TITLE)]
     text = read_one(tmp_path, pages)
-    assert [words for _, _, words in tell(text)] == [METHODS, RESULTS, DISCUSSION]
+    assert [words for _, _, words in describe(text)] == [METHODS, RESULTS, DISCUSSION]
     assert [block.location.page for block in text.blocks] == [1, 2, 3]
 
 
@@ -143,7 +143,7 @@ def test_marks_of_references_and_their_list_are_left_out_and_hyphens_at_ends_of_
         *set_section("Appendix", METHODS, 60, 480, 95),
     ]
     text = read_one(tmp_path, [page])
-    assert tell(text) == [
+    assert describe(text) == [
         (
             "results",
             "Results, paragraph 1, p. 1",
@@ -159,7 +159,7 @@ def test_a_list_of_references_longer_than_the_text_does_not_make_headings_of_it(
         for row in range(8)
     ]
     page = [*front(), *set_section("Results", RESULTS, 60, 600, 95), (60, 515, -12, "References"), *entries]
-    assert tell(read_one(tmp_path, [page])) == [("results", "Results, paragraph 1, p. 1", RESULTS)]
+    assert describe(read_one(tmp_path, [page])) == [("results", "Results, paragraph 1, p. 1", RESULTS)]
 
 
 def test_an_abstract_with_headings_of_its_own_ends_before_the_body(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_an_abstract_with_headings_of_its_own_ends_before_the_body(tmp_path: Pat
     text = read_one(tmp_path, [page])
     assert text.record.abstract == " ".join(parts.values())
     assert [section.label for section in text.record.sections] == list(parts)
-    assert [(kind, words) for kind, _, words in tell(text)] == [("introduction", INTRODUCTION), ("methods", METHODS)]
+    assert [(kind, words) for kind, _, words in describe(text)] == [("introduction", INTRODUCTION), ("methods", METHODS)]
 
 
 def test_the_title_that_the_file_names_counts_only_if_the_page_has_it(tmp_path: Path) -> None:
