@@ -204,15 +204,17 @@ def count_of_all(studies: Sequence[str], others: Sequence[str]) -> str:
 
 
 def list_kinds(studies: Sequence[str]) -> str:
-    """ "2 randomised trials and a cohort study"."""
-    phrases = [name if count == 1 else f"{count} {_pluralise(name)}" for name, count in Counter(studies).items()]
+    """ "2 randomised trials, 1 of them in part and a cohort study"."""
+    phrases = []
+    for kind, count in Counter(name.removesuffix(IN_PART) for name in studies).items():
+        partial = studies.count(f"{kind}{IN_PART}")
+        some = "" if count == 1 else "both " if partial == count == 2 else f"{partial} of them "
+        phrases.append((kind if count == 1 else f"{count} {_pluralise(kind)}") + (f", {some}in part" if partial else ""))
     return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
 
 def _pluralise(name: str) -> str:
     """ "a randomised trial" as "randomised trials", "a study in animals" as "studies in animals"."""
-    if name.endswith(IN_PART):
-        return f"{_pluralise(name.removesuffix(IN_PART))}{IN_PART}"
     bare = f"{name} each" if name.endswith(" reports") else name
     bare = bare.removeprefix("a ").removeprefix("an ")
     first, _, rest = bare.partition(" in ")

@@ -28,7 +28,13 @@ from counterpoint.service.answering.answer import Answerer
 from counterpoint.service.answering.attribution import describe_check
 from counterpoint.service.answering.conflicts import find_conflicts_between_sides
 from counterpoint.service.answering.schemas import AnswerResponse
-from counterpoint.service.answering.verdict import GroundedQuestion, weigh_question, write_verdict, write_verdict_sentence
+from counterpoint.service.answering.verdict import (
+    GroundedQuestion,
+    list_kinds,
+    weigh_question,
+    write_verdict,
+    write_verdict_sentence,
+)
 from counterpoint.service.output.terminal import print_answer
 from tests.helpers.answer_fakes import ScriptedGenerator, make_answerer
 from tests.helpers.fakes import SILENT, WordReader, make_index
@@ -225,3 +231,15 @@ def test_a_sentence_that_the_lead_and_another_cite_is_printed_once(index: Index,
     print_answer(AnswerResponse.of(answerer.answer(Topic("7", QUESTION)), answerer))
     evidence = " ".join(capsys.readouterr().out.partition("Evidence")[2].partition("Contradicting")[0].split())
     assert evidence.count("[1] “") == evidence.count("[2] “") == 1
+
+
+@pytest.mark.parametrize(
+    ("studies", "words"),
+    [
+        (["a randomised trial, in part"], "a randomised trial, in part"),
+        (["a study", "a study, in part", "a cohort study"], "2 studies, 1 of them in part and a cohort study"),
+        (["a study, in part", "a study, in part"], "2 studies, both in part"),
+    ],
+)
+def test_papers_that_found_so_in_part_are_counted_with_their_kind(studies: list[str], words: str) -> None:
+    assert list_kinds(studies) == words
