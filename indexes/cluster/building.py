@@ -162,7 +162,7 @@ def _write(
     if texts:
         open_texts(address, name, analyzer)
     with closing(ClusterWriter(address, name, progress, lock, texts)) as writer:
-        reading = read_all(writer, None, inputs)
+        reading = read_all(writer, None, inputs, old.counts.documents if old else 0)
         part = writer.finish_texts()
     if not old:
         finish_copies(address, name)
