@@ -1,5 +1,5 @@
-"""What papers answer to an open question, by a language model: one request for words to search with, one a paper, and one that
-tells which answers are the same.
+"""What papers answer to a question, by a language model: one request for words to search with, one that chooses papers by their
+titles, one a paper, and one that tells which answers are the same.
 
 Nothing is taken over that the paper does not hold: the quotation and the details stand in it word for word, and the words of a
 name in one of its sentences. A reply that does not hold is asked for once more; then whoever asked goes on without it.
@@ -23,8 +23,7 @@ from counterpoint.retrieval.words.terms import find_terms
 
 MOST = 5
 """The most answers of a paper."""
-NO_DIFFERENCE = "it was tested, and no difference was found"
-_LONGEST_NAME, _LONGEST_STATEMENT, _MOST_WORDS = 12, 40, 30
+_LONGEST_NAME, _LONGEST_STATEMENT, _MOST_WORDS = 16, 40, 30
 """Words; the prompts ask for fewer."""
 
 
@@ -56,6 +55,12 @@ class SearchWords(BaseModel):
     """The technical words that papers use for what a question asks in everyday ones."""
 
     words: list[str] = Field(json_schema_extra={"maxItems": 6})
+
+
+class ChosenTitles(BaseModel):
+    """The titles of the papers to read, by their numbers from 1, the most promising first."""
+
+    papers: list[Annotated[int, BeforeValidator(read_number)]]
 
 
 class Groups(BaseModel):
@@ -126,8 +131,7 @@ def _weigh_answer(reader: ChatReader, one: FoundAnswer, paper: Abstract) -> Pape
     verdict = reader.weigh(statement, paper, one.grade)
     quoted = (find_quote(words, paper) for words in (one.people, one.number, one.effect, one.condition))
     *details, condition = (words[1] if words else "" for words in quoted)
-    reason = verdict.reason if one.grade else NO_DIFFERENCE
-    verdict = replace(verdict, quote=located[1], reason=reason, details=Details(*details))
+    verdict = replace(verdict, quote=located[1], equal=not one.grade, details=Details(*details))
     return PaperAnswer(write_as(" ".join(one.name.split()), " ".join(paper.sentences)), statement, verdict, located[0], condition)
 
 
@@ -136,6 +140,14 @@ def ask_search_words(reader: ChatReader, question: str) -> str:
     user = f"Question: {strip_markup(question)}"
     found = reader.ask_in_form(read_prompt("search-words"), user, SearchWords, lambda _: "").words
     return " ".join(" ".join(found).split()[:_MOST_WORDS])
+
+
+def ask_titles(reader: ChatReader, question: str, titles: Sequence[str], most: int) -> list[int]:
+    """The places of the titles that promise most, the best first, at most so many; raises `ChatUnanswered` as above."""
+    lines = (f"[{number}] {strip_markup(title)}" for number, title in enumerate(titles, 1) if not is_order(title))
+    user = "\n".join((f"Question: {strip_markup(question)}", f"At most {most} papers.", "<titles>", *lines, "</titles>"))
+    chosen = reader.ask_in_form(read_prompt("choose-papers"), user, ChosenTitles, lambda _: "").papers
+    return [number - 1 for number in dict.fromkeys(chosen) if 0 < number <= len(titles)][:most]
 
 
 def ask_groups(reader: ChatReader, question: str, names: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from counterpoint.generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
 from counterpoint.generation.extractive import write_findings
+from counterpoint.nli.reader.chat import ChatReader
 from counterpoint.nli.reader.paper import LanguageModelReader
 from counterpoint.nli.text.designs import find_design
 from counterpoint.nli.text.roles import find_findings
@@ -36,6 +37,7 @@ from counterpoint.retrieval.core.values import (
 from counterpoint.retrieval.index import Index
 from counterpoint.retrieval.runtime.chat import BudgetSpent
 from counterpoint.retrieval.runtime.usage import Tally, count_usage
+from counterpoint.service.answering.asked import ask_words
 from counterpoint.service.answering.attribution import Attribution, StatedVerdict, find_own_findings
 from counterpoint.service.answering.choice import GroundedChoice, ground_choice, write_choice_sentence
 from counterpoint.service.answering.conflicts import Disagreements, find_conflicts_between_sides
@@ -60,6 +62,8 @@ from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import list_papers
 from counterpoint.service.queries.follow_ups import find_follow_ups
 
+FEWEST_WRITTEN = 3
+"""Papers that answer an open question, below which a language model also writes from those that it read and that do not."""
 _EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 _NEAREST = "The papers found do not answer this question. The sentences report what comes nearest to it."
 
@@ -71,7 +75,9 @@ class Answerer:
     """
 
     def __init__(self, index: Index, config: AnswerConfig, models: Models, grounder: Grounder | None) -> None:
-        self.index, self.config, self.grounder = index, config, grounder.for_answers(config.reading) if grounder else None
+        self.index, self.config, self.grounder = index, config, None
+        if grounder:
+            self.grounder = grounder.for_answers(config.reading, config.verdict.found if config.verdict else None)
         # Verdicts are searched for as the grounder searches, with the vectors that it uses.
         self.models = replace(models, encoders=grounder.models.encoders) if grounder else models
 
@@ -90,11 +96,12 @@ class Answerer:
         Raises `ModelUnusable` if the generator does not respond and no other can write instead.
         """
         with count_usage(self.config.budget) as tally:
-            answer = _AnswerInProgress(self, topic, on_event or (lambda event: None), fill, tally).finish()
+            work = _AnswerInProgress(self, topic, on_event or (lambda event: None), fill, tally)
+            answer = work.finish()
             if fill or self.grounder is None:
                 return answer
             found = " ".join(one.text for one in answer.sentences) or answer.note
-            follow_ups = find_follow_ups(self.grounder, topic.question, answer.rows, found)
+            follow_ups = find_follow_ups(self.grounder, topic.question, answer.rows, found, work.words)
             return replace(answer, follow_ups=follow_ups, usage=tally.total)
 
 
@@ -118,6 +125,7 @@ class _AnswerInProgress:
         self.drafted: Drafted | None = None
         self.notes: list[str] = []
         self.answering: list[bool | None] = []
+        self.words = ""
         judge = answerer.models.judges[self.config.attribute.model]
         self.reader = judge if isinstance(judge, LanguageModelReader) else None
 
@@ -129,6 +137,8 @@ class _AnswerInProgress:
     def finish(self) -> Answer:
         generator = self.models.generators[self.config.generate.generator]
         self.extractive = generator.extractive
+        if self.grounder and self.grounder.reads_papers and isinstance(self.grounder.reader, ChatReader):
+            self.words = ask_words(self.grounder.reader, self.asked.question)
         grounded = self._ground()
         if grounded and grounded.verdict is None:
             nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]
@@ -219,7 +229,8 @@ class _AnswerInProgress:
         )
         question = self.asked.question
         with count_usage(self.config.reading):
-            return ground_choice(self.grounder, question) or ground_question(self.grounder, question, papers)
+            choice = ground_choice(self.grounder, question, self.words)
+            return choice or ground_question(self.grounder, question, papers, self.words)
 
     def _tabulate(self) -> Table | None:
         """The papers on an open question; None where they are not read before a generator writes."""
@@ -228,7 +239,7 @@ class _AnswerInProgress:
             return None
         self.on_event(Stage("find", f"Searching {format_count(self.index.manifest.counts.documents, 'document')}."))
         with count_usage(self.config.reading):
-            return tabulate(grounder, finder, self.asked.question, rules, self.on_event)
+            return tabulate(grounder, finder, self.asked.question, rules, self.on_event, self.words)
 
     def _sum_up(self, table: Table, generator: str) -> Answer:
         """What the papers in the table found, quoted as far as the limits allow; or the papers on the subject alone."""
@@ -263,7 +274,9 @@ class _AnswerInProgress:
             return self.search.find()
         hits = [Hit(pmid, one.score) for pmid, one in table.papers.items()]
         if table.asked:
-            return self._take([*hits, *(Hit(pmid, 0.0) for pmid in table.asked)], table.findings)
+            # Papers that answer nothing are written from only where there is little else.
+            more = table.asked if len(hits) < FEWEST_WRITTEN else ()
+            return self._take([*hits, *(Hit(pmid, 0.0) for pmid in more)], table.findings)
         return self.search.add_next(table.hits if table.answers else hits, table.findings)
 
     def _take(self, hits: Iterable[Hit], findings: Mapping[str, Finding]) -> FoundDocuments:

@@ -1,12 +1,12 @@
-"""Rows by a language model: of the papers that most probably answer an open question, what each tested and what it found.
+"""A language model on the papers of a question: which of those found it reads, by their titles, and what each tested and found.
 
-The papers are those found for the question and for the claim inside it, ranked by the embedded models. A paper for which there
-is no usable reply is left to these, and a note says so.
+The papers of an open question are those found for the question and for the claim inside it, ranked by the embedded models. A
+paper for which there is no usable reply is left to these, and a note says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import zip_longest
@@ -15,7 +15,8 @@ from counterpoint.generation.statement import ANSWER, state_question
 from counterpoint.nli.long_text import make_abstract
 from counterpoint.nli.reader.answers import Answers, make_claim
 from counterpoint.nli.reader.chat import ChatReader
-from counterpoint.nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups, ask_search_words
+from counterpoint.nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups, ask_search_words, ask_titles
+from counterpoint.nli.text.designs import find_design
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.values import Claim, Hit, Row, Sentence
 from counterpoint.retrieval.index import reciprocal_rank_fusion
@@ -23,9 +24,12 @@ from counterpoint.retrieval.runtime.chat import ChatUnanswered
 from counterpoint.retrieval.store.documents import Entry
 from counterpoint.service.grounding.find import Only
 from counterpoint.service.grounding.full_text import Windows
-from counterpoint.service.grounding.gate import gate, vary
+from counterpoint.service.grounding.gate import gate
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import evidence_for
+
+_TITLES = 30
+"""Titles that a language model is shown."""
 
 
 def ask_words(reader: ChatReader, question: str) -> str:
@@ -44,11 +48,25 @@ def find_more(grounder: Grounder, question: str, words: str, found: Sequence[Ent
     return list({entry.pmid: entry for some in zip_longest(found, *more) for entry in some if entry}.values())
 
 
-def choose_papers(
-    grounder: Grounder, question: str, found: Sequence[Entry], answers: Sequence[Answers], most: int
-) -> list[Entry]:
-    """The papers that most probably answer a question, by their relevance, the small reader and the search, fused by rank; strong
-    designs and different studies first."""
+def choose_papers(reader: ChatReader, question: str, most: int) -> Callable[[Sequence[Entry]], Sequence[Entry]]:
+    """What chooses the papers to read of those that are ranked: at most so many, half as many at least, by their titles; the best
+    ranked where the language model gives no usable reply."""
+
+    def choose(ranked: Sequence[Entry]) -> Sequence[Entry]:
+        shown = ranked[:_TITLES]
+        documents = [entry.document for entry in shown]
+        titles = [f"{one.title or '(none)'} ({find_design(one).text}, {one.year or 'no year'})" for one in documents]
+        try:
+            chosen = [shown[place] for place in ask_titles(reader, question, titles, most)] if len(shown) > most else shown
+        except ChatUnanswered:
+            chosen = shown[:most]
+        return [*chosen, *(entry for entry in shown if entry not in chosen)][: max(len(chosen), most // 2)]
+
+    return choose
+
+
+def rank_papers(grounder: Grounder, question: str, found: Sequence[Entry], answers: Sequence[Answers]) -> list[Entry]:
+    """The papers that most probably answer a question, by their relevance, the small reader and the search, fused by rank."""
     ranked = gate(list(grounder.models.rerankers.values()), (), Claim(question), found)
     likely = {entry.pmid: one.probability for entry, one in zip(found, answers, strict=True)}
     rankings = [
@@ -57,7 +75,7 @@ def choose_papers(
         [Hit(entry.pmid, 0.0) for entry in found],
     ]
     entries = {entry.pmid: entry for entry in found}
-    return vary([entries[hit.pmid] for hit in reciprocal_rank_fusion(rankings)], most)[:most]
+    return [entries[hit.pmid] for hit in reciprocal_rank_fusion(rankings)]
 
 
 def ask_papers(

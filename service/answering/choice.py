@@ -19,6 +19,7 @@ from counterpoint.retrieval.words.terms import find_shared_terms, split_terms
 from counterpoint.service.answering.attribution import NUMBERS
 from counterpoint.service.answering.verdict import (
     GroundedQuestion,
+    choose_for,
     cite_verdict,
     count_of_all,
     count_papers,
@@ -46,13 +47,13 @@ class GroundedChoice(GroundedQuestion):
     answer: int | None
 
 
-def ground_choice(grounder: Grounder, question: str) -> GroundedChoice | None:
-    """What the index's papers say on a choice; None if the question offers none."""
+def ground_choice(grounder: Grounder, question: str, words: str = "") -> GroundedChoice | None:
+    """What the index's papers say on a choice, searched for in these words too; None if the question offers none."""
     choice = parse_choice(question)
     if choice is None:
         return None
-    first, second = (Claim(one.claim) for one in choice.claims)
-    return weigh_choice(choice, *grounder.ground_both(first, second))
+    first, second = (Claim(one.claim, words=words) for one in choice.claims)
+    return weigh_choice(choice, *grounder.ground_both(first, second, choose_for(grounder, question)))
 
 
 def weigh_choice(choice: Choice, first: Grounding, second: Grounding) -> GroundedChoice:

@@ -27,7 +27,7 @@ from counterpoint.nli.text.trials import name_trials
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.values import Claim, Evidence, Hit, PaperFinding, Row, Sentence
 from counterpoint.retrieval.store.documents import Entry
-from counterpoint.service.answering.asked import ask_papers, ask_words, choose_papers, find_more, share_names
+from counterpoint.service.answering.asked import ask_papers, choose_papers, find_more, rank_papers, share_names
 from counterpoint.service.answering.events import OnEvent, Stage
 from counterpoint.service.answering.find import measure_coverage
 from counterpoint.service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
@@ -101,8 +101,10 @@ class _Choice(NamedTuple):
     likelihood: float
 
 
-def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: OpenQuestions, on_event: OnEvent) -> Table:
-    """The table of a question; `grounder` must read papers."""
+def tabulate(
+    grounder: Grounder, finder: AnswerFinder, question: str, rules: OpenQuestions, on_event: OnEvent, words: str = ""
+) -> Table:
+    """The table of a question, which a language model also searches for in technical `words`; `grounder` must read papers."""
     reader = grounder.reader
 
     def choose(pmids: Sequence[str]) -> Collection[str]:
@@ -111,7 +113,6 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
 
     asked = reader if isinstance(reader, ChatReader) else None
     found = grounder.find(Claim(question), choose, rules.found)
-    words = ask_words(asked, question) if asked else ""
     if asked:
         found = find_more(grounder, question, words, found, choose, rules.found)
     texts = [_join_text(entry) for entry in found]
@@ -119,8 +120,10 @@ def tabulate(grounder: Grounder, finder: AnswerFinder, question: str, rules: Ope
     found = [entry for entry, share in zip(found, shares, strict=True) if share >= rules.subject]
     answers = finder.find_answers(question, [make_abstract(entry.document.title, entry.sentences()) for entry in found])
     rows, told, left, notes = list[Row](), 0, {entry.pmid for entry in found}, list[str]()
-    papers = choose_papers(grounder, question, found, answers, rules.requests) if asked else []
+    papers = list[Entry]()
     if asked:
+        ranked = rank_papers(grounder, question, found, answers)
+        papers += choose_papers(asked, question, rules.requests)(ranked)
         on_event(Stage("read", f"Asking what {format_count(len(papers), 'paper')} tested."))
         windows = grounder.choose_windows(Claim(question), papers, READING * len(papers))
         rows, unread, note = ask_papers(asked, question, papers, windows)

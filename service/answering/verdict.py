@@ -26,9 +26,9 @@ from counterpoint.retrieval.core.values import (
     VerdictOutcome,
 )
 from counterpoint.retrieval.rerank.reranker import make_passage
-from counterpoint.service.answering.asked import ask_words
+from counterpoint.service.answering.asked import choose_papers
 from counterpoint.service.answering.attribution import find_missing_content
-from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.ground import Choose, Grounder
 from counterpoint.service.grounding.weigh import (
     Outcome,
     Placed,
@@ -65,18 +65,20 @@ class GroundedQuestion:
     papers: tuple[Evidence, ...]
 
 
-def ground_question(grounder: Grounder, question: str, papers: int | None = None) -> GroundedQuestion | None:
-    """What the index's papers say on a question, by so many of them; None if it is not a yes-or-no question.
-
-    A language model that reads also gives the technical words for everyday ones.
-    """
+def ground_question(grounder: Grounder, question: str, papers: int | None = None, words: str = "") -> GroundedQuestion | None:
+    """What the index's papers say on a question, searched for in these words too, by so many of them; None if it is not a
+    yes-or-no question."""
     parsed = parse_question(question)
     if parsed is None:
         return None
+    choose = choose_for(grounder, question, papers)
+    return weigh_question(parsed, grounder.ground(Claim(parsed.claim, words=words), papers=papers, choose=choose))
+
+
+def choose_for(grounder: Grounder, question: str, papers: int | None = None) -> Choose | None:
+    """What chooses so many papers to read, if not as many as configured, where a language model reads them."""
     reader = grounder.reader if grounder.reads_papers else None
-    words = ask_words(reader, question) if isinstance(reader, ChatReader) else ""
-    claim = Claim(parsed.claim, words=words)
-    return weigh_question(parsed, grounder.ground(claim, papers=papers, varied=papers is not None))
+    return choose_papers(reader, question, papers or grounder.path.read.papers) if isinstance(reader, ChatReader) else None
 
 
 def weigh_question(question: YesNoQuestion, grounding: Grounding) -> GroundedQuestion:

@@ -23,7 +23,7 @@ from counterpoint.service.baseline.choosing import BothWays, choose_most_promisi
 from counterpoint.service.baseline.config import BaselineConfig, Branch
 from counterpoint.service.configuration.models import Models
 from counterpoint.service.grounding.find import Only, make_query, retrieve
-from counterpoint.service.grounding.ground import Grounder
+from counterpoint.service.grounding.ground import Choose, Grounder
 from counterpoint.service.grounding.show import evidence_for
 from counterpoint.service.grounding.values import GroundStage, OnStage, ignore_progress
 
@@ -70,7 +70,7 @@ class BaselineGrounder(Grounder):
         """The same grounder over another index."""
         return BaselineGrounder(index, self._variant, self.models)
 
-    def for_answers(self, budget: Budget | None) -> BaselineGrounder:
+    def for_answers(self, budget: Budget | None, found: int | None) -> BaselineGrounder:
         """The same grounder: it reads abstracts alone."""
         return self
 
@@ -78,12 +78,18 @@ class BaselineGrounder(Grounder):
         """The steps for a side."""
         return self._variant.branch(stance)
 
-    def ground_both(self, first: Claim, second: Claim) -> tuple[Grounding, Grounding]:
+    def ground_both(self, first: Claim, second: Claim, choose: Choose | None = None) -> tuple[Grounding, Grounding]:
         """Two claims, each grounded for itself."""
         return self.ground(first), self.ground(second)
 
     def _ground(
-        self, claim: Claim, on_progress: OnStage, only: Only | None, papers: int | None, until: float | None, varied: bool
+        self,
+        claim: Claim,
+        on_progress: OnStage,
+        only: Only | None,
+        papers: int | None,
+        until: float | None,
+        choose: Choose | None,
     ) -> Grounding:
         """Both sides of a claim. Contradictions are decided first: a document on that side is never offered as support."""
         if papers is not None:

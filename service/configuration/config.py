@@ -220,10 +220,12 @@ class OpenQuestions(Strict):
 class VerdictStep(Strict):
     """How the first sentence answers a yes-or-no question: the question is grounded as a claim by this grounding variant.
 
-    Where a language model writes, `papers` are read, and it writes from these alone; else as many as the variant says.
+    Where a language model writes, it chooses `papers` of the `found` to read, and writes from these alone; else as many are found
+    and read as the variant says.
     """
 
     grounding: str
+    found: Annotated[int, Field(ge=1, le=100)] | None = None
     papers: Annotated[int, Field(ge=1, le=MOST_READ)] | None = None
 
 

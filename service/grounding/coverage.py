@@ -41,8 +41,9 @@ def estimate_usage(grounder: Grounder, answers: AnswerConfig | None = None) -> s
     if not grounder.reads_papers or not isinstance(grounder.reader, AsksInForm):
         return ""
     papers = (answers.verdict.papers if answers and answers.verdict else None) or grounder.path.read.papers
-    # Besides: what papers differ in, or words to search with; what may be asked next; of an answer the draft and its check.
-    requests, tokens = papers + (4 if answers else 2), papers * READING + 2 * (_OTHER + WRITING * bool(answers))
+    # Besides, what may be asked next and what papers differ in; or words to search with, titles, the draft and its check.
+    others, written = (3, 2) if answers else (2, 0)
+    requests, tokens = papers + others + written, papers * READING + others * _OTHER + written * WRITING
     what, budget = ("An answer", answers.budget) if answers else ("A claim", grounder.asked_config.budget)
     most = f", at most {budget}" if budget else ""
     about = min(requests, budget.requests) if budget else requests, min(tokens, budget.tokens) if budget else tokens

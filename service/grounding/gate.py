@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -10,15 +9,12 @@ from types import MappingProxyType
 
 from counterpoint.nli.judge import Reader, compute_margins
 from counterpoint.nli.long_text import make_abstract
-from counterpoint.nli.text.designs import find_design, has_findings
-from counterpoint.nli.text.trials import name_trials
+from counterpoint.nli.text.designs import has_findings
 from counterpoint.retrieval.core.values import Claim, Hit
 from counterpoint.retrieval.index import reciprocal_rank_fusion
 from counterpoint.retrieval.rerank.reranker import Reranker, make_passage
 from counterpoint.retrieval.store.documents import Entry
 from counterpoint.service.grounding.full_text import Windows
-
-_OF_ONE_GROUP = 2
 
 
 def gate(
@@ -60,24 +56,6 @@ def gate(
 def _rank(pmids: Iterable[str], scores: Iterable[float]) -> list[Hit]:
     """Best first; of two equal scores, the better rank of before comes first."""
     return sorted(map(Hit, pmids, scores), key=lambda hit: -hit.score)
-
-
-def vary(ranked: Sequence[Entry], most: int) -> list[Entry]:
-    """The same papers with more of the evidence among the `most` first: of twice as many, the stronger designs move up, and of
-    several reports of one study one comes first, of one group (by the last author) two."""
-    best = ranked[: 2 * most]
-    heaviest = sorted(best, key=lambda entry: -find_design(entry.document).weight)
-    fused = reciprocal_rank_fusion([[Hit(entry.pmid, 0.0) for entry in some] for some in (best, best, heaviest)])
-    entries = {entry.pmid: entry for entry in best}
-    order = [entries[hit.pmid] for hit in fused]
-    seen, first, later = Counter[str](), list[Entry](), list[Entry]()
-    for entry, study in zip(order, name_trials([entry.document for entry in order]), strict=True):
-        authors = entry.document.authors
-        group = f"group of {authors[-1]}" if len(authors) > 1 else ""
-        repeats = (study and seen[study] > 0) or (group and seen[group] >= _OF_ONE_GROUP)
-        (later if repeats else first).append(entry)
-        seen.update(filter(None, (study, group)))
-    return [*first, *later, *ranked[2 * most :]]
 
 
 def take_best(claim: Claim, ranked: Sequence[Entry], most: int) -> Sequence[Entry]:

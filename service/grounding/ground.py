@@ -6,7 +6,7 @@ The path is find → gate → read → show; `weigh` gives the verdict on what i
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import count, repeat
 from types import MappingProxyType
@@ -25,10 +25,13 @@ from counterpoint.service.grounding.claims import state_claim
 from counterpoint.service.grounding.coverage import READING
 from counterpoint.service.grounding.find import Only, find
 from counterpoint.service.grounding.full_text import Windows, find_windows, keep_within
-from counterpoint.service.grounding.gate import gate, take_best, vary
+from counterpoint.service.grounding.gate import gate, take_best
 from counterpoint.service.grounding.read import contrast, read
 from counterpoint.service.grounding.show import list_papers, show
 from counterpoint.service.grounding.values import GroundStage, OnStage, PaperReading, ReadPaper, ignore_progress
+
+Choose = Callable[[Sequence[Entry]], Sequence[Entry]]
+"""Returns the papers to read of those that are ranked."""
 
 
 class Grounder:
@@ -50,12 +53,13 @@ class Grounder:
         """The same grounder over another index; raises `IndexUnusable` if that lacks vectors that are required."""
         return Grounder(index, self._asked, self._asked_models)
 
-    def for_answers(self, budget: Budget | None) -> Grounder:
-        """The same grounder with an answer's budget; without a language model it leaves out full texts, which the embedded models
-        neither quote in an answer nor check."""
+    def for_answers(self, budget: Budget | None, found: int | None) -> Grounder:
+        """The same grounder with an answer's budget, which finds so many papers for a language model to choose from; without one
+        it leaves out full texts, which the embedded models neither quote in an answer nor check."""
         path = self._asked.path
-        if not isinstance(self.reader, AsksInForm):
-            path = path.model_copy(update={"find": path.find.model_copy(update={"passages": "ignored"})})
+        asks = isinstance(self.reader, AsksInForm)
+        change = {"k": max(path.find.k, found or 0)} if asks else {"passages": "ignored"}
+        path = path.model_copy(update={"find": path.find.model_copy(update=change)})
         return Grounder(self.index, self._asked.model_copy(update={"budget": budget, "path": path}), self._asked_models)
 
     def with_reader(self, reader: Reader) -> Grounder:
@@ -76,11 +80,11 @@ class Grounder:
         papers: int | None = None,
         until: float | None = None,
         full_text: bool = False,
-        varied: bool = False,
+        choose: Choose | None = None,
     ) -> Grounding:
         """Both sides of a claim. `on_stage` is called as each step begins; an exception from it ends the work there.
 
-        With `varied`, strong designs and different studies are read first (service.grounding.gate.vary).
+        With `choose`, what it returns of the papers that are ranked is read, in its order.
 
         With `only`, nothing is read but the documents that it returns, and with `full_text` none without one. `papers` is how
         many are read, whatever they say, if not as many as configured. From the time `until` on (by `time.monotonic`), no further
@@ -92,7 +96,7 @@ class Grounder:
         if full_text:
             only = self._keep_texts(only)
         with count_usage(self.config.budget) as tally:
-            grounding = self._ground(stated, on_progress, only, papers, until, varied)
+            grounding = self._ground(stated, on_progress, only, papers, until, choose)
         return replace(grounding, claim=claim, usage=tally.total)
 
     def _keep_texts(self, only: Only | None) -> Only:
@@ -103,7 +107,13 @@ class Grounder:
         return store.hash_texts if only is None else lambda pmids: store.hash_texts(list(only(pmids)))
 
     def _ground(
-        self, claim: Claim, on_progress: OnStage, only: Only | None, papers: int | None, until: float | None, varied: bool
+        self,
+        claim: Claim,
+        on_progress: OnStage,
+        only: Only | None,
+        papers: int | None,
+        until: float | None,
+        choose: Choose | None,
     ) -> Grounding:
         on_progress(GroundStage("find", self.index.manifest.counts.documents))
         found = self.find(claim, only)
@@ -111,7 +121,7 @@ class Grounder:
         windows = self._choose_windows(claim, [entry for entry in found if not len(entry)])
         step = self.path.read if papers is None else self.path.read.model_copy(update={"papers": papers, "most": papers})
         ranked = self.rank(claim, found, windows, step.most or step.papers)
-        ranked = vary(ranked, step.papers) if varied else ranked
+        ranked = [*choose(ranked)] if choose else ranked
         readings = self._read_best(step, claim, ranked, on_progress, until, windows)
         entries = {entry.pmid: entry for entry in ranked}
         grounding = show(claim, readings, entries, len(found), self.path.show)
@@ -135,9 +145,9 @@ class Grounder:
                 break
         return readings
 
-    def ground_both(self, first: Claim, second: Claim) -> tuple[Grounding, Grounding]:
+    def ground_both(self, first: Claim, second: Claim, choose: Choose | None = None) -> tuple[Grounding, Grounding]:
         """Two claims that are set against each other: the papers found and read for the first are read on the second as well."""
-        grounding = self.ground(first)
+        grounding = self.ground(first, choose=choose)
         entries = {entry.pmid: entry for entry in self.index.entries([one.document.pmid for one in list_papers(grounding)])}
         looked_at = grounding.checked.documents
         readings = self.read(second, list(entries.values()))

@@ -52,13 +52,15 @@ class _Candidate:
         return "question" if self.text.endswith("?") else "claim"
 
 
-def find_follow_ups(grounder: Grounder, asked: str, rows: Sequence[Row] = (), found: str = "") -> tuple[FollowUp, ...]:
-    """At most five questions and claims to go on with after `asked`, for which `found` is what the papers say in words and `rows`
-    are the answers."""
+def find_follow_ups(
+    grounder: Grounder, asked: str, rows: Sequence[Row] = (), found: str = "", words: str = ""
+) -> tuple[FollowUp, ...]:
+    """At most five questions and claims to go on with after `asked`, for which `found` is what the papers say in words, `rows`
+    are the answers, and `words` are more words to search with."""
     if not grounder.reads_papers:
         return ()
     index = grounder.index
-    near = _search(index, asked, _NEAR)
+    near = _search(index, f"{asked} {words}".rstrip(), _NEAR)
     written = _write(grounder, asked, found, near)
     kept, tried = list[FollowUp](), 0
     for one in (*written, *_state_answers(rows), *_ask_titles(asked, near)):

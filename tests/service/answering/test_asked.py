@@ -55,13 +55,20 @@ SAID: dict[str, list[Body]] = {
 }  # fmt: skip
 
 
-def script(said: dict[str, Any], same: Reply | tuple[str, ...] = ()) -> Callable[[Body], Reply]:
-    """Answers what is said of each paper, by its title, and which names are the same, the first for all; a reply as it is."""
+def script(
+    said: dict[str, Any], same: Reply | tuple[str, ...] = (), chosen: Reply | tuple[str, ...] = ()
+) -> Callable[[Body], Reply]:
+    """Answers what is said of each paper, by its title, which names are the same, the first for all, and which titles are
+    chosen; a reply as it is."""
 
     def reply(body: Body) -> Reply:
         user = body["messages"][-1]["content"]
         if user.startswith("Asked: "):
             return message('{"questions": []}')
+        if "<titles>" in user:
+            numbers = {title: int(number) for number, title in re.findall(r"\[(\d+)\] (.*) \(", user)}
+            papers = [numbers[title] for title in chosen] if isinstance(chosen, tuple) else []
+            return chosen if isinstance(chosen, Reply) else message(json.dumps({"papers": papers}))
         title = re.search(r"<paper>\nTitle: (.*)", user)
         if not title:
             if "<answers>" not in user:
@@ -126,10 +133,50 @@ def test_each_paper_is_asked_once_and_the_names_once_more(index: Index, server: 
     assert "language model" not in asked.answer.note
 
 
-def test_no_more_papers_are_asked_about_than_configured(index: Index, server: ChatServer) -> None:
-    server.script = script(SAID)
-    Asked(index, server, requests=2)
-    assert len([body for body in server.bodies if "<paper>" in body["messages"][-1]["content"]]) == 2
+CHOSEN = ("Kappa for gout", "Eta for gout", "Zeta for gout")
+
+
+def list_read(server: ChatServer) -> set[str]:
+    """The titles of the papers that the model was sent."""
+    sent = (body["messages"][-1]["content"] for body in server.bodies)
+    return {title[1] for user in sent if (title := re.search(r"<paper>\nTitle: (.*)", user))}
+
+
+@pytest.mark.parametrize("question", [QUESTION, "Does zeta improve gout?", "Does kappa improve or worsen gout?"])
+def test_the_model_chooses_by_titles_which_papers_it_reads(index: Index, server: ChatServer, question: str) -> None:
+    server.script = script(SAID, chosen=CHOSEN)
+    Asked(index, server, question=question, requests=4)
+    (user,) = {sent for body in server.bodies if "<titles>" in (sent := body["messages"][-1]["content"])}
+    assert user.startswith(f"Question: {question}\nAt most {4 if question == QUESTION else 5} papers.\n<titles>\n[")
+    assert "Zeta for gout (a randomised trial, no year)" in user
+    assert list_read(server) == {*CHOSEN}, "three are enough of the most that may be read"
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [(), ("Kappa for gout",), fault(500), message('{"papers": [99, "x"]}')],
+    ids=["none", "one", "no server", "no such titles"],
+)
+def test_where_it_chooses_too_few_the_best_ranked_are_read(index: Index, server: ChatServer, chosen: Any) -> None:
+    server.script = script(SAID, chosen=chosen)
+    Asked(index, server, requests=4)
+    assert len(list_read(server)) == (2 if isinstance(chosen, tuple) else 4)
+    assert {*chosen} <= list_read(server) if isinstance(chosen, tuple) else True
+
+
+def test_an_answer_no_better_than_another_is_told_as_that(
+    index: Index, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.script = script({**SAID, "Eta for gout": [found("eta", "Gout did not change with eta", 0)]})
+    asked = Asked(index, server)
+    eta = next(one for one in asked.response.rows if one.evidence.pmid == "3").evidence
+    assert (eta.standing, eta.side) == ("equal", "uncertain")
+    assert eta.why == "the paper found it no different from what it compared it with"
+    columns, rows = make_table(asked.answer)
+    row = next(row for row in rows if row[columns.index("pmid")] == "3")
+    assert (row[columns.index("direction")], row[columns.index("probability")]) == ("no difference", "")
+    print_answer(asked.response)
+    assert "no difference: Eta improves gout." in capsys.readouterr().out
 
 
 def test_a_row_says_its_direction_and_its_condition_in_every_form(
@@ -213,11 +260,12 @@ def test_a_question_that_offers_two_options_has_rows_for_both(index: Index, serv
     assert not any(row.evidence.trial for row in asked.answer.rows), "two rows of one paper are no two reports of its trial"
 
 
-def test_a_yes_or_no_question_is_searched_for_in_technical_words_too(index: Index, server: ChatServer) -> None:
+@pytest.mark.parametrize("question", ["Does zeta improve gout?", "Does zeta improve or worsen gout?", QUESTION])
+def test_any_question_is_searched_for_in_technical_words_too(index: Index, server: ChatServer, question: str) -> None:
     server.script = script(SAID)
-    Asked(index, server, question="Does zeta improve gout?")
+    Asked(index, server, question=question)
     asked = [body["messages"][-1]["content"] for body in server.bodies]
-    assert asked.count("Question: Does zeta improve gout?") == 1
+    assert asked.count(f"Question: {question}") == 1
 
 
 def test_a_model_writes_from_the_rows(index: Index, server: ChatServer) -> None:

@@ -91,7 +91,7 @@ def test_a_row_alone_gives_no_side_and_is_shown_with_its_caption(tmp_path: Path)
 def test_without_full_texts_nothing_changes(tmp_path: Path) -> None:
     index = make_index(tmp_path, NEITHER, {"Results": [FOR]})
     with closing(index):
-        grounding = make_reading_grounder(index).for_answers(None).ground(CLAIM)
+        grounding = make_reading_grounder(index).for_answers(None, None).ground(CLAIM)
     assert not grounding.supporting and [one.document.pmid for one in grounding.silent] == ["1"]
 
 
