@@ -15,7 +15,7 @@ Stance = Literal["support", "contradict"]
 Label = Literal["support", "neutral", "contradict"]
 LABELS: tuple[Label, ...] = get_args(Label)
 OPPOSITE: dict[Stance, Stance] = {"support": "contradict", "contradict": "support"}
-Standing = Literal["plain", "partial", "retracted"]
+Standing = Literal["plain", "partial", "equal", "retracted"]
 QualifierKind = Literal["hedge", "subgroup", "population", "dose", "condition"]
 Span = tuple[int, int]
 _MOST_CONTEXT = 40
@@ -255,7 +255,8 @@ class Verdict:
 
     `decided` is the judge's own decision if it has its own thresholds, else None: the most probable class decides.
     `of` says what was judged: the sentence alone, or the whole document. `quote` (words of the premise), `reason`, whether it
-    takes its side only in part, and `details` come from judges that say so.
+    takes its side only in part, whether it found an answer no better than another (`equal`), and `details` come from judges that
+    say so.
     """
 
     support: float
@@ -266,6 +267,7 @@ class Verdict:
     quote: str = field(default="", kw_only=True)
     reason: str = field(default="", kw_only=True)
     partial: bool = field(default=False, kw_only=True)
+    equal: bool = field(default=False, kw_only=True)
     details: Details = field(default=Details(), kw_only=True)
 
     @property
@@ -343,6 +345,8 @@ class Evidence:
         """How plain the evidence is: neither a retracted paper nor a sentence that says less than the claim is plain evidence."""
         if self.document.retracted:
             return "retracted"
+        if self.verdict.equal:
+            return "equal"
         return "partial" if self.qualifiers or self.verdict.partial else "plain"
 
 

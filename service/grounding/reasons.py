@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from counterpoint.service.grounding.schemas import ContrastOut
 
 HALF = 0.5
+EQUAL = "the paper found it no different from what it compared it with"
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
 
 
@@ -25,6 +26,8 @@ def why(
     parts = []
     if sentence is None:
         parts.append("the document has no sentence to show")
+    if verdict.equal:
+        return EQUAL
     if verdict.of == "document" and verdict.label == "neutral":
         # A figure as low as 14 % reads like a finding; words say what it means.
         doubt = "it more likely says nothing" if verdict.neutral > HALF else "too close to call"
@@ -46,7 +49,9 @@ def why(
 
 
 def describe_direction(side: str, stance: str, standing: str) -> str:
-    """What a paper on this side says of a claim: "supports in part", "may contradict"."""
+    """What a paper on this side says of a claim: "supports in part", "may contradict", "no difference"."""
+    if standing == "equal":
+        return "no difference"
     return f"may {stance}" if side != stance else f"{stance}s{' in part' if standing == 'partial' else ''}"
 
 

@@ -153,7 +153,8 @@ class EvidenceOut(RankedPaper):
     negations: list[NegationOut]
     qualifiers: list[QualifierOut] = Field(description="The qualifiers that the sentence has and the claim does not.")
     standing: Standing = Field(
-        description="`retracted` if the paper is; `partial` if there are qualifiers or a language model says so; else `plain`."
+        description="`retracted` if the paper is; `equal` if a language model says that it found an answer no better than "
+        "another; `partial` if there are qualifiers or a language model says so; else `plain`."
     )
     score: Rounded = Field(
         description="The score that ranked the document in its list; scores from different scorers are not comparable. "

@@ -332,8 +332,9 @@ class _Row(NamedTuple):
 
 def _write_row(claim: str, answer: str, one: EvidenceOut, condition: str) -> _Row:
     details = one.verdict.details or Details()
+    probability = "" if one.standing == "equal" else round(one.score, 4)
     return _Row(
-        claim, answer, _describe_direction(one), round(one.score, 4), one.design.text, one.trial, one.year or "", details.people,
+        claim, answer, _describe_direction(one), probability, one.design.text, one.trial, one.year or "", details.people,
         details.number, details.effect, condition, *_quote_apart(one.sentence), one.title, one.pmid, find_url(one),
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ const KEY = "counterpoint-view";
 /** What a paper says of the claim, in words. */
 function directionOf({ side, stance, standing }) {
   if (!side) return "";
+  if (standing === "equal") return "no difference";
   if (side !== stance) return `may ${stance}`;
   return `${READS_AS[stance]}${standing === "partial" ? " in part" : ""}`;
 }
@@ -42,13 +43,13 @@ function follow({ currentTarget, target }) {
 }
 
 function cellsOf(evidence) {
-  const { side, design, trial, year, score, verdict, sentence, pmid, doi, condition = "" } = evidence;
+  const { side, standing, design, trial, year, score, verdict, sentence, pmid, doi, condition = "" } = evidence;
   const { people = "", number = "", effect = "" } = verdict?.details ?? {};
   const quote = holding("p", "words", ...(sentence ? ["“", ...marked(sentence, evidence), "”"] : []));
   quote.dir = "auto";
   const words = [people, number, effect, condition].map((one) => Object.assign(element("td", one, "own"), { dir: "auto" }));
-  // Of a paper that was not judged as a whole the score is no probability.
-  const likely = element("td", verdict?.of === "document" ? percent(score) : "", "figure");
+  // Of a paper that was not judged as a whole, or found no difference, the score is no probability of a side.
+  const likely = element("td", verdict?.of === "document" && standing !== "equal" ? percent(score) : "", "figure");
   return [element("td", directionOf(evidence), side), likely, element("td", `${designOf(design)}${trial ? `; reports ${trial}` : ""}`), element("td", year ?? "", "figure"), ...words, holding("td", "quotation", quote, sentence?.location ? ` (${sentence.location.text}) ` : " ", pmidOf(pmid, doi))];
 }
 
