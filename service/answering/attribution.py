@@ -42,11 +42,14 @@ NUMBERS = {
 _LARGER = NUMBERS | dict(
     zip("thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), range(13, 20), strict=True),
     **dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True)),
+    fourty=40,
 )
 _SPELT = "|".join((*_LARGER, "hundred", "thousand"))
 _SPELT_OUT = re.compile(rf"\b(?:{_SPELT})(?:(?:[\s-]+|\s+and\s+)(?:{_SPELT}))*\b", re.IGNORECASE)
 """A number of any length in words: "two hundred and forty"."""
 _ANY_FIGURE = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
+_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u2009]\d{3})+(?![\d.,]*\d)")
+"""A number with spaces between its thousands: "53 228"."""
 _TYPE, _P_VALUE = re.compile(r"\btype [12]\b", re.IGNORECASE), re.compile(r"\bp\s*[<=>≤]\s*0?\.\d+", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neither supports nor contradicts it"}
@@ -231,6 +234,7 @@ def find_other_figures(text: str, passage: str, sums: bool = False) -> tuple[str
     for start, end in sentence_spans(passage) if sums else [(0, len(passage))]:
         said = {_read_figure(figure) for figure in _ANY_FIGURE.findall(passage[start:end])}
         said |= {_read_spelt(words) for words in _SPELT_OUT.findall(passage[start:end])}
+        said |= {float("".join(figure.split())) for figure in _SPACED.findall(passage[start:end])}
         whole = [one for one in said if one.is_integer()] if sums else []
         given |= said | {one + other for one, other in combinations(whole, 2)} | {2 * one for one in whole}
     given |= {share for one in given if 0 < one < 1 for share in (100 * one, 100 - 100 * one)}
