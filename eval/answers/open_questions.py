@@ -114,11 +114,20 @@ def _list_rows(question: OpenQuestion, answer: Answer) -> Iterator[dict[str, Any
         }  # fmt: skip
 
 
-def is_known(question: OpenQuestion, name: str) -> bool:
+def is_known(known: Sequence[Sequence[str]], name: str) -> bool:
     """Whether a name holds a form of a known answer, or stands in one."""
     terms = set(split_terms(name))
-    forms = [set(split_terms(form)) for forms in question.known for form in forms]
+    forms = [set(split_terms(form)) for forms in known for form in forms]
     return any(form and terms and (form <= terms or terms <= form) for form in forms)
+
+
+def measure_f1(question: OpenQuestion, rows: Sequence[Mapping[str, Any]]) -> float:
+    """F1 of the answers that papers support against the known ones, as BioASQ's list questions are scored; 0 without any."""
+    named = {row["answer"] for row in rows if row["side"] == "support"}
+    right = sum(is_known(question.known, name) for name in named)
+    met = sum(any(is_known([forms], name) for name in named) for forms in question.known)
+    precision, recall = (right / len(named), met / len(question.known)) if right else (0.0, 0.0)
+    return 2 * precision * recall / (precision + recall) if right else 0.0
 
 
 def show_open(title: str, questions: Sequence[OpenQuestion], answers: Mapping[str, Mapping[str, Any]]) -> Report:
@@ -126,11 +135,14 @@ def show_open(title: str, questions: Sequence[OpenQuestion], answers: Mapping[st
     given = [answers[one.id] for one in questions]
     figure = Resampler(len(questions)).share(one["outcome"] == "answered" for one in given)
     rows = [(one, row) for one, answer in zip(questions, given, strict=True) for row in answer["rows"]]
-    judged = [is_known(one, row["answer"]) for one, row in rows if one.known]
+    judged = [is_known(one.known, row["answer"]) for one, row in rows if one.known]
+    listed = [(one, answer) for one, answer in zip(questions, given, strict=True) if one.known]
+    f1 = Resampler(len(listed)).share(measure_f1(one, answer["rows"]) for one, answer in listed) if listed else None
     table = [
         ["answered", show(figure, ".1%")],
         ["papers listed without an answer", str(sum(one["outcome"] == "listed" for one in given))],
         ["rows", str(len(rows))],
         *([["rows that name a known answer", f"{sum(judged)} of {len(judged)}"]] if judged else []),
+        *([["F1 against the known answers, mean", show(f1, ".1%")]] if f1 else []),
     ]
     return Report(title, [Table("", ["measure", "value and 95 % interval"], table)], {"questions": dict(answers)})

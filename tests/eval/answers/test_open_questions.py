@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from counterpoint.eval.answers.open_questions import answer_open, is_known, read_open_questions, show_open, write_snippets
+from counterpoint.eval.answers.open_questions import (
+    answer_open,
+    is_known,
+    measure_f1,
+    read_open_questions,
+    show_open,
+    write_snippets,
+)
 from counterpoint.eval.measures.report import Table
 from counterpoint.indexes.build import build
 from counterpoint.retrieval.core.errors import BadInput
@@ -54,7 +61,7 @@ def test_a_file_without_the_questions_is_refused_in_one_sentence(tmp_path: Path,
 
 def test_a_name_is_a_known_answer_in_any_of_its_forms(file: Path) -> None:
     first, _ = read_open_questions(file)
-    assert [is_known(first, name) for name in ("ZA", "oral zeta acid", "zeta", "theta")] == [True, True, True, False]
+    assert [is_known(first.known, name) for name in ("ZA", "oral zeta acid", "zeta", "theta")] == [True, True, True, False]
 
 
 def test_snippets_stand_for_papers_and_their_answers_are_counted(file: Path, tmp_path: Path) -> None:
@@ -78,3 +85,12 @@ def test_snippets_stand_for_papers_and_their_answers_are_counted(file: Path, tmp
     shown = {row[0]: row[1] for row in table.rows}
     assert shown["answered"].startswith("100.0%")
     assert (shown["rows"], shown["rows that name a known answer"]) == ("2", "2 of 2")
+    assert shown["F1 against the known answers, mean"].startswith("100.0%")
+
+
+def test_f1_counts_each_answer_once_and_only_those_that_papers_support(file: Path) -> None:
+    first, second = read_open_questions(file)
+    named = [("ZA", "support"), ("ZA", "support"), ("theta", "support"), ("eta", "contradict")]
+    rows = [{"answer": name, "side": side} for name, side in named]
+    assert measure_f1(first, rows) == 0.5, "one of two named is known, and one of two known is named"
+    assert measure_f1(second, []) == 0.0
