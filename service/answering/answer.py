@@ -137,8 +137,9 @@ class _AnswerInProgress:
     def finish(self) -> Answer:
         generator = self.models.generators[self.config.generate.generator]
         self.extractive = generator.extractive
-        if self.grounder and self.grounder.reads_papers and isinstance(self.grounder.reader, ChatReader):
-            self.words = ask_words(self.grounder.reader, self.asked.question)
+        reader = self.grounder.reader if self.grounder and self.grounder.reads_papers else None
+        if isinstance(reader, ChatReader) and (self.config.verdict or self.config.open_questions):
+            self.words = ask_words(reader, self.asked.question)
         grounded = self._ground()
         if grounded and grounded.verdict is None:
             nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]

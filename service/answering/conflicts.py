@@ -12,6 +12,7 @@ from counterpoint.nli.reader.paper import LanguageModelReader
 from counterpoint.nli.text.designs import are_comparable, differ_in_people, find_design
 from counterpoint.retrieval.core.values import Citation, CitedSentence, Claim, Conflict, Document, Premise, Row, Sentence, Topic
 from counterpoint.retrieval.rerank.reranker import make_passage
+from counterpoint.retrieval.runtime.usage import find_room
 from counterpoint.retrieval.store.documents import Entry
 from counterpoint.retrieval.words.terms import find_subject, weigh_shared_terms
 from counterpoint.service.answering.attribution import get_stated_probability
@@ -126,7 +127,9 @@ class Disagreements:
                 score = one.verdict.contradict
                 if one.verdict.label == "contradict" and score > worth.get(entry.pmid, (0.0,))[0]:
                     worth[entry.pmid] = score, place, claim, entry
-        chosen = sorted(sorted(worth.values(), key=lambda one: -one[0])[:REQUESTS], key=lambda one: one[1])
+        # Room for one more request is kept, which asks what comes next.
+        most = max(0, min(REQUESTS, find_room() // READING - 1))
+        chosen = sorted(sorted(worth.values(), key=lambda one: -one[0])[:most], key=lambda one: one[1])
         claims, entries = [claim for _, _, claim, _ in chosen], [entry for *_, entry in chosen]
         windows = dict[str, Window]()
         for claim, entry in zip(claims, entries, strict=True):

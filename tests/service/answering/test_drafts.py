@@ -242,8 +242,9 @@ def test_a_budget_that_is_spent_loses_nothing_that_holds(server: ChatServer, ind
     assert answer.usage.requests == requests
 
 
+@pytest.mark.parametrize(("tokens", "read"), [(50_000, 2), (3_600, 1), (2_400, 0)], ids=["room", "little", "none"])
 def test_conflicts_are_looked_for_once_and_the_embedded_reader_chooses_what_the_model_reads(
-    server: ChatServer, tmp_path: Path
+    server: ChatServer, tmp_path: Path, tokens: int, read: int
 ) -> None:
     against = [
         {"pmid": f"20{n}", "title": f"Zeta {n}", "abstract": f"Zeta did not lower blood pressure in {n} adults."}
@@ -257,9 +258,12 @@ def test_conflicts_are_looked_for_once_and_the_embedded_reader_chooses_what_the_
     opinion = {"sentence": 1, "quote": "Zeta did not lower blood pressure", **parts, "reason": "It did not.", "grade": -2}
     server.script = lambda body: message(json.dumps(opinion)) if "<paper>" in str(body) else draft(body)
     conflicts = {"grounding": "counterpoint", "most": 4, "report": True}
-    answer = ask(server, held, conflicts=conflicts)
-    assert sum("<paper>" in str(body) for body in server.bodies) == 2
-    assert len(answer.conflicts) == 2
+    answer = ask(server, held, conflicts=conflicts, budget={"requests": 20, "tokens": tokens})
+    assert sum("<paper>" in str(body) for body in server.bodies) == read
+    assert len(answer.conflicts) == read
+    assert answer.usage.prompt_tokens + answer.usage.completion_tokens <= tokens - 1_150, "there is room to ask what comes next"
+    if not read:
+        return
     assert {one.evidence.verdict and one.evidence.verdict.quote for one in answer.conflicts} == {
         "Zeta did not lower blood pressure"
     }
