@@ -21,7 +21,7 @@ from counterpoint.retrieval.runtime.replies import read_number
 from counterpoint.retrieval.runtime.untrusted import is_order, strip_markup
 from counterpoint.retrieval.words.terms import find_terms
 
-MOST = 5
+MOST = 8
 """The most answers of a paper."""
 _LONGEST_NAME, _LONGEST_STATEMENT, _MOST_WORDS = 16, 40, 30
 """Words; the prompts ask for fewer."""
@@ -85,13 +85,14 @@ def ask_answers(reader: ChatReader, question: str, paper: Abstract) -> list[Pape
     """What a paper answers to a question, for or against; raises `ChatUnanswered` where two replies are not usable."""
     user = f"Question: {strip_markup(question)}\n{mark_paper(paper)}"
     found = reader.ask_in_form(read_prompt("read-answers"), user, FoundAnswers, lambda reply: _find_fault(reply, paper)).answers
-    once = {one.name.casefold(): one for one in reversed(found[:MOST]) if one.grade or not _find_fault_in(one, paper)}
+    once = {one.name.casefold(): one for one in reversed(found[:MOST]) if not _find_fault_in(one, paper)}
     return [_weigh_answer(reader, one, paper) for one in reversed(once.values())]
 
 
 def _find_fault(reply: FoundAnswers, paper: Abstract) -> str:
-    """Why a reply cannot be used, as a sentence; "" if it can. What takes no side is only left out."""
-    return next((fault for one in reply.answers[:MOST] if one.grade and (fault := _find_fault_in(one, paper))), "")
+    """Why a reply cannot be used, as a sentence; "" if it can. Where some answers hold or take no side, others are left out."""
+    faults = {_find_fault_in(one, paper): one.grade for one in reply.answers[:MOST]}
+    return "" if "" in faults else next((fault for fault, grade in faults.items() if grade), "")
 
 
 def _find_fault_in(one: FoundAnswer, paper: Abstract) -> str:
@@ -111,9 +112,14 @@ def _locate(one: FoundAnswer, paper: Abstract) -> tuple[int, str] | None:
 
 def _holds_name(name: str, paper: Abstract) -> bool:
     """Whether a paper's title or one of its sentences has all words of a name, in any order and form."""
-    words = find_terms(name)
+    words = _find_forms(name)
     texts = (text for text in (paper.title, *paper.sentences) if not is_order(text))
-    return 0 < len(words) <= _LONGEST_NAME and any(words <= find_terms(text) for text in texts)
+    return 0 < len(words) <= _LONGEST_NAME and any(words <= _find_forms(text) for text in texts)
+
+
+def _find_forms(text: str) -> set[str]:
+    """The terms of a text, "deficiency" like "deficiencies"."""
+    return {f"{term[:-1]}i" if term.endswith("y") else term for term in find_terms(text)}
 
 
 def _states(one: FoundAnswer) -> bool:

@@ -28,8 +28,8 @@ from counterpoint.service.grounding.gate import gate
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import evidence_for
 
-_TITLES = 30
-"""Titles that a language model is shown."""
+_TITLES, _BEGINNING = 30, 20
+"""Titles that a language model is shown, and words of an abstract that stand for a title."""
 
 
 def ask_words(reader: ChatReader, question: str) -> str:
@@ -55,7 +55,9 @@ def choose_papers(reader: ChatReader, question: str, most: int) -> Callable[[Seq
     def choose(ranked: Sequence[Entry]) -> Sequence[Entry]:
         shown = ranked[:_TITLES]
         documents = [entry.document for entry in shown]
-        titles = [f"{one.title or '(none)'} ({find_design(one).text}, {one.year or 'no year'})" for one in documents]
+        names = (one.title or " ".join(one.abstract.split()[:_BEGINNING]) for one in documents)
+        facts = (f"({find_design(one).text}, {one.year or 'no year'})" for one in documents)
+        titles = [f"{name} {fact}" for name, fact in zip(names, facts, strict=True)]
         try:
             chosen = [shown[place] for place in ask_titles(reader, question, titles, most)] if len(shown) > most else shown
         except ChatUnanswered:

@@ -147,8 +147,9 @@ def name_alike(one: str, other: str, passages: Iterable[str]) -> bool:
 
 
 def _find_core(name: str) -> frozenset[str]:
-    """The words that tell a name from others."""
+    """The words that tell a name from others, "A" among them ("hemophilia A")."""
     terms = split_terms(unify_text(re.sub(r"\s*\([^()]*\)", "", name) or name))
+    terms += ["A"] * bool(re.search(r"\w A\b", name))
     return frozenset(terms) - _load_neutral() or frozenset(terms)
 
 

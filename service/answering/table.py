@@ -39,14 +39,14 @@ from counterpoint.service.grounding.show import evidence_for
 from counterpoint.service.grounding.weigh import find_side
 
 FEWEST = 2
-"""The fewest studies that make an answer; reports of one trial are one."""
+"""The fewest studies that make an answer, where no language model read them; reports of one trial are one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """How many papers were read on a question; those that report an answer, the most heavily weighted thing first; the other
     papers on the subject, in the order of the search; what a language model was to do and the embedded models did; and the PMIDs
-    of the papers that it was asked about."""
+    of the papers that it read."""
 
     read: int
     rows: tuple[Row, ...]
@@ -57,7 +57,8 @@ class Table:
     @property
     def answers(self) -> bool:
         """Whether enough studies report an answer, or that something is none."""
-        return len({_name_study(row) for row in self.rows if find_side(row.evidence) != "uncertain"}) >= FEWEST
+        studies = {_name_study(row) for row in self.rows if find_side(row.evidence) != "uncertain"}
+        return len(studies) >= (1 if self.asked else FEWEST)
 
     @property
     def papers(self) -> dict[str, Evidence]:
@@ -88,7 +89,7 @@ class Table:
             return TWO_AT_A_TIME
         if not self.read:
             return "Not studied here: no paper found names an answer to this"
-        some = f"only one{' trial' if len(self.rows) > 1 else ''}" if self.rows else "none"
+        some = f"only one{' trial' if len(self.papers) > 1 else ''}" if self.rows else "none"
         papers = format_count(self.read, "paper")
         return f"The index has too little on this: of {papers} read, {some} reports an answer that the models are sure enough of"
 
@@ -146,7 +147,8 @@ def tabulate(
     there = silent | {row.evidence.document.pmid for row in shown}
     others = (PaperFinding(one.document, _choose_finding(question, one)) for one in found if one.pmid not in there)
     listed, note = tuple(islice(others, rules.others)), " ".join(filter(None, notes))
-    return Table(len(best) + told, tuple(shown), listed, note, tuple(entry.pmid for entry in papers))
+    read_by_model = tuple(entry.pmid for entry in papers if entry.pmid not in left)
+    return Table(len(best) + told, tuple(shown), listed, note, read_by_model)
 
 
 def _choose_answers(

@@ -81,7 +81,7 @@ def test_a_sentence_that_is_miscounted_is_found_by_its_words(server: ChatServer)
     assert found.sentence == 1
 
 
-@pytest.mark.parametrize(
+WRONG = pytest.mark.parametrize(
     ("wrong", "said"),
     [
         (answer("theta"), "answer 'theta' is in no sentence of the paper"),
@@ -93,13 +93,31 @@ def test_a_sentence_that_is_miscounted_is_found_by_its_words(server: ChatServer)
         (answer(statement=f"Zeta {'very ' * 60}"), "statement for 'zeta' is not one short sentence"),
     ],
 )
+
+
+@WRONG
 def test_what_is_not_in_the_paper_is_refused_after_a_second_request(server: ChatServer, wrong: Body, said: str) -> None:
-    server.script = lambda body: listed(answer(), wrong)
+    server.script = lambda body: listed(wrong)
     with pytest.raises(ChatUnanswered, match=said):
         ask_answers(make_reader(server), QUESTION, PAPER)
     first, second = (body["messages"][1]["content"] for body in server.bodies)
     assert said in second
     assert first in second
+
+
+@WRONG
+def test_what_is_not_in_the_paper_is_left_out_beside_what_holds(server: ChatServer, wrong: Body, said: str) -> None:
+    eta = answer("eta", -2, "Eta did nothing", sentence=3)
+    server.script = lambda body: listed(wrong, eta)
+    assert [one.name for one in ask_answers(make_reader(server), QUESTION, PAPER)] == ["eta"]
+    assert len(server.bodies) == 1
+
+
+def test_a_name_may_be_in_another_number(server: ChatServer) -> None:
+    server.script = lambda body: listed(answer("deficiency of zeta", quote="Deficiencies of zeta"))
+    paper = Abstract("", ("Nothing was done.", "Deficiencies of zeta or eta raised pressure."))
+    (found,) = ask_answers(make_reader(server), QUESTION, paper)
+    assert found.name == "deficiency of zeta"
 
 
 def test_a_reply_that_holds_the_second_time_counts_and_is_kept(server: ChatServer, tmp_path: Path) -> None:

@@ -72,4 +72,5 @@ def test_one_thing_has_one_name() -> None:
     assert name_alike("oral zeta tablets", "Zeta", [])
     assert name_alike("the ZT4 gene", "ZT4 mutations", [])
     assert not name_alike("zeta", "zeta and eta", [])
+    assert not name_alike("zeta fever A", "zeta fever", []), "a letter may tell two things apart"
     assert choose_name(["ZA", "zeta acid", "zeta acid (ZA)"]) == "zeta acid"
