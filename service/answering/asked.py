@@ -28,8 +28,8 @@ from counterpoint.service.grounding.gate import gate
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import evidence_for
 
-_TITLES, _BEGINNING = 30, 20
-"""Titles that a language model is shown, and words of an abstract that stand for a title."""
+_TITLES, _BEGINNING = 25, 20
+"""Titles that a language model is shown, and the most words of a title or of an abstract in its place."""
 
 
 def ask_words(reader: ChatReader, question: str) -> str:
@@ -55,9 +55,9 @@ def choose_papers(reader: ChatReader, question: str, most: int) -> Callable[[Seq
     def choose(ranked: Sequence[Entry]) -> Sequence[Entry]:
         shown = ranked[:_TITLES]
         documents = [entry.document for entry in shown]
-        names = (one.title or " ".join(one.abstract.split()[:_BEGINNING]) for one in documents)
-        facts = (f"({find_design(one).text}, {one.year or 'no year'})" for one in documents)
-        titles = [f"{name} {fact}" for name, fact in zip(names, facts, strict=True)]
+        names = (" ".join((one.title or one.abstract).split()[:_BEGINNING]) for one in documents)
+        facts = (", ".join(filter(None, (find_design(one).text, str(one.year or "")))) for one in documents)
+        titles = [f"{name} ({fact})" for name, fact in zip(names, facts, strict=True)]
         try:
             chosen = [shown[place] for place in ask_titles(reader, question, titles, most)] if len(shown) > most else shown
         except ChatUnanswered:

@@ -27,8 +27,9 @@ from counterpoint.service.queries.classify import find_language
 
 _PROMPT = Path(__file__).with_name("follow_ups.md")
 MOST, FEWEST_PAPERS = 5, 2
-_NEAR, _SEARCHED, _TRIED, _ROWS = 30, 8, 8, 3
-"""Papers whose titles are looked at, papers searched for each question, questions searched for, answers offered."""
+_NEAR, _SHOWN, _SEARCHED, _TRIED, _ROWS = 30, 12, 8, 8, 3
+"""Papers whose titles are looked at and those that a language model is shown, papers searched for each question, questions
+searched for, answers offered."""
 _ON_IT, _NEW, _RELATED = 0.65, 2.2, 0.45
 """The share of a question's rare words that a paper on it has; the rarity of a word that makes a question another one; and the
 share of the first question's rare words that one on its subject has."""
@@ -123,7 +124,9 @@ def _write(grounder: Grounder, asked: str, found: str, near: Sequence[Entry]) ->
     if not isinstance(reader, AsksInForm):
         return []
     titles = [f"- {strip_markup(one.document.title)}" for one in near if one.document.title and not is_order(one.document.title)]
-    user = "\n".join((f"Asked: {strip_markup(asked)}", f"Found: {strip_markup(found)}", "<papers>", *titles[:20], "</papers>"))
+    user = "\n".join(
+        (f"Asked: {strip_markup(asked)}", f"Found: {strip_markup(found)}", "<papers>", *titles[:_SHOWN], "</papers>")
+    )
     try:
         written = reader.ask_in_form(_read_prompt(), user, Written, lambda _: "")
     except ChatUnanswered:

@@ -59,9 +59,9 @@ def test_a_wrong_configuration_is_told(tmp_path: Path, change: tuple[str, str], 
 
 def test_an_answer_asks_for_no_more_papers_than_are_read_for_a_claim(tmp_path: Path) -> None:
     text = (Path(__file__).parents[3] / "configs" / "answers" / "counterpoint.yaml").read_text("utf-8")
-    assert "papers: 8}" in text
+    assert "papers: 7}" in text
     path = tmp_path / "mine.yaml"
-    path.write_text(text.replace("papers: 8}", "papers: 21}"))
+    path.write_text(text.replace("papers: 7}", "papers: 21}"))
     with pytest.raises(BadConfig, match=r"verdict\.papers should be at most 20"):
         load_answer_config(str(path))
 
