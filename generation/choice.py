@@ -265,7 +265,7 @@ def _find_comparative(low: Sequence[str], auxiliary: str) -> int | None:
 def _ask_comparison(auxiliary: str, one: Sequence[str], other: Sequence[str], predicate: Sequence[str], compared: int) -> str:
     """ "is surgery better than exercise for pain"."""
     words, word = list(predicate), predicate[compared].lower().strip(",")
-    if compared and words[compared - 1].lower() == "the" and word.endswith("st"):
+    if compared and words[compared - 1].lower() == "the" and (word.endswith("st") or word in _IRREGULAR.values()):
         bare = words[compared + 1 : compared + 2] and _find_end(words, compared + 1) > compared + 1
         words[compared - 1 : compared] = ["a"] if bare else []
         compared = compared if bare else compared - 1

@@ -141,10 +141,10 @@ def write_choice(question: str, grounded: GroundedChoice, verdict: AnswerVerdict
         return _write_plain(question, grounded, verdict, studies)
     first, second = (one.claim for one in choice.claims)
     if grounded.answer is None:
-        found = [(some, what) for some, what in zip(studies, (f"that {first}", f"that {second}", "neither"), strict=True) if some]
-        (some, what), *others = found
-        rest = " and ".join(f"{count_papers(one)} {other}" for one, other in others)
-        return f"Mixed: {count_papers(some)} {'finds' if len(some) == 1 else 'find'} {what}, {rest}."
+        neither = "neither" if choice.opposed else "no clear difference"
+        found = [(some, what) for some, what in zip(studies, (f"that {first}", f"that {second}", neither), strict=True) if some]
+        told = [f"{count_papers(some)} {'finds' if len(some) == 1 else 'find'} {what}" for some, what in found]
+        return f"Mixed: {', '.join(told[:-1])}, and {told[-1]}."
     who = count_of_all(studies[grounded.answer], _join_others(studies, grounded.answer))
     sure = _HOW_SURE[describe_certainty(verdict.certainty)]
     if grounded.answer == _NEITHER:

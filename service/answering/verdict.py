@@ -206,13 +206,14 @@ def count_of_all(studies: Sequence[str], others: Sequence[str]) -> str:
 
 
 def list_kinds(studies: Sequence[str]) -> str:
-    """ "2 randomised trials, 1 of them in part and a cohort study"."""
+    """ "2 randomised trials, 1 of them in part, and a cohort study"."""
     phrases = []
     for kind, count in Counter(name.removesuffix(IN_PART) for name in studies).items():
         partial = studies.count(f"{kind}{IN_PART}")
         some = "" if count == 1 else "both " if partial == count == 2 else f"{partial} of them "
         phrases.append((kind if count == 1 else f"{count} {_pluralise(kind)}") + (f", {some}in part" if partial else ""))
-    return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
+    last = ", and " if any("," in phrase for phrase in phrases[:-1]) else " and "
+    return last.join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
 
 
 def _pluralise(name: str) -> str:

@@ -40,7 +40,7 @@ _SHORTEST, _LONGEST = 4, 25
 class Written(BaseModel):
     """What a language model is asked for."""
 
-    questions: list[str] = Field(json_schema_extra={"maxItems": 6})
+    questions: list[str] = Field(json_schema_extra={"maxItems": _TRIED})
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,9 @@ FOR_ZETA, FOR_ETA, NEITHER = "Zeta beat eta for gout.", "Eta beat zeta for gout.
          "Eta: eta is better than zeta for gout, by 3 of 4 papers with a clear finding (3 randomised trials).",
          "yes", "eta", "123"),
         ([FOR_ZETA, FOR_ETA, NEITHER],
-         "Mixed: 1 paper (a randomised trial) finds that zeta is better than eta for gout, 1 paper (a randomised trial) that eta "
-         "is better than zeta for gout and 1 paper (a randomised trial) neither.", "mixed", "", "123"),
+         "Mixed: 1 paper (a randomised trial) finds that zeta is better than eta for gout, 1 paper (a randomised trial) finds "
+         "that eta is better than zeta for gout, and 1 paper (a randomised trial) finds no clear difference.",
+         "mixed", "", "123"),
     ],
 )  # fmt: skip
 def test_the_answer_names_the_side_that_the_papers_are_on(

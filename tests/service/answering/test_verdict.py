@@ -237,7 +237,7 @@ def test_a_sentence_that_the_lead_and_another_cite_is_printed_once(index: Index,
     ("studies", "words"),
     [
         (["a randomised trial, in part"], "a randomised trial, in part"),
-        (["a study", "a study, in part", "a cohort study"], "2 studies, 1 of them in part and a cohort study"),
+        (["a study", "a study, in part", "a cohort study"], "2 studies, 1 of them in part, and a cohort study"),
         (["a study, in part", "a study, in part"], "2 studies, both in part"),
     ],
 )
