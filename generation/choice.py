@@ -123,9 +123,13 @@ def _put_in_order(text: str) -> tuple[str, str]:
             apart = [text[text.rindex(parts[place]) :]] if place and parts[place] in text else [", ".join(parts[place:])]
             return apart[0], ", ".join(parts[:place])
     low = {word.lower() for word in text.split()}
-    if len(parts) == 1 and not low & (AUXILIARIES | RELATIVES | ASKING | ORDERS):
-        sides, tail = _part_at_preposition(text)
-        return f"is {sides} better {tail}".strip(), ""
+    headed = len(parts) == 2 and parts[0].split()[0].lower() in load_words("prepositions")  # "for gout, zeta or eta"
+    if (headed or len(parts) == 1) and not low & (AUXILIARIES | RELATIVES | ASKING | ORDERS):
+        sides, tail = _part_at_preposition(parts[-1])
+        # In "drugs for gout or pain" and "effects of zeta or eta" only the last words are in the choice.
+        first = re.split(r" (?:or|versus) ", sides)[0].split()
+        if _find_end(first, 0, ("to", "of")) == len(first):
+            return " ".join(filter(None, ("is", sides, "better", tail, *(lower_first(parts[0].split()) if headed else ())))), ""
     return "", ""
 
 

@@ -113,6 +113,8 @@ def test_a_claim_becomes_the_question_that_it_answers(claim: str, question: str 
          ["pain is higher with zeta than with eta", "pain is lower with zeta than with eta"]),
         ("Does zeta or eta prevent more strokes in sailors?", "zeta eta",
          ["zeta prevents more strokes than eta in sailors", "eta prevents more strokes than zeta in sailors"]),
+        ("Which is the better tablet for gout, zeta or eta?", "zeta eta",
+         ["zeta is a better tablet than eta for gout", "eta is a better tablet than zeta for gout"]),
         ("Is zeta or eta the best treatment for gout?", "zeta eta",
          ["zeta is a better treatment than eta for gout", "eta is a better treatment than zeta for gout"]),
         ("Are pills or surgery safer for gout?", "pills surgery",
@@ -120,6 +122,8 @@ def test_a_claim_becomes_the_question_that_it_answers(claim: str, question: str 
         ("Which is better for gout, zeta or eta?", "zeta eta",
          ["zeta is better than eta for gout", "eta is better than zeta for gout"]),
         ("Zeta versus eta for gout?", "zeta eta", ["zeta is better than eta for gout", "eta is better than zeta for gout"]),
+        ("For relieving gout, zeta or eta?", "zeta eta",
+         ["zeta is better than eta for relieving gout", "eta is better than zeta for relieving gout"]),
         ("Zeta or eta in gout: which works better?", "zeta eta",
          ["zeta works better than eta in gout", "eta works better than zeta in gout"]),
         ("Is gout better treated with zeta or eta?", "zeta eta",
@@ -173,8 +177,10 @@ def test_both_sides_of_a_choice_can_be_named_in_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["Does zeta help with pain or fever?", "Zeta?", "or", "Zeta or?", "Is or better?", "A versus?", ""]
-)
+    "question", ["Does zeta help with pain or fever?", "Zeta?", "or", "Zeta or?", "Is or better?", "A versus?", "",
+                 "drugs for gout or scurvy", "adverse effects of strong vs second-line tablets on falls",
+                 "massage to calm sailors in port or around a storm"]
+)  # fmt: skip
 def test_what_offers_no_choice_has_none(question: str) -> None:
     assert parse_choice(question) is None
 
