@@ -45,7 +45,7 @@ class Abstract:
 
 
 def drop_question(title: str) -> str:
-    """The title as a reader sees it: empty for a question, which states nothing but is easily read as if it answered yes."""
+    """The title as a small reader sees it: empty for a question, which states nothing but is easily read as a yes to it."""
     return "" if title.rstrip(" .]").endswith("?") else title
 
 
@@ -150,7 +150,7 @@ class SentenceReader:
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading per document, in order."""
         for one in documents:
-            verdicts = tuple(self._judge(claim, make_premises(one.title, one.sentences)))
+            verdicts = tuple(self._judge(claim, make_premises(drop_question(one.title), one.sentences)))
             yield Reading(judge_by_strongest(verdicts), verdicts)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterpoint.nli.judge import Abstract, Reader, compute_margins, drop_question
+from counterpoint.nli.judge import Abstract, Reader, compute_margins
 from counterpoint.nli.text.sentences import split_document
 from counterpoint.retrieval.core.values import Block, Document, FullText, Location, Section, SectionKind, Sentence
 
@@ -89,4 +89,4 @@ def cut_windows(sentences: Iterable[Sentence], most_words: int) -> Iterator[Wind
 
 def make_abstract(title: str, sentences: Iterable[Sentence]) -> Abstract:
     """Sentences of a paper as readers get them, each with what it needs to be understood."""
-    return Abstract(drop_question(title), tuple(sentence.in_context for sentence in sentences))
+    return Abstract(title, tuple(sentence.in_context for sentence in sentences))

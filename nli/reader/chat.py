@@ -251,8 +251,9 @@ FEATURES = ("plain", "partial", "odds", "constant")
 class ChatDecision:
     """A conditional logit: each side's score is the sum of its features (`measure_sides`) by `weights`; neither has the score 0.
 
-    The same weights serve both sides. A paper is given the more probable side if that has at least the probability `side` and the
-    model's grade is on it; where the embedded reader outweighs the grade, the paper is uncertain.
+    The same weights serve both sides. A paper is given the more probable side if the model's grade is on it; where the embedded
+    reader outweighs the grade, or takes a side with at least the probability `side` where the model takes none, the paper is
+    uncertain.
     """
 
     weights: tuple[float, ...]
@@ -269,9 +270,9 @@ class ChatDecision:
         """The verdict on a paper that a model gave this grade."""
         shares = share_out(measure_sides(grade, embedded) @ np.array(self.weights)).tolist()
         verdict = Verdict(*shares, decided="neutral", of="document", partial=abs(grade) == 1)
-        likely = verdict.probability(verdict.leaning) >= self.side
-        if likely and grade and (grade > 0) == (verdict.leaning == "support"):
+        if grade and (grade > 0) == (verdict.leaning == "support"):
             return replace(verdict, decided=verdict.leaning)
+        likely = verdict.probability(verdict.leaning) >= self.side
         return replace(verdict, reason=DISAGREE) if likely or grade else verdict
 
 

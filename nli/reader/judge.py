@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from counterpoint.nli.judge import WINDOW, Abstract, Decide, Reading, judge_lazily
+from counterpoint.nli.judge import WINDOW, Abstract, Decide, Reading, drop_question, judge_lazily
 from counterpoint.nli.reader.answers import AnswerRule, Answers, decode_answers
 from counterpoint.nli.reader.encode import DocumentTokenizer, EncodedDocument
 from counterpoint.nli.reader.paper import PaperDecision
@@ -120,10 +120,10 @@ class DocumentReader:
         ]
 
     def _encode(self, claim: str, document: Abstract) -> EncodedDocument:
-        claim = " ".join(claim.split())
+        claim, title = " ".join(claim.split()), drop_question(document.title)
         if self.card.get("synonyms"):  # the claim in the document's words
-            claim = add_synonyms(claim, " ".join((document.title, *document.sentences)))
-        return self._tokenize(claim, document.title, document.sentences)
+            claim = add_synonyms(claim, " ".join((title, *document.sentences)))
+        return self._tokenize(claim, title, document.sentences)
 
     def _run(self, encodings: Sequence[EncodedDocument]) -> list[NDArray[np.float32]]:
         """What the model gives for each document [tokens and padding, outputs]."""

@@ -44,6 +44,11 @@ def tokenize() -> DocumentTokenizer:
     return DocumentTokenizer(Tokenizer.from_file(str(LARGE / "tokenizer.json")), 256)
 
 
+def test_a_title_that_is_a_question_is_not_read_as_a_finding(reader: DocumentReader) -> None:
+    asked, untitled = (Abstract(title, SENTENCES[:2]) for title in ("Do zinc lozenges shorten the common cold?", ""))
+    assert [*reader.read_abstracts(CLAIM_TEXT, [asked])] == [*reader.read_abstracts(CLAIM_TEXT, [untitled])]
+
+
 def test_a_claim_is_read_in_each_papers_words(reader: DocumentReader) -> None:
     """A paper on lansoprazole speaks for a claim about proton pump inhibitors, one on methylphenidate for one about Ritalin."""
     for claim, title, sentence in (
