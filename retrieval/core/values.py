@@ -347,7 +347,8 @@ class Evidence:
             return "retracted"
         if self.verdict.equal:
             return "equal"
-        return "partial" if self.qualifiers or self.verdict.partial else "plain"
+        # A language model that quotes has seen what its words leave out.
+        return "partial" if self.verdict.partial or (self.qualifiers and not self.verdict.quote) else "plain"
 
 
 Aspect = Literal["people", "dose", "comparator", "outcome", "follow-up", "design"]

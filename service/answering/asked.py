@@ -16,19 +16,19 @@ from counterpoint.nli.long_text import make_abstract
 from counterpoint.nli.reader.answers import Answers, make_claim
 from counterpoint.nli.reader.chat import ChatReader
 from counterpoint.nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups, ask_search_words, ask_titles
-from counterpoint.nli.text.designs import find_design
+from counterpoint.nli.text.designs import find_design, has_findings
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.values import Claim, Hit, Row, Sentence
 from counterpoint.retrieval.index import reciprocal_rank_fusion
 from counterpoint.retrieval.runtime.chat import ChatUnanswered
 from counterpoint.retrieval.store.documents import Entry
-from counterpoint.service.grounding.find import Only
+from counterpoint.service.grounding.find import Only, search_abstracts
 from counterpoint.service.grounding.full_text import Windows
 from counterpoint.service.grounding.gate import gate
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import evidence_for
 
-_TITLES, _BEGINNING = 25, 20
+_TITLES, _BEGINNING = 40, 30
 """Titles that a language model is shown, and the most words of a title or of an abstract in its place."""
 
 
@@ -48,12 +48,17 @@ def find_more(grounder: Grounder, question: str, words: str, found: Sequence[Ent
     return list({entry.pmid: entry for some in zip_longest(found, *more) for entry in some if entry}.values())
 
 
-def choose_papers(reader: ChatReader, question: str, most: int) -> Callable[[Sequence[Entry]], Sequence[Entry]]:
-    """What chooses the papers to read of those that are ranked: at most so many, half as many at least, by their titles; the best
-    ranked where the language model gives no usable reply."""
+def choose_papers(
+    grounder: Grounder, reader: ChatReader, question: str, words: str, most: int
+) -> Callable[[Sequence[Entry]], Sequence[Entry]]:
+    """What chooses the papers to read of those that are ranked and, in turn, those that a search for the question and its
+    technical words finds: at most so many, half as many at least, by their titles; the best ranked where the language model gives
+    no usable reply."""
 
     def choose(ranked: Sequence[Entry]) -> Sequence[Entry]:
-        shown = ranked[:_TITLES]
+        near = (one for one in search_abstracts(grounder.index, f"{question} {words}", _TITLES) if has_findings(one.document))
+        both = (entry for pair in zip_longest(ranked, near) for entry in pair if entry)
+        shown = [*{entry.pmid: entry for entry in both}.values()][:_TITLES]
         documents = [entry.document for entry in shown]
         names = (" ".join((one.title or one.abstract).split()[:_BEGINNING]) for one in documents)
         facts = (", ".join(filter(None, (find_design(one).text, str(one.year or "")))) for one in documents)

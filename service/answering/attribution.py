@@ -50,6 +50,8 @@ _SPELT_OUT = re.compile(rf"\b(?:{_SPELT})(?:(?:[\s-]+|\s+and\s+)(?:{_SPELT}))*\b
 _ANY_FIGURE = re.compile(rf"\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u2009]\d{3})+(?![\d.,]*\d)")
 """A number with spaces between its thousands: "53 228"."""
+_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,])")
+"""A decimal comma: "23,4"."""
 _TYPE, _P_VALUE = re.compile(r"\btype [12]\b", re.IGNORECASE), re.compile(r"\bp\s*[<=>≤]\s*0?\.\d+", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _SAYS = {"support": "supports it", "contradict": "contradicts it", "neutral": "neither supports nor contradicts it"}
@@ -235,6 +237,7 @@ def find_other_figures(text: str, passage: str, sums: bool = False) -> tuple[str
         said = {_read_figure(figure) for figure in _ANY_FIGURE.findall(passage[start:end])}
         said |= {_read_spelt(words) for words in _SPELT_OUT.findall(passage[start:end])}
         said |= {float("".join(figure.split())) for figure in _SPACED.findall(passage[start:end])}
+        said |= {float(figure.replace(",", ".")) for figure in _COMMA.findall(passage[start:end])}
         whole = [one for one in said if one.is_integer()] if sums else []
         given |= said | {one + other for one, other in combinations(whole, 2)} | {2 * one for one in whole}
     given |= {share for one in given if 0 < one < 1 for share in (100 * one, 100 - 100 * one)}

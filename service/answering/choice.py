@@ -19,6 +19,7 @@ from counterpoint.retrieval.words.terms import find_shared_terms, split_terms
 from counterpoint.service.answering.attribution import NUMBERS
 from counterpoint.service.answering.verdict import (
     GroundedQuestion,
+    add_uncertain,
     choose_for,
     cite_verdict,
     count_of_all,
@@ -53,7 +54,7 @@ def ground_choice(grounder: Grounder, question: str, words: str = "") -> Grounde
     if choice is None:
         return None
     first, second = (Claim(one.claim, words=words) for one in choice.claims)
-    return weigh_choice(choice, *grounder.ground_both(first, second, choose_for(grounder, question)))
+    return weigh_choice(choice, *grounder.ground_both(first, second, choose_for(grounder, question, words)))
 
 
 def weigh_choice(choice: Choice, first: Grounding, second: Grounding) -> GroundedChoice:
@@ -130,7 +131,9 @@ def _place(answer: int | None, paper: Placed, about: int, question: YesNoQuestio
 def write_choice_sentence(question: str, grounded: GroundedChoice, most: int) -> CitedSentence | None:
     """The answer's first sentence, with at most `most` citations of the papers that carry it."""
     verdict = grounded.verdict
-    return cite_verdict(write_choice(question, grounded, verdict), verdict, grounded.papers, most) if verdict else None
+    if verdict is None:
+        return None
+    return cite_verdict(add_uncertain(write_choice(question, grounded, verdict), grounded), verdict, grounded.papers, most)
 
 
 def write_choice(question: str, grounded: GroundedChoice, verdict: AnswerVerdict) -> str:

@@ -40,7 +40,7 @@ def find_conflicts_between_sides(grounded: GroundedQuestion, sentences: Sequence
     for other in [paper for paper in grounded.papers if paper.stance != stance]:
         against = next((paper for paper in heavier if _can_disagree(paper.document, other.document)), None)
         if against:
-            place = _find_last_citing(against.document.pmid, sentences)
+            place = _find_citing(against.document.pmid, sentences, grounded.question.claim)
             conflicts.append(Conflict(place, restate(other, sentences[place].text, "contradict")))
     return tuple(conflicts)
 
@@ -50,10 +50,11 @@ def _can_disagree(one: Document, other: Document) -> bool:
     return are_comparable(find_design(one), find_design(other)) and not differ_in_people(one.title, other.title)
 
 
-def _find_last_citing(pmid: str, sentences: Sequence[CitedSentence]) -> int:
-    """The place of the last sentence that cites the paper: the verdict, which comes first, cites it too."""
+def _find_citing(pmid: str, sentences: Sequence[CitedSentence], claim: str) -> int:
+    """The place of the sentence behind the verdict that cites the paper and shares most with the claim, or else the verdict's."""
     citing = [place for place, one in enumerate(sentences) if any(cited.document.pmid == pmid for cited in one.citations)]
-    return citing[-1] if citing else 0
+    shares = measure_coverage(claim, [sentences[place].text for place in citing])
+    return max(zip(shares, citing, strict=True), key=lambda one: (one[1] > 0, *one), default=(0.0, 0))[1]
 
 
 def _is_on_same_subject(sentence: CitedSentence, other: Document) -> bool:
@@ -149,7 +150,7 @@ class Disagreements:
         claims = {
             row.answer: (cited[row.evidence.document.pmid], row.statement or row.claim)
             for row in reversed(rows)
-            if row.evidence.document.pmid in cited
+            if row.evidence.document.pmid in cited and row.evidence.standing != "equal"
         }
         stated = [*claims.values()][::-1] or [(place, sentences[place].text) for place in self._find_nearest(sentences)]
         return stated[: self._config.most]

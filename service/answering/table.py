@@ -124,7 +124,7 @@ def tabulate(
     papers = list[Entry]()
     if asked:
         ranked = rank_papers(grounder, question, found, answers)
-        papers += choose_papers(asked, question, rules.requests)(ranked)
+        papers += choose_papers(grounder, asked, question, words, rules.requests)(ranked)
         on_event(Stage("read", f"Asking what {format_count(len(papers), 'paper')} tested."))
         windows = grounder.choose_windows(Claim(question), papers, READING * len(papers))
         rows, unread, note = ask_papers(asked, question, papers, windows)

@@ -71,14 +71,16 @@ def ground_question(grounder: Grounder, question: str, papers: int | None = None
     parsed = parse_question(question)
     if parsed is None:
         return None
-    choose = choose_for(grounder, question, papers)
+    choose = choose_for(grounder, question, words, papers)
     return weigh_question(parsed, grounder.ground(Claim(parsed.claim, words=words), papers=papers, choose=choose))
 
 
-def choose_for(grounder: Grounder, question: str, papers: int | None = None) -> Choose | None:
+def choose_for(grounder: Grounder, question: str, words: str, papers: int | None = None) -> Choose | None:
     """What chooses so many papers to read, if not as many as configured, where a language model reads them."""
     reader = grounder.reader if grounder.reads_papers else None
-    return choose_papers(reader, question, papers or grounder.path.read.papers) if isinstance(reader, ChatReader) else None
+    if not isinstance(reader, ChatReader):
+        return None
+    return choose_papers(grounder, reader, question, words, papers or grounder.path.read.papers)
 
 
 def weigh_question(question: YesNoQuestion, grounding: Grounding) -> GroundedQuestion:
@@ -117,7 +119,15 @@ def write_verdict_sentence(question: str, grounded: GroundedQuestion, most: int)
     studies_for, studies_against = list_studies(verdict.supporting), list_studies(verdict.contradicting)
     word = describe_certainty(verdict.certainty)
     text = write_verdict(question, grounded.question, verdict.outcome, word, studies_for, studies_against, len(grounded.papers))
-    return cite_verdict(text, verdict, grounded.papers, most)
+    return cite_verdict(add_uncertain(text, grounded), verdict, grounded.papers, most)
+
+
+def add_uncertain(text: str, grounded: GroundedQuestion) -> str:
+    """The verdict with how many more papers are uncertain, unless it says that all are."""
+    count = int(grounded.weighed.papers.uncertain)
+    if not count or (grounded.verdict and grounded.verdict.outcome == "unclear"):
+        return text
+    return f"{text.removesuffix('.')}; {'one more is' if count == 1 else f'{count} more are'} uncertain or mixed."
 
 
 def cite_verdict(text: str, verdict: AnswerVerdict, papers: Sequence[Evidence], most: int) -> CitedSentence:

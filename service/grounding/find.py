@@ -29,6 +29,12 @@ def find(index: Index, models: Models, step: Retrieve, claim: Claim, only: Only 
     return [entry for entry in entries if not is_notice(entry.document)][: step.k]
 
 
+def search_abstracts(index: Index, text: str, most: int) -> list[Entry]:
+    """The best papers for a text by BM25 alone, without those that are retracted or have no abstract."""
+    entries = index.entries([hit.pmid for hit in index.search(text, most, True)])
+    return [entry for entry in entries if len(entry) and not entry.document.retracted]
+
+
 def make_query(claim: Claim, parts: str) -> str:
     """What is searched for: the claim, or the claim behind the question that it answers."""
     return f"{claim.question} {claim.text}".strip() if parts == "question+claim" else claim.text

@@ -49,9 +49,9 @@ def why(
 
 
 def describe_direction(side: str, stance: str, standing: str) -> str:
-    """What a paper on this side says of a claim: "supports in part", "may contradict", "no difference"."""
+    """What a paper on this side says of a claim: "supports in part", "may contradict", "no different from another"."""
     if standing == "equal":
-        return "no difference"
+        return "no different from another"
     return f"may {stance}" if side != stance else f"{stance}s{' in part' if standing == 'partial' else ''}"
 
 

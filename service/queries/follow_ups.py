@@ -16,12 +16,12 @@ from pydantic import BaseModel, Field
 from counterpoint.generation.titles import ask_title
 from counterpoint.nli.text.designs import has_findings
 from counterpoint.retrieval.core.values import FollowUp, FollowUpKind, Row
-from counterpoint.retrieval.index import Index
 from counterpoint.retrieval.runtime.asking import AsksInForm
 from counterpoint.retrieval.runtime.chat import ChatUnanswered
 from counterpoint.retrieval.runtime.untrusted import is_order, strip_markup
 from counterpoint.retrieval.store.documents import Entry
 from counterpoint.retrieval.words.terms import find_shared_terms, find_subject, weigh_shared_terms
+from counterpoint.service.grounding.find import search_abstracts
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.queries.classify import find_language
 
@@ -61,25 +61,19 @@ def find_follow_ups(
     if not grounder.reads_papers:
         return ()
     index = grounder.index
-    near = _search(index, f"{asked} {words}".rstrip(), _NEAR)
+    near = search_abstracts(index, f"{asked} {words}".rstrip(), _NEAR)
     written = _write(grounder, asked, found, near)
     kept, tried = list[FollowUp](), 0
-    for one in (*written, *_state_answers(rows), *_ask_titles(asked, near)):
+    for one in (*written, *(() if written else _state_answers(rows)), *_ask_titles(asked, near)):
         if len(kept) == MOST or tried == _TRIED:
             break
         if any(_repeats(one.text, said) for said in (asked, *(other.text for other in kept))):
             continue
         tried += 1
-        papers = sum(_share(one.text, entry) >= _ON_IT for entry in _search(index, one.text, _SEARCHED))
+        papers = sum(_share(one.text, entry) >= _ON_IT for entry in search_abstracts(index, one.text, _SEARCHED))
         if papers >= FEWEST_PAPERS:
             kept.append(FollowUp(one.text, one.kind, one.why, papers))
     return tuple(kept)
-
-
-def _search(index: Index, text: str, most: int) -> list[Entry]:
-    """The best papers for a text that may be counted."""
-    entries = index.entries([hit.pmid for hit in index.search(text, most, True)])
-    return [entry for entry in entries if len(entry) and not entry.document.retracted]
 
 
 def _share(text: str, entry: Entry) -> float:

@@ -149,7 +149,7 @@ const LIMITS = { hedge: "hedged" };
 function doubtsOf(evidence) {
   const { stance, verdict, qualifiers, standing } = evidence;
   const kinds = [...new Set(qualifiers.map(({ kind }) => LIMITS[kind] ?? kind))];
-  const partial = kinds.length ? [`Partial: ${kinds.join(", ")}`] : standing === "partial" ? ["In part"] : [];
+  const partial = kinds.length && standing !== "plain" ? [`Partial: ${kinds.join(", ")}`] : standing === "partial" ? ["In part"] : [];
   if (!verdict || verdict.label === stance) return partial;
   return [...partial, isOfPaper(evidence) ? `Uncertain: ${whyUncertain(evidence)}` : `Judged: ${READS_AS[verdict.label]}`];
 }

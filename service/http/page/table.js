@@ -9,7 +9,7 @@ const KEY = "counterpoint-view";
 /** What a paper says of the claim, in words. */
 function directionOf({ side, stance, standing }) {
   if (!side) return "";
-  if (standing === "equal") return "no difference";
+  if (standing === "equal") return "no different from another";
   if (side !== stance) return `may ${stance}`;
   return `${READS_AS[stance]}${standing === "partial" ? " in part" : ""}`;
 }

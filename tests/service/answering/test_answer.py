@@ -195,7 +195,7 @@ def test_figures_and_most_words_must_be_there(sentence: str, missing: str) -> No
     ("passage", "figure"),
     [("Two hundred and forty patients took it.", "240"), ("Twenty-one men and one thousand and five women.", "1,005"),
      ("Seventeen of thirty-eight fell.", "38"), ("A hundred took it.", "100"), ("Fourty one took it.", "41"),
-     ("Among 53 228 births.", "53,228")],
+     ("Among 53 228 births.", "53,228"), ("It fell in 23,4% of them.", "23.4")],
 )  # fmt: skip
 def test_a_figure_is_given_where_it_is_spelt_out(passage: str, figure: str) -> None:
     assert find_other_figures(f"It was tried in {figure} people.", passage) == ()

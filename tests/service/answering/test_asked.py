@@ -174,6 +174,22 @@ def test_a_title_that_gives_orders_is_not_shown_among_the_titles(tmp_path: Path,
     assert list_read(server) == {*CHOSEN}, "the numbers are those that it was shown"
 
 
+def test_a_language_model_is_shown_titles_that_are_questions(tmp_path: Path, server: ChatServer) -> None:
+    server.script = script({**SAID, "Does lambda help in gout?": []})
+    asks = {"pmid": "8", "title": "Does lambda help in gout?", "abstract": "Gout improved after a week."}
+    Asked(make_index(tmp_path, [*DOCUMENTS, asks]), server)
+    assert "Does lambda help in gout?" in list_read(server)
+
+
+def test_what_a_search_finds_is_offered_beside_what_is_ranked(tmp_path: Path, server: ChatServer) -> None:
+    """A paper that shares too few words with the question to be ranked is found by its technical words."""
+    server.script = script(SAID, chosen=CHOSEN)
+    found = {"pmid": "8", "title": "Sigma", "abstract": "Gouty arthritis was less frequent."}
+    Asked(make_index(tmp_path, [*DOCUMENTS, found]), server, requests=4, subject=0.9)
+    (user,) = {sent for body in server.bodies if "<titles>" in (sent := body["messages"][-1]["content"])}
+    assert "Sigma (" in user
+
+
 def test_an_answer_no_better_than_another_is_told_as_that(
     index: Index, server: ChatServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,9 +200,9 @@ def test_an_answer_no_better_than_another_is_told_as_that(
     assert eta.why == "the paper found it no different from what it compared it with"
     columns, rows = make_table(asked.answer)
     row = next(row for row in rows if row[columns.index("pmid")] == "3")
-    assert (row[columns.index("direction")], row[columns.index("probability")]) == ("no difference", "")
+    assert (row[columns.index("direction")], row[columns.index("probability")]) == ("no different from another", "")
     print_answer(asked.response)
-    assert "no difference: Eta improves gout." in capsys.readouterr().out
+    assert "no different from another: Eta improves gout." in capsys.readouterr().out
 
 
 def test_a_row_says_its_direction_and_its_condition_in_every_form(
