@@ -77,19 +77,21 @@ class Request:
         self.about = first.partition(": ")[2].removesuffix(" Answer once more.")
         self.papers = {}
         if kind == "titles":
-            found = re.findall(r"^\[(\d+)\] (.*) \([^()]*, [^()]*\)$", self.user, re.MULTILINE)
+            found = re.findall(r"^\[(\d+)\] (.*) \([^()]*\)$", self.user, re.MULTILINE)
             self.papers = {int(number): self._find(title) for number, title in found}
         elif kind in ("write", "check", "correct"):
             self.papers = {int(n): pmid for n, pmid in re.findall(r'<document number="(\d+)" pmid="(\w+)">', self.user)}
         elif not kind:
-            titles = re.findall(r"^<paper>\nTitle: (.*)", self.user, re.MULTILINE)
-            self.papers = {number: self._find(title) for number, title in enumerate(titles, 1)}
+            titles = re.findall(r"^<paper>\nTitle: (.*)\n\[1\] (.*)", self.user, re.MULTILINE)
+            self.papers = {number: self._find(*both) for number, both in enumerate(titles, 1)}
             begins = "next" if first.startswith("Asked") else "answers" if first.startswith("Question") else "reading"
             kind = "contrast" if len(titles) > 1 else begins if titles or begins == "next" else "words"
         self.kind = kind
 
-    def _find(self, title: str) -> str:
-        return self.corpus.pmids.get(title, "")
+    def _find(self, title: str, sentence: str = "\0") -> str:
+        texts = self.corpus.texts.items()
+        found = (pmid for pmid, text in texts if (title != "(none)" and title in text) or sentence in text)
+        return self.corpus.pmids.get(title) or next(found, "")  # a long title is cut
 
     @property
     def key(self) -> str:
@@ -162,14 +164,14 @@ def give(request: Request, kept: Any) -> Body:
             return {
                 "sentences": [
                     {"sentence": number, "whole": one["whole"], "citations": [
-                        {**_with_words(cited, request.corpus), "document": numbers[pmid]}
+                        {**give_words(cited, request.corpus), "document": numbers[pmid]}
                         for pmid, cited in one["citations"].items() if pmid in numbers
                     ]}
                     for number, one in said.items()
                 ],
                 "answering": [number for number, one in said.items() if one["answers"]],
             }  # fmt: skip
-    found: Body = _with_words(kept, request.corpus)
+    found: Body = give_words(kept, request.corpus)
     return found
 
 
@@ -183,20 +185,37 @@ def _without_words(value: Any, pmids: Sequence[str], corpus: Corpus, name: str =
         return value
     words = " ".join(value.split())
     found = ((pmid, corpus.texts[pmid].find(words)) for pmid in pmids if pmid)
-    return next(([pmid, at, at + len(words)] for pmid, at in found if at >= 0), "")
+    # A name may be put together of a paper's words; it is no quotation then.
+    return next(([pmid, at, at + len(words)] for pmid, at in found if at >= 0), value if name == "name" else "")
 
 
-def _with_words(value: Any, corpus: Corpus) -> Any:
+def give_words(value: Any, corpus: Corpus) -> Any:
+    """The same with the words of papers again."""
     if isinstance(value, dict):
-        return {key: _with_words(one, corpus) for key, one in value.items()}
+        return {key: give_words(one, corpus) for key, one in value.items()}
     if isinstance(value, list):
         is_place = len(value) == 3 and isinstance(value[0], str) and isinstance(value[1], int)
-        return corpus.texts[value[0]][value[1] : value[2]] if is_place else [_with_words(one, corpus) for one in value]
+        return corpus.texts[value[0]][value[1] : value[2]] if is_place else [give_words(one, corpus) for one in value]
     return value
 
 
 Kept = dict[str, dict[str, Any]]
 """Replies by kind and by what they are about."""
+
+
+def read_kept(file: Path) -> Kept:
+    """The replies in a file."""
+    kept: Kept = defaultdict(dict)
+    for kind, key, said in map(json.loads, file.read_text("utf-8").splitlines()):
+        kept[kind][key] = said
+    return kept
+
+
+def list_papers(kept: Kept) -> list[str]:
+    """The PMIDs of the papers that replies are about."""
+    chosen = (pmid for said in kept["titles"].values() for pmid in said)
+    read = (key.rsplit(" | ", 1)[1] for kind in ("answers", "reading") for key in kept[kind])
+    return [*dict.fromkeys((*chosen, *read))]
 
 
 def replay(kept: Kept, corpus: Corpus) -> Callable[[Body], Reply]:
@@ -206,7 +225,11 @@ def replay(kept: Kept, corpus: Corpus) -> Callable[[Body], Reply]:
         request = Request(body["messages"][-1]["content"], corpus)
         said = kept.get(request.kind, {}).get(request.key)
         content = json.dumps(_NONE[request.kind] if said is None else give(request, said))
-        return streamed(content) if body.get("stream") else message(content)
+        if body.get("stream"):
+            return streamed(content, usage=False)
+        whole = json.loads(message(content).raw)
+        del whole["usage"]  # as if the server counted none: tokens are estimated
+        return Reply(json.dumps(whole).encode(), headers={"Content-Type": "application/json"})
 
     return reply
 
