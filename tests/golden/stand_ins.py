@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from counterpoint.generation.extractive import ExtractiveGenerator
-from counterpoint.nli.judge import Abstract, Reading
+from counterpoint.nli.judge import Abstract, Reading, drop_question
 from counterpoint.retrieval.core.values import Premise, Verdict
 from tests.helpers.answer_fakes import ScriptedGenerator, TitleFinder
 from tests.helpers.fake_encoder import WordEncoder
@@ -56,7 +56,7 @@ class OverlapReader:
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """A paper is what its surest sentence says, its title among them; of equals, what the later says."""
         for document in documents:
-            title, *own = self(claim, [Premise(text) for text in (document.title, *document.sentences)])
+            title, *own = self(claim, [Premise(text) for text in (drop_question(document.title), *document.sentences)])
             yield Reading(max([*reversed(own), title], key=lambda one: max(one.support, one.contradict)), tuple(own))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from counterpoint.indexes.build import build
-from counterpoint.nli.judge import Abstract, Decide, FullTextRule, Judge, OppositeRule, Reader, Reading
+from counterpoint.nli.judge import Abstract, Decide, FullTextRule, Judge, OppositeRule, Reader, Reading, drop_question
 from counterpoint.retrieval.core.values import Answer, Citation, CitedSentence, Hit, Premise, Topic, Verdict
 from counterpoint.retrieval.index import Index
 from counterpoint.service import assembly
@@ -83,7 +83,7 @@ class WordReader:
     def read_abstracts(self, claim: str, documents: Iterable[Abstract]) -> Iterator[Reading]:
         """One reading a document, in order."""
         for document in documents:
-            title, *own = self(claim, [Premise(text) for text in (document.title, *document.sentences)])
+            title, *own = self(claim, [Premise(text) for text in (drop_question(document.title), *document.sentences)])
             yield Reading(own[0] if title == NEUTRAL else title, tuple(own))
 
 
