@@ -28,7 +28,7 @@ from counterpoint.service.grounding.gate import gate
 from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import evidence_for
 
-_TITLES, _BEGINNING = 40, 30
+_TITLES, _BEGINNING = 30, 25
 """Titles that a language model is shown, and the most words of a title or of an abstract in its place."""
 
 

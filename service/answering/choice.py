@@ -19,7 +19,6 @@ from counterpoint.retrieval.words.terms import find_shared_terms, split_terms
 from counterpoint.service.answering.attribution import NUMBERS
 from counterpoint.service.answering.verdict import (
     GroundedQuestion,
-    add_uncertain,
     choose_for,
     cite_verdict,
     count_of_all,
@@ -131,9 +130,7 @@ def _place(answer: int | None, paper: Placed, about: int, question: YesNoQuestio
 def write_choice_sentence(question: str, grounded: GroundedChoice, most: int) -> CitedSentence | None:
     """The answer's first sentence, with at most `most` citations of the papers that carry it."""
     verdict = grounded.verdict
-    if verdict is None:
-        return None
-    return cite_verdict(add_uncertain(write_choice(question, grounded, verdict), grounded), verdict, grounded.papers, most)
+    return cite_verdict(write_choice(question, grounded, verdict), verdict, grounded.papers, most) if verdict else None
 
 
 def write_choice(question: str, grounded: GroundedChoice, verdict: AnswerVerdict) -> str:

@@ -119,10 +119,10 @@ def write_verdict_sentence(question: str, grounded: GroundedQuestion, most: int)
     studies_for, studies_against = list_studies(verdict.supporting), list_studies(verdict.contradicting)
     word = describe_certainty(verdict.certainty)
     text = write_verdict(question, grounded.question, verdict.outcome, word, studies_for, studies_against, len(grounded.papers))
-    return cite_verdict(add_uncertain(text, grounded), verdict, grounded.papers, most)
+    return cite_verdict(_add_uncertain(text, grounded), verdict, grounded.papers, most)
 
 
-def add_uncertain(text: str, grounded: GroundedQuestion) -> str:
+def _add_uncertain(text: str, grounded: GroundedQuestion) -> str:
     """The verdict with how many more papers are uncertain, unless it says that all are."""
     count = int(grounded.weighed.papers.uncertain)
     if not count or (grounded.verdict and grounded.verdict.outcome == "unclear"):
