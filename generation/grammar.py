@@ -87,8 +87,18 @@ def find_verb(words: list[str], participle: bool = False) -> int:
     following = [place for place in found if place + 1 < len(words) and words[place + 1].lower() not in {"of", "in"}]
     adverbs = 0
     best = next(iter(following), 0) if following and (not sure or following[0] <= sure[0]) else next(iter(sure or found), 0)
-    if best + 1 in found and words[best].lower() in ("control", "exercise", "use", "support", "screen", "test", "diet"):
-        best += 1  # "glucose control lowers": the noun before the verb.
+    if best + 1 in found and words[best].lower() in (
+        "control",
+        "exercise",
+        "use",
+        "support",
+        "screen",
+        "test",
+        "diet",
+        "block",
+        "guard",
+    ):
+        best += 1  # "glucose control lowers", "a hip guard prevents": the noun before the verb.
     if sure and best and words[best].lower() in nouns and _stands_as_noun(words, best):
         best = sure[0]
     while best - adverbs > 1 and is_adverb(words[best - adverbs - 1].lower()):

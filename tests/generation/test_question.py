@@ -37,6 +37,7 @@ from counterpoint.generation.question import offers_many, parse_choice, parse_qu
         ("Is zeta or eta better than placebo?", "zeta or eta is better than placebo"),
         ("Does zeta work or not?", "zeta works"),
         ("Does tight zeta control lower mortality?", "tight zeta control lowers mortality"),
+        ("Does adding zeta to a nerve block make pain less?", "adding zeta to a nerve block makes pain less"),
         ("Zeta reduces falls, does it not?", "zeta reduces falls"),
         ("Zeta and eta are safe, aren't they?", "zeta and eta are safe"),
         ("Zeta is an antidote, yes or no?", "zeta is an antidote"),
