@@ -178,7 +178,7 @@ def write_verdict(
     if not claim:
         return f"{word}: {who} {'answers' if len(carried) == 1 else 'answer'} {quoted} this way."
     if outcome == "yes":
-        return f"{word}: {claim}, by {who}."
+        return f"{word}{IN_PART if all(name.endswith(IN_PART) for name in carried) else ''}: {claim}, by {who}."
     return f"{word}: {who} did not find that {claim}."
 
 

@@ -121,6 +121,9 @@ def test_only_papers_of_comparable_design_in_the_same_people_are_in_conflict(tit
          "Yes: zeta lowers blood pressure, by the one paper with a clear finding (a randomised trial)."),
         ("yes", "probable", ["a randomised trial"] * 2, ["a study"], 0,
          "Probably yes: zeta lowers blood pressure, by 2 of 3 papers with a clear finding (2 randomised trials)."),
+        ("yes", "probable", ["a randomised trial, in part"] * 2, [], 0,
+         "Probably yes, in part: zeta lowers blood pressure, by both papers that take a side "
+         "(2 randomised trials, both in part)."),
         ("no", "possible", [], ["a study in animals or cells", "a cohort study"], 0,
          "Possibly not: both papers with a clear finding (a study in animals or cells and a cohort study) did not find "
          "that zeta lowers blood pressure."),
@@ -133,6 +136,15 @@ def test_only_papers_of_comparable_design_in_the_same_people_are_in_conflict(tit
 def test_how_a_lead_is_said(verdict: Any, certainty: str, pro: list[str], contra: list[str], silent: int, text: str) -> None:
     turned = parse_question(QUESTION)
     assert turned is not None and write_verdict(QUESTION, turned, verdict, certainty, pro, contra, silent) == text
+
+
+@pytest.mark.parametrize(
+    ("label", "said"), [("neutral", "; one more is uncertain or mixed."), ("support", "(2 randomised trials).")]
+)
+def test_the_lead_counts_papers_that_are_uncertain(label: Any, said: str) -> None:
+    papers = evidence("1", "support"), evidence("2", "support", label=label)
+    verdict = write_verdict_sentence(QUESTION, ground(*papers), 3)
+    assert verdict is not None and verdict.text.endswith(said)
 
 
 def test_a_claim_that_is_no_english_is_not_repeated() -> None:
