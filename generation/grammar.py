@@ -34,6 +34,8 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 """A clause in front of the question and the question itself; without a comma between them in the second pair of groups."""
+_BEFORE_VERBS = frozenset("block control diet exercise guard screen support test use".split())
+"""Nouns that are verbs as often, but not before another verb."""
 
 
 def inflect(verb: str, auxiliary: str) -> str:
@@ -87,17 +89,7 @@ def find_verb(words: list[str], participle: bool = False) -> int:
     following = [place for place in found if place + 1 < len(words) and words[place + 1].lower() not in {"of", "in"}]
     adverbs = 0
     best = next(iter(following), 0) if following and (not sure or following[0] <= sure[0]) else next(iter(sure or found), 0)
-    if best + 1 in found and words[best].lower() in (
-        "control",
-        "exercise",
-        "use",
-        "support",
-        "screen",
-        "test",
-        "diet",
-        "block",
-        "guard",
-    ):
+    if best + 1 in found and words[best].lower() in _BEFORE_VERBS:
         best += 1  # "glucose control lowers", "a hip guard prevents": the noun before the verb.
     if sure and best and words[best].lower() in nouns and _stands_as_noun(words, best):
         best = sure[0]

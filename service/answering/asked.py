@@ -66,8 +66,9 @@ def choose_papers(
         try:
             chosen = [shown[place] for place in ask_titles(reader, question, titles, most)] if len(shown) > most else shown
         except ChatUnanswered:
-            chosen = shown[:most]
-        return [*chosen, *(entry for entry in shown if entry not in chosen)][: max(len(chosen), most // 2)]
+            return ranked[:most]
+        pmids = {entry.pmid for entry in chosen}
+        return [*chosen, *(entry for entry in ranked if entry.pmid not in pmids)][: max(len(chosen), most // 2)]
 
     return choose
 

@@ -147,7 +147,7 @@ def tabulate(
     there = silent | {row.evidence.document.pmid for row in shown}
     others = (PaperFinding(one.document, _choose_finding(question, one)) for one in found if one.pmid not in there)
     listed, note = tuple(islice(others, rules.others)), " ".join(filter(None, notes))
-    read_by_model = tuple(entry.pmid for entry in papers if entry.pmid not in left)
+    read_by_model = tuple(entry.pmid for entry in papers if told and entry.pmid not in left)
     return Table(len(best) + told, tuple(shown), listed, note, read_by_model)
 
 
