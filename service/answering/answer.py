@@ -230,7 +230,7 @@ class _AnswerInProgress:
         )
         question = self.asked.question
         with count_usage(self.config.reading):
-            choice = ground_choice(self.grounder, question, self.words)
+            choice = ground_choice(self.grounder, question, papers, self.words)
             return choice or ground_question(self.grounder, question, papers, self.words)
 
     def _tabulate(self) -> Table | None:

@@ -47,13 +47,14 @@ class GroundedChoice(GroundedQuestion):
     answer: int | None
 
 
-def ground_choice(grounder: Grounder, question: str, words: str = "") -> GroundedChoice | None:
-    """What the index's papers say on a choice, searched for in these words too; None if the question offers none."""
+def ground_choice(grounder: Grounder, question: str, papers: int | None = None, words: str = "") -> GroundedChoice | None:
+    """What the index's papers say on a choice, searched for in these words too, by so many of them; None if the question offers
+    none."""
     choice = parse_choice(question)
     if choice is None:
         return None
     first, second = (Claim(one.claim, words=words) for one in choice.claims)
-    return weigh_choice(choice, *grounder.ground_both(first, second, choose_for(grounder, question, words)))
+    return weigh_choice(choice, *grounder.ground_both(first, second, papers, choose_for(grounder, question, words, papers)))
 
 
 def weigh_choice(choice: Choice, first: Grounding, second: Grounding) -> GroundedChoice:

@@ -75,7 +75,7 @@ def ground_question(grounder: Grounder, question: str, papers: int | None = None
     return weigh_question(parsed, grounder.ground(Claim(parsed.claim, words=words), papers=papers, choose=choose))
 
 
-def choose_for(grounder: Grounder, question: str, words: str, papers: int | None = None) -> Choose | None:
+def choose_for(grounder: Grounder, question: str, words: str, papers: int | None) -> Choose | None:
     """What chooses so many papers to read, if not as many as configured, where a language model reads them."""
     reader = grounder.reader if grounder.reads_papers else None
     if not isinstance(reader, ChatReader):

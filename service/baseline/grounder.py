@@ -78,7 +78,9 @@ class BaselineGrounder(Grounder):
         """The steps for a side."""
         return self._variant.branch(stance)
 
-    def ground_both(self, first: Claim, second: Claim, choose: Choose | None = None) -> tuple[Grounding, Grounding]:
+    def ground_both(
+        self, first: Claim, second: Claim, papers: int | None = None, choose: Choose | None = None
+    ) -> tuple[Grounding, Grounding]:
         """Two claims, each grounded for itself."""
         return self.ground(first), self.ground(second)
 

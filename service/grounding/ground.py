@@ -145,13 +145,26 @@ class Grounder:
                 break
         return readings
 
-    def ground_both(self, first: Claim, second: Claim, choose: Choose | None = None) -> tuple[Grounding, Grounding]:
-        """Two claims that are set against each other: the papers found and read for the first are read on the second as well."""
-        grounding = self.ground(first, choose=choose)
-        entries = {entry.pmid: entry for entry in self.index.entries([one.document.pmid for one in list_papers(grounding)])}
-        looked_at = grounding.checked.documents
-        readings = self.read(second, list(entries.values()))
-        return grounding, show(_state(second), readings, entries, looked_at, self.path.show)
+    def ground_both(
+        self, first: Claim, second: Claim, papers: int | None = None, choose: Choose | None = None
+    ) -> tuple[Grounding, Grounding]:
+        """Two claims that are set against each other: the papers found and read for the first are read on the second as well.
+
+        A language model is only asked about those that contradict the first or may: what supports one contradicts the other.
+        """
+        grounding = self.ground(first, papers=papers, choose=choose)
+        listed = {one.document.pmid: one for one in list_papers(grounding)}
+        entries = {entry.pmid: entry for entry in self.index.entries([*listed])}
+        clear = {one.document.pmid for one in grounding.silent} | {
+            pmid for pmid in listed if listed[pmid].verdict.label == "support"
+        }
+        again = [entry for pmid, entry in entries.items() if not (isinstance(self.reader, AsksInForm) and pmid in clear)]
+        readings = {one.pmid: one for one in self.read(second, again)}
+        for pmid in entries.keys() - readings.keys():
+            one = listed[pmid]
+            readings[pmid] = PaperReading(pmid, one.verdict.turn(), one.sentence, one.scored_by)
+        ordered = [readings[pmid] for pmid in entries]
+        return grounding, show(_state(second), ordered, entries, grounding.checked.documents, self.path.show)
 
     def find(self, claim: Claim, only: Only | None = None, k: int | None = None) -> list[Entry]:
         """The papers that a claim may be about, best first, at most `k` if not as many as configured."""

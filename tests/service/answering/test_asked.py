@@ -153,6 +153,29 @@ def test_the_model_chooses_by_titles_which_papers_it_reads(index: Index, server:
     assert list_read(server) == {*CHOSEN}, "three are enough of the most that may be read"
 
 
+def test_of_a_choice_only_papers_against_the_first_side_are_read_on_the_second(index: Index, server: ChatServer) -> None:
+    said = {"zeta is better than kappa": {"Zeta for gout": (2, "Gout improved by 12 %"), "Kappa for gout": (-2, "Gout improved")},
+            "kappa is better than zeta": {"Kappa for gout": (2, "Gout improved")}}  # fmt: skip
+    asked = []
+
+    def reply(body: Body) -> Reply:
+        user = body["messages"][-1]["content"]
+        if "<paper>" not in user:
+            return script(SAID)(body)
+        claim, title = re.findall(r"^Claim: (.*) for gout|^Title: (.*)", user, re.MULTILINE)
+        asked.append((claim[0].lower(), title[1]))
+        grade, quote = said[claim[0].lower()].get(title[1], (0, ""))
+        parts = dict.fromkeys(("population", "intervention", "comparison", "outcome"), True)
+        sentence = 2 if title[1] == "Zeta for gout" else 1
+        return message(json.dumps({"sentence": sentence, "quote": quote, **parts, "reason": "So it says.", "grade": grade}))
+
+    server.script = reply
+    Asked(index, server, question="Is zeta or kappa better for gout?")
+    again = [title for claim, title in asked if claim == "kappa is better than zeta"]
+    assert again == ["Kappa for gout"]
+    assert ("zeta is better than kappa", "Zeta for gout") in asked
+
+
 @pytest.mark.parametrize(
     "chosen",
     [(), ("Kappa for gout",), fault(500), message('{"papers": [99, "x"]}')],
