@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 from pathlib import Path
 
@@ -15,17 +14,9 @@ from counterpoint.retrieval.index import Index
 from counterpoint.service.assembly import assemble
 from counterpoint.service.grounding.claims import check_claim
 from counterpoint.service.trec.task_a import check, read_items, run
-from tests.helpers.missing import missing
+from tests.helpers.real_data import DATA, need_data
 
-DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[2] / "shared" / "data"))
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(3600),
-    pytest.mark.skipif(
-        not DATA.is_dir(), reason=missing(f"the data sets at {DATA} (set COUNTERPOINT_DATA)", "they are not ours to pass on")
-    ),
-]
+pytestmark = need_data(3600)
 
 
 def plain(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -26,18 +25,12 @@ from counterpoint.indexes.build import build
 from counterpoint.retrieval.core.values import Claim, Stance
 from counterpoint.retrieval.index import Index
 from tests.helpers.missing import missing
+from tests.helpers.real_data import DATA, need_data
 
-DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[4] / "shared" / "data"))
 FIXTURE = DATA / "scifact" / "evaluator_fixture"
 SCORER = DATA.parent / "tools" / "scifact_score.py"
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(600),
-    pytest.mark.skipif(
-        not DATA.is_dir(), reason=missing(f"the data sets at {DATA} (set COUNTERPOINT_DATA)", "they are not ours to pass on")
-    ),
-]
+pytestmark = need_data(600)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +13,9 @@ from counterpoint.retrieval.core.values import Topic, VerdictOutcome
 from counterpoint.service.answering.answer import Answerer
 from counterpoint.service.assembly import assemble_answerer
 from tests.helpers.chat_server import ChatServer, message, serving
-from tests.helpers.missing import missing
+from tests.helpers.real_data import DATA, need_data
 from tests.helpers.recorded import Corpus, Kept, give_words, list_papers, read_kept, replay
 
-DATA = Path(os.environ.get("COUNTERPOINT_DATA", Path(__file__).parents[4] / "shared" / "data"))
 FOLDER = Path(__file__).parent
 QUESTIONS: dict[str, VerdictOutcome | None] = {
     "Drug treatment for agitation and aggression in elderly people with dementia": None,
@@ -36,13 +34,7 @@ QUESTIONS: dict[str, VerdictOutcome | None] = {
     "Does ketamine given before the incision reduce pain after surgery?": "mixed",
 }
 """What was asked, and what a yes-or-no question was answered with."""
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(3600),
-    pytest.mark.skipif(
-        not DATA.is_dir(), reason=missing(f"the data sets at {DATA} (set COUNTERPOINT_DATA)", "they are not ours to pass on")
-    ),
-]
+pytestmark = need_data(3600)
 
 
 @pytest.fixture(scope="module")
