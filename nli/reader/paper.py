@@ -20,7 +20,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from counterpoint.nli.judge import Abstract, FullTextRule, OppositeRule, Reader, Reading, compute_margins
+from counterpoint.nli.judge import Abstract, FullTextRule, OppositeRule, Reader, Reading, compute_margins, drop_question
 from counterpoint.nli.reader.encode import score_findings
 from counterpoint.nli.text.comparisons import turn_comparison
 from counterpoint.nli.text.roles import find_background
@@ -96,7 +96,7 @@ def read_paper(reader: Reader, claim: str, paper: Abstract) -> PaperRead:
     else:
         read = PaperRead(*read_both_ways(reader, claim, paper), reader.name)
     place = read.sentence if read.verdict.label == "support" else None
-    denied = place is not None and denies_size(claim, paper.sentences[place], [paper.title, *paper.sentences])
+    denied = place is not None and denies_size(claim, paper.sentences[place], [drop_question(paper.title), *paper.sentences])
     return replace(read, verdict=replace(read.verdict, decided="neutral", reason=OTHER_SIZE)) if denied else read
 
 
