@@ -125,9 +125,11 @@ def measure_f1(question: OpenQuestion, rows: Sequence[Mapping[str, Any]]) -> flo
     """F1 of the answers that papers support against the known ones, as BioASQ's list questions are scored; 0 without any."""
     named = {row["answer"] for row in rows if row["side"] == "support"}
     right = sum(is_known(question.known, name) for name in named)
+    if not right:
+        return 0.0
     met = sum(any(is_known([forms], name) for name in named) for forms in question.known)
-    precision, recall = (right / len(named), met / len(question.known)) if right else (0.0, 0.0)
-    return 2 * precision * recall / (precision + recall) if right else 0.0
+    precision, recall = right / len(named), met / len(question.known)
+    return 2 * precision * recall / (precision + recall)
 
 
 def show_open(title: str, questions: Sequence[OpenQuestion], answers: Mapping[str, Mapping[str, Any]]) -> Report:

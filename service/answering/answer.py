@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from counterpoint.generation.draft import Draft, DraftSentence, Finding, Generator, Limits, Source
 from counterpoint.generation.extractive import write_findings
-from counterpoint.nli.reader.chat import ChatReader
 from counterpoint.nli.reader.paper import LanguageModelReader
 from counterpoint.nli.text.designs import find_design
 from counterpoint.nli.text.roles import find_findings
@@ -62,7 +61,7 @@ from counterpoint.service.grounding.ground import Grounder
 from counterpoint.service.grounding.show import list_papers
 from counterpoint.service.queries.follow_ups import find_follow_ups
 
-FEWEST_WRITTEN = 3
+_FEWEST_WRITTEN = 3
 """Papers that answer an open question, below which a language model also writes from those that it read and that do not."""
 _EXTRACTIVE = "This answer is extractive: rules chose its sentences from the papers and put them in order."
 _NEAREST = "The papers found do not answer this question. The sentences report what comes nearest to it."
@@ -137,9 +136,8 @@ class _AnswerInProgress:
     def finish(self) -> Answer:
         generator = self.models.generators[self.config.generate.generator]
         self.extractive = generator.extractive
-        reader = self.grounder.reader if self.grounder and self.grounder.reads_papers else None
-        if isinstance(reader, ChatReader) and (self.config.verdict or self.config.open_questions):
-            self.words = ask_words(reader, self.asked.question)
+        if self.grounder and (self.config.verdict or self.config.open_questions):
+            self.words = ask_words(self.grounder, self.asked.question)
         grounded = self._ground()
         if grounded and grounded.verdict is None:
             nearest = [Hit(document.pmid, 0.0) for document in list_nearest(grounded)]
@@ -276,7 +274,7 @@ class _AnswerInProgress:
         hits = [Hit(pmid, one.score) for pmid, one in table.papers.items()]
         if table.asked:
             # Papers that answer nothing are written from only where there is little else.
-            more = table.asked if len(hits) < FEWEST_WRITTEN else ()
+            more = table.asked if len(hits) < _FEWEST_WRITTEN else ()
             return self._take([*hits, *(Hit(pmid, 0.0) for pmid in more)], table.findings)
         return self.search.add_next(table.hits if table.answers else hits, table.findings)
 

@@ -6,7 +6,7 @@ paper for which there is no usable reply is left to these, and a note says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import zip_longest
@@ -18,7 +18,7 @@ from counterpoint.nli.reader.chat import ChatReader
 from counterpoint.nli.reader.chat_answers import PaperAnswer, ask_answers, ask_groups, ask_search_words, ask_titles
 from counterpoint.nli.text.designs import find_design, has_findings
 from counterpoint.retrieval.core.english import format_count
-from counterpoint.retrieval.core.values import Claim, Hit, Row, Sentence
+from counterpoint.retrieval.core.values import Claim, Document, Hit, Row, Sentence
 from counterpoint.retrieval.index import reciprocal_rank_fusion
 from counterpoint.retrieval.runtime.chat import ChatUnanswered
 from counterpoint.retrieval.store.documents import Entry
@@ -32,10 +32,17 @@ _TITLES, _BEGINNING = 30, 25
 """Titles that a language model is shown, and the most words of a title or of an abstract in its place."""
 
 
-def ask_words(reader: ChatReader, question: str) -> str:
-    """Technical words for a question's everyday ones, "" if the language model gives none."""
+def find_chat_reader(grounder: Grounder) -> ChatReader | None:
+    """The language model that reads papers, None if none does."""
+    reader = grounder.reader if grounder.reads_papers else None
+    return reader if isinstance(reader, ChatReader) else None
+
+
+def ask_words(grounder: Grounder, question: str) -> str:
+    """Technical words for a question's everyday ones, "" if no language model gives any."""
+    reader = find_chat_reader(grounder)
     try:
-        return ask_search_words(reader, question)
+        return ask_search_words(reader, question) if reader else ""
     except ChatUnanswered:
         return ""
 
@@ -49,28 +56,27 @@ def find_more(grounder: Grounder, question: str, words: str, found: Sequence[Ent
 
 
 def choose_papers(
-    grounder: Grounder, reader: ChatReader, question: str, words: str, most: int
-) -> Callable[[Sequence[Entry]], Sequence[Entry]]:
-    """What chooses the papers to read of those that are ranked and, in turn, those that a search for the question and its
-    technical words finds: at most so many, half as many at least, by their titles; the best ranked where the language model gives
-    no usable reply."""
+    grounder: Grounder, reader: ChatReader, question: str, words: str, most: int, ranked: Sequence[Entry]
+) -> Sequence[Entry]:
+    """The papers to read of those that are ranked and, in turn, those that a search for the question and its technical words
+    finds: at most so many, half as many at least, by their titles; the best ranked where the language model gives no usable
+    reply."""
+    near = (one for one in search_abstracts(grounder.index, f"{question} {words}", _TITLES) if has_findings(one.document))
+    both = (entry for pair in zip_longest(ranked, near) for entry in pair if entry)
+    shown = [*{entry.pmid: entry for entry in both}.values()][:_TITLES]
+    try:
+        titles = [_describe_title(entry.document) for entry in shown]
+        chosen = [shown[place] for place in ask_titles(reader, question, titles, most)] if len(shown) > most else shown
+    except ChatUnanswered:
+        return ranked[:most]
+    pmids = {entry.pmid for entry in chosen}
+    return [*chosen, *(entry for entry in ranked if entry.pmid not in pmids)][: max(len(chosen), most // 2)]
 
-    def choose(ranked: Sequence[Entry]) -> Sequence[Entry]:
-        near = (one for one in search_abstracts(grounder.index, f"{question} {words}", _TITLES) if has_findings(one.document))
-        both = (entry for pair in zip_longest(ranked, near) for entry in pair if entry)
-        shown = [*{entry.pmid: entry for entry in both}.values()][:_TITLES]
-        documents = [entry.document for entry in shown]
-        names = (" ".join((one.title or one.abstract).split()[:_BEGINNING]) for one in documents)
-        facts = (", ".join(filter(None, (find_design(one).text, str(one.year or "")))) for one in documents)
-        titles = [f"{name} ({fact})" for name, fact in zip(names, facts, strict=True)]
-        try:
-            chosen = [shown[place] for place in ask_titles(reader, question, titles, most)] if len(shown) > most else shown
-        except ChatUnanswered:
-            return ranked[:most]
-        pmids = {entry.pmid for entry in chosen}
-        return [*chosen, *(entry for entry in ranked if entry.pmid not in pmids)][: max(len(chosen), most // 2)]
 
-    return choose
+def _describe_title(one: Document) -> str:
+    """A paper's title, or else the first words of its abstract, with its design and year."""
+    name = " ".join((one.title or one.abstract).split()[:_BEGINNING])
+    return f"{name} ({', '.join(filter(None, (find_design(one).text, str(one.year or ''))))})"
 
 
 def rank_papers(grounder: Grounder, question: str, found: Sequence[Entry], answers: Sequence[Answers]) -> list[Entry]:

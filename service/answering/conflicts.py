@@ -52,9 +52,10 @@ def _can_disagree(one: Document, other: Document) -> bool:
 
 def _find_citing(pmid: str, sentences: Sequence[CitedSentence], claim: str) -> int:
     """The place of the sentence behind the verdict that cites the paper and shares most with the claim, or else the verdict's."""
-    citing = [place for place, one in enumerate(sentences) if any(cited.document.pmid == pmid for cited in one.citations)]
+    cited = [pmid in (citation.document.pmid for citation in one.citations) for one in sentences]
+    citing = [place for place in range(1, len(sentences)) if cited[place]]
     shares = measure_coverage(claim, [sentences[place].text for place in citing])
-    return max(zip(shares, citing, strict=True), key=lambda one: (one[1] > 0, *one), default=(0.0, 0))[1]
+    return max(zip(shares, citing, strict=True), default=(0.0, 0))[1]
 
 
 def _is_on_same_subject(sentence: CitedSentence, other: Document) -> bool:

@@ -20,14 +20,13 @@ from counterpoint.generation.statement import state_question
 from counterpoint.nli.judge import Reader, make_reader
 from counterpoint.nli.long_text import make_abstract
 from counterpoint.nli.reader.answers import AnswerFinder, Answers, make_claim
-from counterpoint.nli.reader.chat import ChatReader
 from counterpoint.nli.reader.encode import score_findings
 from counterpoint.nli.text.designs import find_design, has_findings
 from counterpoint.nli.text.trials import name_trials
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.values import Claim, Evidence, Hit, PaperFinding, Row, Sentence
 from counterpoint.retrieval.store.documents import Entry
-from counterpoint.service.answering.asked import ask_papers, choose_papers, find_more, rank_papers, share_names
+from counterpoint.service.answering.asked import ask_papers, choose_papers, find_chat_reader, find_more, rank_papers, share_names
 from counterpoint.service.answering.events import OnEvent, Stage
 from counterpoint.service.answering.find import measure_coverage
 from counterpoint.service.answering.names import choose_name, is_answer, name_alike, names_it, tidy_name
@@ -112,7 +111,7 @@ def tabulate(
         documents = (entry.document for entry in grounder.index.entries(pmids) if len(entry))
         return {one.pmid for one in documents if not one.retracted and has_findings(one)}
 
-    asked = reader if isinstance(reader, ChatReader) else None
+    asked = find_chat_reader(grounder)
     found = grounder.find(Claim(question), choose, rules.found)
     if asked:
         found = find_more(grounder, question, words, found, choose, rules.found)
@@ -121,10 +120,10 @@ def tabulate(
     found = [entry for entry, share in zip(found, shares, strict=True) if share >= rules.subject]
     answers = finder.find_answers(question, [make_abstract(entry.document.title, entry.sentences()) for entry in found])
     rows, told, left, notes = list[Row](), 0, {entry.pmid for entry in found}, list[str]()
-    papers = list[Entry]()
+    papers: Sequence[Entry] = ()
     if asked:
         ranked = rank_papers(grounder, question, found, answers)
-        papers += choose_papers(grounder, asked, question, words, rules.requests)(ranked)
+        papers = choose_papers(grounder, asked, question, words, rules.requests, ranked)
         on_event(Stage("read", f"Asking what {format_count(len(papers), 'paper')} tested."))
         windows = grounder.choose_windows(Claim(question), papers, READING * len(papers))
         rows, unread, note = ask_papers(asked, question, papers, windows)

@@ -12,7 +12,6 @@ from itertools import zip_longest
 
 from counterpoint.generation.draft import Finding
 from counterpoint.generation.question import YesNoQuestion, parse_question
-from counterpoint.nli.reader.chat import ChatReader
 from counterpoint.nli.text.designs import find_design
 from counterpoint.retrieval.core.english import format_count
 from counterpoint.retrieval.core.values import (
@@ -26,7 +25,7 @@ from counterpoint.retrieval.core.values import (
     VerdictOutcome,
 )
 from counterpoint.retrieval.rerank.reranker import make_passage
-from counterpoint.service.answering.asked import choose_papers
+from counterpoint.service.answering.asked import choose_papers, find_chat_reader
 from counterpoint.service.answering.attribution import find_missing_content
 from counterpoint.service.grounding.ground import Choose, Grounder
 from counterpoint.service.grounding.weigh import (
@@ -77,10 +76,11 @@ def ground_question(grounder: Grounder, question: str, papers: int | None = None
 
 def choose_for(grounder: Grounder, question: str, words: str, papers: int | None) -> Choose | None:
     """What chooses so many papers to read, if not as many as configured, where a language model reads them."""
-    reader = grounder.reader if grounder.reads_papers else None
-    if not isinstance(reader, ChatReader):
+    reader = find_chat_reader(grounder)
+    if reader is None:
         return None
-    return choose_papers(grounder, reader, question, words, papers or grounder.path.read.papers)
+    most = papers or grounder.path.read.papers
+    return lambda ranked: choose_papers(grounder, reader, question, words, most, ranked)
 
 
 def weigh_question(question: YesNoQuestion, grounding: Grounding) -> GroundedQuestion:

@@ -155,16 +155,14 @@ class Grounder:
         grounding = self.ground(first, papers=papers, choose=choose)
         listed = {one.document.pmid: one for one in list_papers(grounding)}
         entries = {entry.pmid: entry for entry in self.index.entries([*listed])}
-        clear = {one.document.pmid for one in grounding.silent} | {
-            pmid for pmid in listed if listed[pmid].verdict.label == "support"
-        }
-        again = [entry for pmid, entry in entries.items() if not (isinstance(self.reader, AsksInForm) and pmid in clear)]
-        readings = {one.pmid: one for one in self.read(second, again)}
-        for pmid in entries.keys() - readings.keys():
-            one = listed[pmid]
-            readings[pmid] = PaperReading(pmid, one.verdict.turn(), one.sentence, one.scored_by)
-        ordered = [readings[pmid] for pmid in entries]
-        return grounding, show(_state(second), ordered, entries, grounding.checked.documents, self.path.show)
+        turned = dict[str, PaperReading]()
+        if isinstance(self.reader, AsksInForm):
+            clear = [one for one in listed.values() if one in grounding.silent or one.verdict.label == "support"]
+            known = ((one.document.pmid, one.verdict.turn(), one.sentence, one.scored_by) for one in clear)
+            turned = {one[0]: PaperReading(*one) for one in known}
+        again = iter(self.read(second, [entry for pmid, entry in entries.items() if pmid not in turned]))
+        readings = [turned.get(pmid) or next(again) for pmid in entries]
+        return grounding, show(_state(second), readings, entries, grounding.checked.documents, self.path.show)
 
     def find(self, claim: Claim, only: Only | None = None, k: int | None = None) -> list[Entry]:
         """The papers that a claim may be about, best first, at most `k` if not as many as configured."""

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from counterpoint.service.grounding.schemas import ContrastOut
 
 HALF = 0.5
-EQUAL = "the paper found it no different from what it compared it with"
 _VERBS: dict[Stance, str] = {"support": "supports", "contradict": "contradicts"}
 
 
@@ -23,11 +22,11 @@ def why(
     qualifiers: Sequence[Qualifier],
 ) -> str:
     """One line: the judge's verdict, and what the sentence negates or qualifies."""
+    if verdict.equal:
+        return "the paper found it no different from what it compared it with"
     parts = []
     if sentence is None:
         parts.append("the document has no sentence to show")
-    if verdict.equal:
-        return EQUAL
     if verdict.of == "document" and verdict.label == "neutral":
         # A figure as low as 14 % reads like a finding; words say what it means.
         doubt = "it more likely says nothing" if verdict.neutral > HALF else "too close to call"
